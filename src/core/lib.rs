@@ -1,0 +1,20 @@
+//! The core of fileshed: zones, paths, guards, history, quota, locks and commands.
+//!
+//! This folder is a crate of its own. It knows no HTTP, no MCP and no async: a transport makes a
+//! [`Caller`], an operation asks the [`Shed`] for a zone, and everything that follows is held in
+//! order by types:
+//!
+//! 1. [`Shed::zone`] opens the caller's room and returns a [`Zone`] with rights.
+//! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
+//!    from here on nobody holds a path.
+//! 3. [`Zone::guard`] asks policy, lock and quota, and yields a permit.
+//! 4. The effect exists only as methods of the permit, staged beside and moved in by rename.
+//! 5. [`Change::commit`] writes history and ledger; a change dropped without it undoes itself.
+//!
+//! Each concern has one room: `disk` is the only place that touches files, `ledger` the only one
+//! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
+//! processes.
+
+mod error;
+
+pub use error::{Code, Error, Teach};

@@ -1,0 +1,1 @@
+//! The fileshed server.

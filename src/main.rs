@@ -1,0 +1,2 @@
+//! The fileshed program.
+fn main() {}
