@@ -1,1 +1,4 @@
-//! The fileshed server.
+//! The fileshed server: operations, HTTP, configuration and command line over
+//! [`fileshed_core`].
+
+pub mod ops;

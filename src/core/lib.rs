@@ -15,6 +15,14 @@
 //! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
 //! processes.
 
+pub mod caller;
+mod clock;
 mod error;
+pub mod settings;
+mod shed;
 
+pub use caller::{Caller, Chat, Scope, UserId};
+pub use clock::Clock;
 pub use error::{Code, Error, Teach};
+pub use settings::Settings;
+pub use shed::Shed;

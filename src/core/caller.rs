@@ -1,0 +1,195 @@
+//! Who calls: the only form in which an identity reaches the core.
+//!
+//! A transport reads headers, tokens or a configuration and ends with a [`Caller`]; nothing below
+//! ever sees a header again. A caller without a user exists only in shared mode (one person, one
+//! workspace); "no user where one is needed" is refused by the transport before a `Caller` exists.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::{Map, Value};
+
+use crate::{Code, Teach};
+
+/// Longest user identifier that is taken, in bytes.
+pub const USER_ID_MAX_BYTES: usize = 256;
+
+/// A user identifier as the identity source spells it: opaque, never a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UserId(String);
+
+impl UserId {
+    /// Takes an identifier of 1 to 256 bytes without control characters or blanks at its ends.
+    pub fn parse(text: &str) -> Result<Self, CallerError> {
+        if text.is_empty() {
+            return Err(CallerError::EmptyUser);
+        }
+        if text.len() > USER_ID_MAX_BYTES {
+            return Err(CallerError::LongUser { bytes: text.len() });
+        }
+        if text.trim() != text || text.chars().any(char::is_control) {
+            return Err(CallerError::OddUser);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The identifier as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A conversation. Uploads are kept apart by it, and a locked edit belongs to one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Chat(String);
+
+impl Chat {
+    /// The conversation of calls that name none.
+    pub const DEFAULT: &'static str = "default";
+
+    /// Takes any identifier that the client sends; an empty one is the default conversation.
+    #[must_use]
+    pub fn new(id: &str) -> Self {
+        Self(if id.is_empty() { Self::DEFAULT } else { id }.to_owned())
+    }
+
+    /// The identifier as the client sent it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for Chat {
+    fn default() -> Self {
+        Self::new(Self::DEFAULT)
+    }
+}
+
+/// What the credential allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scope {
+    /// Everything that reads; a change is `ACCESS_DENIED`.
+    Read,
+    /// Everything.
+    #[default]
+    Write,
+}
+
+impl Scope {
+    /// The name in the registry and on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+
+    /// Reads a name written by [`Scope::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "read" => Some(Self::Read),
+            "write" => Some(Self::Write),
+            _ => None,
+        }
+    }
+}
+
+/// Tells a running command that nobody waits for it any more.
+#[derive(Clone, Debug, Default)]
+pub struct Cancellation(Arc<AtomicBool>);
+
+impl Cancellation {
+    /// Says that the caller is gone.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the caller is gone.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// One caller of one call.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    /// The user; `None` is the one person of shared mode.
+    pub user: Option<UserId>,
+    /// Display name, for the author line of commits.
+    pub name: Option<String>,
+    /// Mail address, for the author line of commits.
+    pub email: Option<String>,
+    /// The conversation.
+    pub chat: Chat,
+    /// What the credential allows.
+    pub scope: Scope,
+    /// Set when the client hangs up.
+    pub cancellation: Cancellation,
+}
+
+impl Caller {
+    /// The one person of shared mode.
+    #[must_use]
+    pub fn shared(chat: Chat) -> Self {
+        Self {
+            chat,
+            ..Self::default()
+        }
+    }
+
+    /// A known user.
+    #[must_use]
+    pub fn known(user: UserId, chat: Chat) -> Self {
+        Self {
+            user: Some(user),
+            chat,
+            ..Self::default()
+        }
+    }
+}
+
+/// An identity that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CallerError {
+    /// No identifier at all.
+    #[error("the user id is empty")]
+    EmptyUser,
+    /// Too long to be an identifier.
+    #[error("the user id has {bytes} bytes, at most {USER_ID_MAX_BYTES} are taken")]
+    LongUser {
+        /// What was sent.
+        bytes: usize,
+    },
+    /// Control characters, or blanks at the ends.
+    #[error("the user id has control characters, or blanks at its ends")]
+    OddUser,
+    /// Plain namespaces are directory names, and this identifier is none.
+    #[error("the user id cannot name a directory")]
+    NotPlain,
+}
+
+impl Teach for CallerError {
+    fn code(&self) -> Code {
+        Code::InvalidUser
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::EmptyUser | Self::LongUser { .. } | Self::OddUser => {
+                "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c".to_owned()
+            }
+            Self::NotPlain => {
+                "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not beginning with a dot".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}

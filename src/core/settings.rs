@@ -1,0 +1,160 @@
+//! What an administrator decides, as the core sees it. Names and defaults are the valves of the
+//! Fileshed specification, part "Configuration (Valves)", and ours beside them.
+
+use std::path::PathBuf;
+
+/// Bytes of a mebibyte, the unit of the quota settings.
+pub const MEBIBYTE: u64 = 1024 * 1024;
+
+/// How a user's directory is named.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NamespaceStyle {
+    /// 32 hex digits of HMAC-SHA256(pepper, user id): listing the directory tells nobody who uses
+    /// the server.
+    #[default]
+    Hmac,
+    /// The user id itself, so that an existing Fileshed tree is adopted in place.
+    Plain,
+}
+
+/// What a power cut may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// At most the last second of acknowledged changes, and never a torn or empty file.
+    #[default]
+    Relaxed,
+    /// Nothing that was acknowledged.
+    Strict,
+}
+
+/// What commands may do when the kernel cannot confine them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxPolicy {
+    /// They are refused.
+    #[default]
+    Required,
+    /// They run with whatever the kernel offers.
+    BestEffort,
+}
+
+/// Which network the commands see.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetworkMode {
+    /// None.
+    #[default]
+    Disabled,
+    /// Downloads only.
+    Safe,
+    /// Everything.
+    All,
+}
+
+impl NetworkMode {
+    /// The name in the configuration and in `shed_parameters`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Safe => "safe",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Who may write a file of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WriteMode {
+    /// Its owner.
+    Owner,
+    /// Every member.
+    #[default]
+    Group,
+    /// Nobody, until the owner sets another mode.
+    OwnerReadOnly,
+}
+
+impl WriteMode {
+    /// The name in the registry, in requests and in the configuration.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Group => "group",
+            Self::OwnerReadOnly => "owner_ro",
+        }
+    }
+}
+
+/// Everything that the core is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Directory of all data.
+    pub storage_base_path: PathBuf,
+    /// How a user's directory is named.
+    pub namespace: NamespaceStyle,
+    /// What a power cut may take.
+    pub durability: Durability,
+    /// Space of one user, all three zones together, in MiB.
+    pub quota_per_user_mb: u64,
+    /// Space of one group, in MiB.
+    pub quota_per_group_mb: u64,
+    /// Largest file, in MiB.
+    pub max_file_size_mb: u64,
+    /// Hours after which a locked edit expires.
+    pub lock_max_age_hours: u64,
+    /// Seconds a command may run unless the call says otherwise.
+    pub exec_timeout_default: u64,
+    /// Most seconds a call may ask for.
+    pub exec_timeout_max: u64,
+    /// Address space of one process of a command, in MiB.
+    pub exec_memory_limit_mb: u64,
+    /// CPU seconds of one process of a command.
+    pub exec_cpu_limit_seconds: u64,
+    /// Commands that one user may run at once.
+    pub exec_max_per_user: u64,
+    /// Commands that run at once on the whole server.
+    pub exec_max_total: u64,
+    /// What happens where the kernel cannot confine commands.
+    pub exec_sandbox: SandboxPolicy,
+    /// Mode of new files in a group.
+    pub group_default_mode: WriteMode,
+    /// Which network the commands see.
+    pub network_mode: NetworkMode,
+    /// Bytes of output that a command's answer holds unless the call says otherwise.
+    pub max_output_default: u64,
+    /// Most bytes of output that a call may ask for.
+    pub max_output_absolute: u64,
+    /// `shed_sqlite` reads only.
+    pub sqlite_readonly: bool,
+    /// The program that confines a command and then becomes it: the server's own binary.
+    pub helper: PathBuf,
+}
+
+impl Settings {
+    /// The defaults of the specification, for data in `storage_base_path`.
+    #[must_use]
+    pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
+        Self {
+            storage_base_path: storage_base_path.into(),
+            namespace: NamespaceStyle::default(),
+            durability: Durability::default(),
+            quota_per_user_mb: 1000,
+            quota_per_group_mb: 2000,
+            max_file_size_mb: 300,
+            lock_max_age_hours: 24,
+            exec_timeout_default: 30,
+            exec_timeout_max: 300,
+            exec_memory_limit_mb: 512,
+            exec_cpu_limit_seconds: 60,
+            exec_max_per_user: 4,
+            exec_max_total: 32,
+            exec_sandbox: SandboxPolicy::default(),
+            group_default_mode: WriteMode::default(),
+            network_mode: NetworkMode::default(),
+            max_output_default: 50_000,
+            max_output_absolute: 5_000_000,
+            sqlite_readonly: false,
+            helper: PathBuf::from("/proc/self/exe"),
+        }
+    }
+}

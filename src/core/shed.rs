@@ -1,0 +1,5 @@
+//! The whole store, opened once.
+
+/// Everything under one data directory.
+#[derive(Debug)]
+pub struct Shed;

@@ -1,0 +1,137 @@
+//! The operations: one room each, one list of all.
+//!
+//! An operation is a unit struct in `src/ops/<name>.rs` that says everything about itself: how a
+//! model sees it, what it takes, what it answers, how it fails. [`OPERATIONS`] is the only list.
+//! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
+//! lives elsewhere. To add one: write its room, add one line below, write its test room.
+
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+mod arguments;
+pub mod schema;
+
+/// What a room provides.
+pub trait Operation: 'static {
+    /// Name on every surface; the room `src/ops/<name>.rs` is called so without `shed_`.
+    const ID: &'static str;
+    /// One line for people who browse.
+    const SUMMARY: &'static str;
+    /// The text a model reads on every turn: the fewest words that make the first call right.
+    const DOC: &'static str;
+    /// Whether the small toolset has it.
+    const CORE: bool = false;
+    /// The codes of its own failures; [`COMMON_ERRORS`] come on top.
+    const ERRORS: &'static [Code];
+    /// Requests that work, as JSON. The first is shown in the OpenAPI document.
+    const EXAMPLES: &'static [&'static str];
+    /// What it takes: a flat object of simple types.
+    type Request: DeserializeOwned + ToSchema;
+    /// What it answers in `data`.
+    type Response: Serialize + ToSchema;
+
+    /// Changes raw arguments before their types are checked, where one argument makes others
+    /// meaningless.
+    fn prepare(_arguments: &mut Map<String, Value>) {}
+
+    /// Does the work. Blocks: transports call it where blocking is allowed.
+    fn run(
+        shed: &Shed,
+        caller: &Caller,
+        request: Self::Request,
+    ) -> Result<Reply<Self::Response>, Error>;
+}
+
+/// Codes that every operation may answer.
+pub const COMMON_ERRORS: &[Code] = &[
+    Code::MissingParameter,
+    Code::InvalidParameter,
+    Code::Unauthorized,
+    Code::InvalidUser,
+    Code::AccessDenied,
+    Code::Busy,
+    Code::DbError,
+    Code::InternalApiError,
+];
+
+/// A success: data for programs, a sentence for the model.
+#[derive(Debug)]
+pub struct Reply<T> {
+    /// The fields of the contract.
+    pub data: T,
+    /// What was done, in a few words.
+    pub message: String,
+}
+
+impl<T> Reply<T> {
+    /// A success with its sentence.
+    pub fn new(data: T, message: impl Into<String>) -> Self {
+        Self {
+            data,
+            message: message.into(),
+        }
+    }
+}
+
+/// One line of the list: an operation without its types.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// [`Operation::ID`]
+    pub id: &'static str,
+    /// [`Operation::SUMMARY`]
+    pub summary: &'static str,
+    /// [`Operation::DOC`]
+    pub doc: &'static str,
+    /// [`Operation::CORE`]
+    pub core: bool,
+    /// [`Operation::ERRORS`]
+    pub errors: &'static [Code],
+    /// [`Operation::EXAMPLES`]
+    pub examples: &'static [&'static str],
+    /// JSON schema of the request: no `$ref`, no null, plain types.
+    pub request_schema: fn() -> Value,
+    /// JSON schema of `data`.
+    pub response_schema: fn() -> Value,
+    /// Coerces the arguments, runs the operation, gives `data` and message.
+    pub call: fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>,
+}
+
+impl Entry {
+    const fn of<O: Operation>() -> Self {
+        Self {
+            id: O::ID,
+            summary: O::SUMMARY,
+            doc: O::DOC,
+            core: O::CORE,
+            errors: O::ERRORS,
+            examples: O::EXAMPLES,
+            request_schema: schema::of::<O::Request>,
+            response_schema: schema::of::<O::Response>,
+            call: call::<O>,
+        }
+    }
+}
+
+fn call<O: Operation>(
+    shed: &Shed,
+    caller: &Caller,
+    mut arguments: Map<String, Value>,
+) -> Result<Reply<Value>, Error> {
+    O::prepare(&mut arguments);
+    let request = arguments::read::<O>(arguments)?;
+    let reply = O::run(shed, caller, request)?;
+    let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
+    Ok(Reply::new(data, reply.message))
+}
+
+/// The one list, in the order in which documents show it.
+pub static OPERATIONS: &[Entry] = &[];
+
+/// The operation of that name.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Entry> {
+    OPERATIONS.iter().find(|entry| entry.id == id)
+}

@@ -1,0 +1,375 @@
+//! Arguments as models write them, coerced to what an operation takes.
+//!
+//! Driven by the operation's own schema, so that a room declares plain types and every operation
+//! forgives the same mistakes in the same way (OPERATIONS contract, part "Coercions"): `""`, `0`,
+//! `false` or null for a list is an empty list, a list written as a JSON string is parsed, `"12"`
+//! is 12, `"true"` is true, null or `""` for something optional is its default. What cannot be
+//! meant is refused with the parameter, the value, its type and an example.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use fileshed_core::{Code, Error, Teach};
+use serde_json::{Map, Value};
+
+use super::{Operation, schema};
+
+type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
+
+/// Schemas are made once and live as long as the process: there is one an operation.
+static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::default);
+
+fn schema_of<O: Operation>() -> &'static Value {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    schemas
+        .entry(O::ID)
+        .or_insert_with(|| Box::leak(Box::new(schema::of::<O::Request>())))
+}
+
+/// Coerces `arguments` and reads the request of `O` from them.
+pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
+    let example = O::EXAMPLES.first().copied().unwrap_or("{}");
+    let coerced = coerce(schema_of::<O>(), arguments, O::ID, example)?;
+    serde_json::from_value(Value::Object(coerced)).map_err(|error| {
+        ArgumentError::Shape {
+            reason: error.to_string(),
+            example: Example::new(O::ID, example),
+        }
+        .into()
+    })
+}
+
+/// An example call, for hints.
+#[derive(Debug)]
+pub struct Example(String);
+
+impl Example {
+    fn new(operation: &str, body: &str) -> Self {
+        Self(format!("{operation} takes for example {body}"))
+    }
+}
+
+fn coerce(
+    schema: &Value,
+    mut arguments: Map<String, Value>,
+    operation: &'static str,
+    example: &'static str,
+) -> Result<Map<String, Value>, ArgumentError> {
+    let empty = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&empty);
+    let required = |name: &str| {
+        schema["required"]
+            .as_array()
+            .is_some_and(|names| names.iter().any(|other| other == name))
+    };
+    let mut coerced = Map::new();
+    for (name, property) in properties {
+        let needed = required(name);
+        let kind = Kind::of(property);
+        let Some(value) = arguments.remove(name).filter(|value| !value.is_null()) else {
+            if needed {
+                return Err(ArgumentError::Missing {
+                    parameter: name.clone(),
+                    example: Example::new(operation, example),
+                });
+            }
+            continue;
+        };
+        if !needed && kind == Kind::Text && value == "" {
+            continue;
+        }
+        let value = kind.coerce(value).map_err(|value| ArgumentError::Type {
+            parameter: name.clone(),
+            received: Received::of(&value),
+            expected: kind,
+            example: Example::new(operation, example),
+        })?;
+        coerced.insert(name.clone(), value);
+    }
+    Ok(coerced)
+}
+
+/// The simple types that a request may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text, enumerations included: each room reads those itself, with its own code.
+    Text,
+    /// A whole number.
+    Integer,
+    /// true or false.
+    Boolean,
+    /// A list of texts.
+    Texts,
+    /// A list of anything.
+    List,
+    /// Anything else, taken as it is.
+    Any,
+}
+
+impl Kind {
+    fn of(schema: &Value) -> Self {
+        match schema["type"].as_str() {
+            Some("string") => Self::Text,
+            Some("integer") => Self::Integer,
+            Some("boolean") => Self::Boolean,
+            Some("array") if schema["items"]["type"] == "string" => Self::Texts,
+            Some("array") => Self::List,
+            _ => Self::Any,
+        }
+    }
+
+    /// The name in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "a string",
+            Self::Integer => "an integer",
+            Self::Boolean => "true or false",
+            Self::Texts => "a list of strings",
+            Self::List => "a list",
+            Self::Any => "a value",
+        }
+    }
+
+    /// The value in this type, or the value itself when that cannot be meant.
+    fn coerce(self, value: Value) -> Result<Value, Value> {
+        match self {
+            Self::Text if value.is_string() => Ok(value),
+            Self::Integer => integer(&value).map(Value::from).ok_or(value),
+            Self::Boolean => boolean(&value).map(Value::from).ok_or(value),
+            Self::Texts => texts(&value).ok_or(value),
+            Self::List => list(&value).map(Value::from).ok_or(value),
+            Self::Any => Ok(value),
+            Self::Text => Err(value),
+        }
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| {
+            let float = number.as_f64()?;
+            (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64)
+        }),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+fn boolean(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
+        Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+fn list(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(items) => Some(items.clone()),
+        Value::Bool(false) => Some(Vec::new()),
+        Value::Number(number) if number.as_f64() == Some(0.0) => Some(Vec::new()),
+        Value::String(text) if text.trim().is_empty() => Some(Vec::new()),
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(Value::Array(items)) => Some(items),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn texts(value: &Value) -> Option<Value> {
+    list(value)?
+        .into_iter()
+        .map(|item| match item {
+            Value::String(text) => Some(Value::String(text)),
+            Value::Number(number) => Some(Value::String(number.to_string())),
+            Value::Bool(flag) => Some(Value::String(flag.to_string())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A received value, shortened for a message.
+#[derive(Debug)]
+pub struct Received {
+    shown: String,
+    kind: &'static str,
+}
+
+impl Received {
+    const SHOWN_CHARACTERS: usize = 80;
+
+    fn of(value: &Value) -> Self {
+        let kind = match value {
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Number(_) => "number",
+            Value::String(text) if text.is_empty() => "empty string",
+            Value::String(_) => "string",
+            Value::Array(_) => "list",
+            Value::Object(_) => "object",
+        };
+        let mut shown: String = value.to_string();
+        if let Some((end, _)) = shown.char_indices().nth(Self::SHOWN_CHARACTERS) {
+            shown.truncate(end);
+            shown.push('…');
+        }
+        Self { shown, kind }
+    }
+}
+
+/// Arguments that no operation can run with.
+#[derive(Debug, thiserror::Error)]
+pub enum ArgumentError {
+    /// A required parameter is missing or null.
+    #[error("parameter `{parameter}` is required")]
+    Missing {
+        /// Which one.
+        parameter: String,
+        /// How a call looks.
+        example: Example,
+    },
+    /// A value of the wrong type.
+    #[error("parameter `{parameter}` must be {}, got: {} ({})", expected.name(), received.shown, received.kind)]
+    Type {
+        /// Which one.
+        parameter: String,
+        /// What was sent.
+        received: Received,
+        /// What is taken.
+        expected: Kind,
+        /// How a call looks.
+        example: Example,
+    },
+    /// The whole does not fit; only reached when a schema and its request differ.
+    #[error("the arguments do not fit: {reason}")]
+    Shape {
+        /// What serde says.
+        reason: String,
+        /// How a call looks.
+        example: Example,
+    },
+    /// The answer could not be written as JSON.
+    #[error("the answer could not be written")]
+    Answer(#[source] serde_json::Error),
+}
+
+impl Teach for ArgumentError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Missing { .. } => Code::MissingParameter,
+            Self::Type { .. } | Self::Shape { .. } => Code::InvalidParameter,
+            Self::Answer(_) => Code::InternalApiError,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Missing { example, .. } | Self::Shape { example, .. } => example.0.clone(),
+            Self::Type {
+                parameter,
+                expected,
+                example,
+                ..
+            } => {
+                let form = match expected {
+                    Kind::Text | Kind::Any => "\"text\"",
+                    Kind::Integer => "5",
+                    Kind::Boolean => "true",
+                    Kind::Texts | Kind::List => "[\"-l\", \"notes.md\"]",
+                };
+                format!(
+                    "write \"{parameter}\": {form}, or leave it out if it is optional; {}",
+                    example.0
+                )
+            }
+            Self::Answer(_) => "repeat the call".to_owned(),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Missing { parameter, .. } => {
+                details.insert("parameter".to_owned(), parameter.as_str().into());
+            }
+            Self::Type {
+                parameter,
+                received,
+                expected,
+                ..
+            } => {
+                details.insert("parameter".to_owned(), parameter.as_str().into());
+                details.insert("received".to_owned(), received.shown.as_str().into());
+                details.insert("received_type".to_owned(), received.kind.into());
+                details.insert("expected".to_owned(), expected.name().into());
+            }
+            Self::Shape { .. } | Self::Answer(_) => {}
+        }
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_models_write_for_each_type() {
+        for (kind, written, meant) in [
+            (Kind::Integer, json!("12"), Some(json!(12))),
+            (Kind::Integer, json!(3.0), Some(json!(3))),
+            (Kind::Integer, json!(3.5), None),
+            (Kind::Integer, json!(""), None),
+            (Kind::Integer, json!(true), None),
+            (Kind::Boolean, json!("True"), Some(json!(true))),
+            (Kind::Boolean, json!("false"), Some(json!(false))),
+            (Kind::Boolean, json!(1), None),
+            (Kind::Texts, json!(0), Some(json!([]))),
+            (Kind::Texts, json!(""), Some(json!([]))),
+            (Kind::Texts, json!(false), Some(json!([]))),
+            (Kind::Texts, json!("[\"-la\"]"), Some(json!(["-la"]))),
+            (Kind::Texts, json!("-la"), None),
+            (
+                Kind::Texts,
+                json!([1, true, "x"]),
+                Some(json!(["1", "true", "x"])),
+            ),
+            (Kind::Texts, json!([["x"]]), None),
+            (Kind::List, json!([1, null]), Some(json!([1, null]))),
+            (Kind::Text, json!("x"), Some(json!("x"))),
+            (Kind::Text, json!(5), None),
+        ] {
+            assert_eq!(
+                kind.coerce(written.clone()).ok(),
+                meant,
+                "{kind:?} {written}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_required_parameter_is_named() {
+        let schema = json!({
+            "type": "object",
+            "required": ["path"],
+            "properties": {"path": {"type": "string"}, "line": {"type": "integer"}},
+        });
+        let body = |value: Value| value.as_object().cloned().unwrap_or_default();
+        let read = |value| coerce(&schema, body(value), "shed_x", "{\"path\": \"a\"}");
+        assert_eq!(
+            read(json!({"path": "a", "line": null, "invented": 1})).ok(),
+            Some(body(json!({"path": "a"})))
+        );
+        let missing = read(json!({"path": null})).expect_err("null is missing");
+        assert_eq!(missing.code(), Code::MissingParameter);
+        let wrong = read(json!({"path": "a", "line": ""})).expect_err("empty is no number");
+        assert_eq!(
+            wrong.to_string(),
+            "parameter `line` must be an integer, got: \"\" (empty string)"
+        );
+    }
+}
