@@ -17,9 +17,11 @@
 
 pub mod caller;
 mod clock;
+pub mod disk;
 mod error;
 pub mod settings;
 mod shed;
+pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};
 pub use clock::Clock;

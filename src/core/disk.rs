@@ -1,0 +1,22 @@
+//! The only place that touches files.
+//!
+//! Nothing here takes a checked string and then a path. A [`Root`] is an open directory; openat2
+//! resolves below it (`RESOLVE_BENEATH`, no magic links) to a parent handle and one name, and
+//! every effect acts on that pair. A symbolic link or directory swapped in between changes
+//! nothing: the handle still is what was resolved. What is written is staged in a directory of
+//! the same file system that no path of a zone can name, and moved in by one rename, so that
+//! readers see the old file or the new one.
+
+mod entry;
+mod error;
+mod root;
+mod staging;
+mod sync;
+mod walk;
+
+pub use entry::{Entry, Kind, Target, Vacancy};
+pub use error::DiskError;
+pub use root::Root;
+pub(crate) use staging::{Installed, Removed, Renamed, Staged, Staging};
+pub(crate) use sync::Flusher;
+pub use walk::{Found, Totals};

@@ -1,0 +1,246 @@
+//! Something on disk, or a free name: a parent handle and one name.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+use super::DiskError;
+use super::root::{kind_of, stat_at};
+use crate::zone::ZonePath;
+
+/// What an entry is, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A socket, a pipe or a device: never opened.
+    Special,
+}
+
+impl Kind {
+    /// The kind in a sentence.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Symlink => "a symbolic link",
+            Self::Special => "a special file",
+        }
+    }
+}
+
+/// One name in one open directory.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(super) parent: OwnedFd,
+    pub(super) name: String,
+    pub(super) path: ZonePath,
+}
+
+impl Place {
+    pub(super) fn new(parent: OwnedFd, name: String, path: ZonePath) -> Self {
+        Self { parent, name, path }
+    }
+
+    pub(super) fn stat(&self) -> Result<Option<Stat>, DiskError> {
+        stat_at(&self.parent, &self.name, &self.path)
+    }
+}
+
+/// Something that was on disk when it was looked at.
+#[derive(Debug)]
+pub struct Entry {
+    place: Place,
+    kind: Kind,
+    size: u64,
+    mode: u32,
+    links: u64,
+}
+
+impl Entry {
+    pub(super) fn new(place: Place, stat: &Stat) -> Self {
+        Self {
+            place,
+            kind: kind_of(stat),
+            size: stat.st_size as u64,
+            mode: stat.st_mode & 0o777,
+            links: u64::from(stat.st_nlink as u32),
+        }
+    }
+
+    /// The root itself: a directory that can be looked into and nothing else.
+    pub(super) fn of_root(directory: OwnedFd) -> Result<Self, DiskError> {
+        let path = ZonePath::root();
+        let stat = rustix::fs::fstat(&directory)
+            .map_err(|error| DiskError::of("look at", &path, error))?;
+        Ok(Self::new(
+            Place::new(directory, ".".to_owned(), path),
+            &stat,
+        ))
+    }
+
+    /// Its path without links.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.place.path
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Size of a file in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Permission bits.
+    #[must_use]
+    pub fn mode(&self) -> u32 {
+        self.mode
+    }
+
+    /// Number of names that the file has.
+    #[must_use]
+    pub fn links(&self) -> u64 {
+        self.links
+    }
+
+    /// The place, for effects.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Fails unless this is a regular file.
+    pub fn expect_file(&self) -> Result<(), DiskError> {
+        if self.kind == Kind::File {
+            Ok(())
+        } else {
+            Err(DiskError::NotAFile {
+                path: self.place.path.clone(),
+                found: self.kind.describe(),
+            })
+        }
+    }
+
+    /// Opens the regular file for reading. A pipe that took its place in the meantime is refused
+    /// without waiting for its writer.
+    pub fn open(&self) -> Result<File, DiskError> {
+        self.expect_file()?;
+        let path = &self.place.path;
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let handle =
+            rustix::fs::openat(&self.place.parent, &*self.place.name, flags, Mode::empty())
+                .map_err(|error| match error {
+                    Errno::LOOP => DiskError::NotAFile {
+                        path: path.clone(),
+                        found: Kind::Symlink.describe(),
+                    },
+                    error => DiskError::of("open", path, error),
+                })?;
+        let stat =
+            rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
+        match kind_of(&stat) {
+            Kind::File => Ok(File::from(handle)),
+            other => Err(DiskError::NotAFile {
+                path: path.clone(),
+                found: other.describe(),
+            }),
+        }
+    }
+
+    /// The whole content of the regular file.
+    pub fn content(&self) -> Result<Vec<u8>, DiskError> {
+        let mut content = Vec::with_capacity(self.size as usize + 1);
+        self.open()?
+            .read_to_end(&mut content)
+            .map_err(|error| DiskError::of("read", &self.place.path, error))?;
+        Ok(content)
+    }
+}
+
+/// A free name, and the directories above it that are still missing.
+#[derive(Debug)]
+pub struct Vacancy {
+    place: Place,
+    missing: Vec<String>,
+    existing: usize,
+}
+
+impl Vacancy {
+    /// `place.parent` is the lowest directory that exists, with `existing` segments above it.
+    pub(super) fn new(place: Place, missing: Vec<String>, existing: usize) -> Self {
+        Self {
+            place,
+            missing,
+            existing,
+        }
+    }
+
+    /// The path that will be filled.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.place.path
+    }
+
+    /// Number of leading segments that are on disk already.
+    #[must_use]
+    pub fn existing_segments(&self) -> usize {
+        self.existing
+    }
+
+    pub(super) fn into_parts(self) -> (Place, Vec<String>) {
+        (self.place, self.missing)
+    }
+}
+
+/// A file to write: there already, or not yet.
+#[derive(Debug)]
+pub enum Target {
+    /// To be replaced.
+    Entry(Entry),
+    /// To be created.
+    Vacancy(Vacancy),
+}
+
+impl Target {
+    /// The path without links.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        match self {
+            Self::Entry(entry) => entry.path(),
+            Self::Vacancy(vacancy) => vacancy.path(),
+        }
+    }
+
+    /// The entry, where there is one.
+    #[must_use]
+    pub fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry) => Some(entry),
+            Self::Vacancy(_) => None,
+        }
+    }
+
+    /// Bytes that are there now.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.entry().map_or(0, Entry::size)
+    }
+
+    /// Fails where something else than a file is in the way.
+    pub fn expect_file(&self) -> Result<(), DiskError> {
+        self.entry().map_or(Ok(()), Entry::expect_file)
+    }
+}

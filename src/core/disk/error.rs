@@ -1,0 +1,165 @@
+//! What can go wrong with a file.
+
+use rustix::io::Errno;
+use serde_json::{Map, Value};
+
+use crate::zone::ZonePath;
+use crate::{Code, Teach};
+
+/// A file or directory that could not be had, made or moved.
+#[derive(Debug, thiserror::Error)]
+pub enum DiskError {
+    /// Nothing is there.
+    #[error("file not found: `{path}`")]
+    NotFound {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// Something is there already.
+    #[error("already exists: `{path}`")]
+    Exists {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// A file was needed.
+    #[error("`{path}` is {found}, not a file")]
+    NotAFile {
+        /// The path inside the zone.
+        path: ZonePath,
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// A directory was needed.
+    #[error("`{path}` is not a directory")]
+    NotADirectory {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// A symbolic link leads out of the zone.
+    #[error("`{path}` leads out of the zone through a symbolic link")]
+    Escape {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// A directory cannot move into itself.
+    #[error("`{path}` cannot be moved into itself")]
+    IntoItself {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// Directories nested deeper than a path can say.
+    #[error("directories below `{path}` are nested too deep")]
+    TooDeep {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
+    /// The disk is full.
+    #[error("the disk of the server is full")]
+    Full,
+    /// The kernel refused for another reason.
+    #[error("could not {action} `{path}`")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The path inside the zone.
+        path: ZonePath,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl DiskError {
+    /// The failure of `action` on `path`, sorted by errno.
+    pub(crate) fn of(
+        action: &'static str,
+        path: &ZonePath,
+        error: impl Into<std::io::Error>,
+    ) -> Self {
+        let source = error.into();
+        let path = path.clone();
+        match source.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::NOENT) => Self::NotFound { path },
+            Some(Errno::EXIST | Errno::NOTEMPTY) => Self::Exists { path },
+            Some(Errno::XDEV | Errno::LOOP) => Self::Escape { path },
+            Some(Errno::NOTDIR) => Self::NotADirectory { path },
+            Some(Errno::ISDIR) => Self::NotAFile {
+                path,
+                found: "a directory",
+            },
+            Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
+            Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
+            _ => Self::Io {
+                action,
+                path,
+                source,
+            },
+        }
+    }
+}
+
+impl Teach for DiskError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotFound { .. } => Code::FileNotFound,
+            Self::Exists { .. } => Code::FileExists,
+            Self::NotAFile { .. } => Code::NotAFile,
+            Self::NotADirectory { .. } | Self::IntoItself { .. } | Self::TooDeep { .. } => {
+                Code::InvalidPath
+            }
+            Self::Escape { .. } => Code::PathEscape,
+            Self::Full => Code::QuotaExceeded,
+            Self::Io { .. } => Code::InternalApiError,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::NotFound { path } => {
+                let parent = path.parent().unwrap_or_else(ZonePath::root);
+                format!("look with shed_tree(path=\"{parent}\"); shed_create_file makes a new file")
+            }
+            Self::Exists { .. } => {
+                "choose another name, or delete it first with shed_delete".to_owned()
+            }
+            Self::NotAFile { path, .. } => {
+                format!("look into it with shed_tree(path=\"{path}\") and name a file")
+            }
+            Self::NotADirectory { path } => {
+                let parent = path.parent().unwrap_or_else(ZonePath::root);
+                format!("a part of the path is a file; look with shed_tree(path=\"{parent}\")")
+            }
+            Self::Escape { path } => {
+                format!("the link can only be removed: shed_delete(path=\"{path}\")")
+            }
+            Self::IntoItself { .. } => {
+                "choose a new path outside the directory that moves".to_owned()
+            }
+            Self::TooDeep { path } => {
+                format!("remove what is nested with shed_delete(path=\"{path}\")")
+            }
+            Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
+            Self::Io { .. } => {
+                "repeat the call; if it fails again, tell the administrator".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::NotFound { path }
+            | Self::Exists { path }
+            | Self::NotAFile { path, .. }
+            | Self::NotADirectory { path }
+            | Self::Escape { path }
+            | Self::IntoItself { path }
+            | Self::TooDeep { path }
+            | Self::Io { path, .. } => {
+                details.insert("path".to_owned(), path.display().into());
+            }
+            Self::Full => {}
+        }
+        details
+    }
+}

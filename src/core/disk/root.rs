@@ -1,0 +1,300 @@
+//! An open directory that paths are resolved below.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use super::entry::{Entry, Place, Target, Vacancy};
+use super::{DiskError, Kind};
+use crate::zone::ZonePath;
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+
+/// openat2 answers EAGAIN when a rename races with the resolution of `..`, which normalised paths
+/// do not hold; a link's target may. A few rounds settle every honest race.
+const ROUNDS: usize = 32;
+
+/// A directory handle: the root of a zone, of a user's home, of all data.
+#[derive(Debug)]
+pub struct Root {
+    directory: OwnedFd,
+    /// Where it is on disk: for git and for child processes, never for answers.
+    location: PathBuf,
+}
+
+impl Root {
+    /// Opens a directory by its path and makes it where it is missing. The only place where a
+    /// path of the host is followed; it comes from the configuration.
+    pub fn open_ambient(location: &Path) -> Result<Self, DiskError> {
+        let root = ZonePath::root();
+        std::fs::create_dir_all(location).map_err(|error| DiskError::of("create", &root, error))?;
+        let location = std::fs::canonicalize(location)
+            .map_err(|error| DiskError::of("resolve", &root, error))?;
+        let directory = rustix::fs::open(&location, DIRECTORY, Mode::empty())
+            .map_err(|error| DiskError::of("open", &root, error))?;
+        Ok(Self {
+            directory,
+            location,
+        })
+    }
+
+    /// The directory `name` below this one, made where it is missing. `name` may have several
+    /// segments; it comes from the server, not from a caller.
+    pub(crate) fn subdirectory(&self, name: &str) -> Result<Self, DiskError> {
+        let path = ZonePath::found(name.to_owned());
+        let directory = match self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS) {
+            Err(Errno::NOENT) => {
+                let mut place = PathBuf::new();
+                for segment in path.segments() {
+                    place.push(segment);
+                    match rustix::fs::mkdirat(&self.directory, &place, Mode::RWXU) {
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(DiskError::of("create", &path, error)),
+                    }
+                }
+                self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+            }
+            other => other,
+        };
+        Ok(Self {
+            directory: directory.map_err(|error| DiskError::of("open", &path, error))?,
+            location: self.location.join(name),
+        })
+    }
+
+    /// The directory `name` below this one, if there is one.
+    pub(crate) fn existing_subdirectory(&self, name: &str) -> Result<Option<Self>, DiskError> {
+        match self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS) {
+            Ok(directory) => Ok(Some(Self {
+                directory,
+                location: self.location.join(name),
+            })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(DiskError::of(
+                "open",
+                &ZonePath::found(name.to_owned()),
+                error,
+            )),
+        }
+    }
+
+    /// Where the directory is on disk. For git and child processes; never part of an answer.
+    #[must_use]
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
+    /// The open directory.
+    #[must_use]
+    pub fn handle(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// The same directory as a handle of its own.
+    pub fn try_clone(&self) -> Result<Self, DiskError> {
+        Ok(Self {
+            directory: clone_handle(&self.directory)?,
+            location: self.location.clone(),
+        })
+    }
+
+    /// What is at `path`, not following a link in its last segment: for removing and renaming.
+    pub fn entry(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        match self.entry_as_named(path) {
+            Err(error @ DiskError::NotFound { .. }) => match path.as_spelled() {
+                Some(spelled) => self.entry_as_named(&spelled).map_err(|_| error),
+                None => Err(error),
+            },
+            other => other,
+        }
+    }
+
+    /// What is at `path`, following links as long as they stay inside.
+    pub fn followed(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        let entry = self.entry(path)?;
+        if entry.kind() != Kind::Symlink {
+            return Ok(entry);
+        }
+        let real = self.canonical(path)?;
+        self.entry_as_named(&real)
+    }
+
+    /// A file that may be created or replaced at `path`.
+    pub fn target(&self, path: &ZonePath) -> Result<Target, DiskError> {
+        match self.followed(path) {
+            Ok(entry) => Ok(Target::Entry(entry)),
+            Err(DiskError::NotFound { .. }) => {
+                // A dangling link is not followed into being.
+                if let Ok(link) = self.entry(path) {
+                    return Err(DiskError::Exists {
+                        path: link.path().clone(),
+                    });
+                }
+                Ok(Target::Vacancy(self.vacancy(path)?))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// A name at `path` that nothing has yet. Directories above it that are missing are made
+    /// when the name is filled.
+    pub fn vacancy(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
+        let Some(name) = path.name() else {
+            return Err(DiskError::Exists { path: path.clone() });
+        };
+        let mut directory = path.parent().unwrap_or_else(ZonePath::root);
+        let mut missing = Vec::new();
+        let (parent, real) = loop {
+            match self.directory(&directory) {
+                Ok(found) => break found,
+                Err(DiskError::NotFound { .. }) => {
+                    // A dangling link in the middle of the path is in the way.
+                    if self.entry(&directory).is_ok() {
+                        return Err(DiskError::NotADirectory { path: directory });
+                    }
+                    missing.insert(0, directory.name().unwrap_or_default().to_owned());
+                    directory = directory.parent().unwrap_or_else(ZonePath::root);
+                }
+                Err(other) => return Err(other),
+            }
+        };
+        let mut full = real.clone();
+        for segment in &missing {
+            full = full.join(segment);
+        }
+        let place = Place::new(parent, name.to_owned(), full.join(name));
+        if missing.is_empty() && place.stat()?.is_some() {
+            return Err(DiskError::Exists { path: path.clone() });
+        }
+        Ok(Vacancy::new(place, missing, real.segments().count()))
+    }
+
+    /// The directory at `path`, for reading names.
+    pub(crate) fn directory(&self, path: &ZonePath) -> Result<(OwnedFd, ZonePath), DiskError> {
+        if path.is_root() {
+            return Ok((clone_handle(&self.directory)?, ZonePath::root()));
+        }
+        match self.resolve(path.as_str(), DIRECTORY, ResolveFlags::NO_SYMLINKS) {
+            Ok(directory) => Ok((directory, path.clone())),
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                let directory = self
+                    .resolve(path.as_str(), DIRECTORY, ResolveFlags::empty())
+                    .map_err(|error| DiskError::of("open", path, error))?;
+                let real = self.place_of(&directory, path)?;
+                Ok((directory, real))
+            }
+            Err(error) => Err(DiskError::of("open", path, error)),
+        }
+    }
+
+    /// Opens the regular file at `path` for reading.
+    pub fn read(&self, path: &ZonePath) -> Result<File, DiskError> {
+        self.followed(path)?.open()
+    }
+
+    fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        let Some(name) = path.name() else {
+            return Entry::of_root(clone_handle(&self.directory)?);
+        };
+        let (parent, real) = self
+            .directory(&path.parent().unwrap_or_else(ZonePath::root))
+            .map_err(|error| match error {
+                DiskError::NotFound { .. } => DiskError::NotFound { path: path.clone() },
+                other => other,
+            })?;
+        let place = Place::new(parent, name.to_owned(), real.join(name));
+        match place.stat()? {
+            Some(stat) => Ok(Entry::new(place, &stat)),
+            None => Err(DiskError::NotFound { path: path.clone() }),
+        }
+    }
+
+    /// The path without links that `path` leads to.
+    fn canonical(&self, path: &ZonePath) -> Result<ZonePath, DiskError> {
+        let target = self
+            .resolve(
+                path.as_str(),
+                OFlags::PATH | OFlags::CLOEXEC,
+                ResolveFlags::empty(),
+            )
+            .map_err(|error| DiskError::of("follow", path, error))?;
+        self.place_of(&target, path)
+    }
+
+    /// Where below this root an open file is, as the kernel names it.
+    fn place_of(&self, handle: &OwnedFd, asked: &ZonePath) -> Result<ZonePath, DiskError> {
+        let name_of = |handle: BorrowedFd<'_>| {
+            std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+                .map_err(|error| DiskError::of("follow", asked, error))
+        };
+        let (root, real) = (name_of(self.handle())?, name_of(handle.as_fd())?);
+        real.strip_prefix(&root)
+            .ok()
+            .and_then(Path::to_str)
+            .map(|path| ZonePath::found(path.to_owned()))
+            .ok_or_else(|| DiskError::Escape {
+                path: asked.clone(),
+            })
+    }
+
+    /// A directory whose name need not be UTF-8.
+    pub(super) fn open_raw(&self, path: &CStr) -> Result<OwnedFd, Errno> {
+        self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+    }
+
+    /// Only the handle.
+    pub(super) fn into_handle(self) -> OwnedFd {
+        self.directory
+    }
+
+    fn resolve(
+        &self,
+        path: impl rustix::path::Arg + Copy,
+        flags: OFlags,
+        more: ResolveFlags,
+    ) -> Result<OwnedFd, Errno> {
+        let mut last = Errno::AGAIN;
+        for _ in 0..ROUNDS {
+            match rustix::fs::openat2(&self.directory, path, flags, Mode::empty(), BENEATH | more) {
+                Err(Errno::AGAIN) => last = Errno::AGAIN,
+                other => return other,
+            }
+        }
+        Err(last)
+    }
+}
+
+pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {
+    directory
+        .try_clone()
+        .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
+}
+
+/// What `name` in `parent` is, not following links; nothing where there is nothing.
+pub(super) fn stat_at(
+    parent: &OwnedFd,
+    name: &str,
+    path: &ZonePath,
+) -> Result<Option<Stat>, DiskError> {
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(DiskError::of("look at", path, error)),
+    }
+}
+
+pub(super) fn kind_of(stat: &Stat) -> Kind {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Special,
+    }
+}

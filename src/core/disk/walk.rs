@@ -1,0 +1,136 @@
+//! Reading whole trees: names, sizes, and what changed.
+//!
+//! A walk opens every directory anew from the root, by openat2 without links, so that it holds one
+//! handle at any depth and never leaves the zone. Its cost grows with the tree; only what must see
+//! everything walks (`shed_tree`, a measurement after a command, a search for changes).
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+
+use super::root::kind_of;
+use super::{DiskError, Kind, Root};
+use crate::zone::ZonePath;
+
+/// One entry of a walk.
+#[derive(Debug)]
+pub struct Found {
+    /// Path below the walked root.
+    pub path: ZonePath,
+    /// What it is.
+    pub kind: Kind,
+    /// Everything that the kernel says about it.
+    pub stat: Stat,
+}
+
+impl Found {
+    /// Size of a file in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.stat.st_size as u64
+    }
+}
+
+/// Space that a tree takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sum of the sizes of all files.
+    pub bytes: u64,
+    /// Number of files.
+    pub files: u64,
+}
+
+impl Root {
+    /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
+    /// can say them.
+    pub fn list(&self, path: &ZonePath) -> Result<Vec<Found>, DiskError> {
+        let (directory, real) = self.directory(path)?;
+        let mut found = Vec::new();
+        each(&directory, &real, |name, stat| {
+            if let Ok(name) = name.to_str() {
+                found.push(Found {
+                    path: real.join(name),
+                    kind: kind_of(&stat),
+                    stat,
+                });
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Every entry below `path`, parents before children, directories that vanish meanwhile left
+    /// out. `visit` decides for a directory whether the walk goes into it.
+    pub fn walk(
+        &self,
+        path: &ZonePath,
+        mut visit: impl FnMut(&Found) -> Result<bool, DiskError>,
+    ) -> Result<(), DiskError> {
+        let mut pending = vec![path.clone()];
+        let mut first = true;
+        while let Some(directory) = pending.pop() {
+            let entries = match self.list(&directory) {
+                Err(DiskError::NotFound { .. }) if !first => continue,
+                other => other?,
+            };
+            first = false;
+            for entry in entries {
+                if visit(&entry)? && entry.kind == Kind::Directory {
+                    pending.push(entry.path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Space of everything below the root, whatever the names. Files with several names count
+    /// once for each.
+    pub fn measure(&self) -> Result<Totals, DiskError> {
+        let mut totals = Totals::default();
+        let mut pending = vec![CString::from(c".")];
+        while let Some(path) = pending.pop() {
+            let directory = match self.open_raw(&path) {
+                Err(Errno::NOENT) => continue,
+                other => other.map_err(|error| {
+                    let path = ZonePath::found(path.to_string_lossy().into_owned());
+                    DiskError::of("measure", &path, error)
+                })?,
+            };
+            each(&directory, &ZonePath::root(), |name, stat| {
+                match kind_of(&stat) {
+                    Kind::File => {
+                        totals.bytes += stat.st_size as u64;
+                        totals.files += 1;
+                    }
+                    Kind::Directory => {
+                        let below = [path.as_bytes(), b"/", name.to_bytes()].concat();
+                        pending.extend(CString::new(below));
+                    }
+                    Kind::Symlink | Kind::Special => {}
+                }
+            })?;
+        }
+        Ok(totals)
+    }
+}
+
+fn each(
+    directory: &OwnedFd,
+    path: &ZonePath,
+    mut visit: impl FnMut(&CStr, Stat),
+) -> Result<(), DiskError> {
+    let fail = |error: Errno| DiskError::of("list", path, error);
+    for item in rustix::fs::Dir::read_from(directory.as_fd()).map_err(fail)? {
+        let item = item.map_err(fail)?;
+        if matches!(item.file_name().to_bytes(), b"." | b"..") {
+            continue;
+        }
+        match rustix::fs::statat(directory, item.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => visit(item.file_name(), stat),
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(fail(error)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,574 @@
+//! Paths as callers write them, turned once into the one form that everything below uses.
+//!
+//! A [`ZonePath`] is relative, NFC-normalised, free of `.`, `..` and empty segments, and of names
+//! that are kept for the server. Nothing outside this module looks at a path that came from a
+//! caller. It is still only a name: what it leads to is decided by [`crate::disk`], on handles.
+
+use serde_json::{Map, Value};
+use unicode_normalization::{UnicodeNormalization, is_nfc};
+
+use crate::{Code, Teach};
+
+/// Longest name of one file or directory, in bytes: the limit of the usual file systems.
+pub const NAME_MAX_BYTES: usize = 255;
+
+/// Longest path below a zone's root, in bytes: leaves room for the zone's own place on disk.
+pub const PATH_MAX_BYTES: usize = 3072;
+
+/// Names that no path may hold, in any zone and any mode.
+const RESERVED: [&str; 2] = [".lfsig", ".fs_pepper"];
+
+/// A path below the root of a zone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ZonePath {
+    /// Segments joined by `/`; empty for the root.
+    text: String,
+    /// The spelling before NFC, where it differs: files that commands made keep their own.
+    spelling: Option<String>,
+}
+
+impl ZonePath {
+    /// The zone's root.
+    #[must_use]
+    pub fn root() -> Self {
+        Self {
+            text: String::new(),
+            spelling: None,
+        }
+    }
+
+    /// Reads the value of `parameter`. A leading `/` means the root; `..` may move inside the
+    /// zone and never above it; the root itself comes out for `"."` and `"/"`.
+    pub fn parse(parameter: &'static str, text: &str) -> Result<Self, PathError> {
+        if text.is_empty() {
+            return Err(PathError::Missing { parameter });
+        }
+        let given = || text.to_owned();
+        if let Some(character) = text.chars().find(|character| character.is_control()) {
+            return Err(PathError::Control {
+                parameter,
+                path: given().replace(char::is_control, "\u{fffd}"),
+                character,
+            });
+        }
+        let mut segments: Vec<&str> = Vec::new();
+        for segment in text.split('/') {
+            match segment {
+                "" | "." => {}
+                ".." => {
+                    if segments.pop().is_none() {
+                        return Err(PathError::Escape {
+                            parameter,
+                            path: given(),
+                        });
+                    }
+                }
+                name if is_reserved(name) => {
+                    return Err(PathError::Reserved {
+                        parameter,
+                        path: given(),
+                        name: name.to_owned(),
+                    });
+                }
+                name if name.nfc().map(char::len_utf8).sum::<usize>() > NAME_MAX_BYTES => {
+                    return Err(PathError::LongName { parameter });
+                }
+                name => segments.push(name),
+            }
+        }
+        let path = Self::spelled(segments.join("/"));
+        if path.text.len() > PATH_MAX_BYTES {
+            return Err(PathError::LongPath { parameter });
+        }
+        Ok(path)
+    }
+
+    /// A path that was found on disk, in the spelling that it has there.
+    pub(crate) fn found(text: String) -> Self {
+        Self {
+            text,
+            spelling: None,
+        }
+    }
+
+    /// The path as registries key it: one key for every spelling of the same name.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.text.nfc().collect()
+    }
+
+    fn spelled(text: String) -> Self {
+        if is_nfc(&text) {
+            Self {
+                text,
+                spelling: None,
+            }
+        } else {
+            Self {
+                text: text.nfc().collect(),
+                spelling: Some(text),
+            }
+        }
+    }
+
+    /// The same path in the spelling that was given, where that is not NFC.
+    pub(crate) fn as_spelled(&self) -> Option<Self> {
+        self.spelling.clone().map(|text| Self {
+            text,
+            spelling: None,
+        })
+    }
+
+    /// Whether this is the zone's root.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The path as text; empty for the root.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The path as answers show it; `.` for the root.
+    #[must_use]
+    pub fn display(&self) -> &str {
+        if self.is_root() { "." } else { &self.text }
+    }
+
+    /// The segments from the root down.
+    pub fn segments(&self) -> impl Iterator<Item = &str> {
+        self.text.split('/').filter(|segment| !segment.is_empty())
+    }
+
+    /// The last segment; nothing for the root.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.text.rsplit('/').next().filter(|name| !name.is_empty())
+    }
+
+    /// The directory that holds this path; nothing for the root.
+    #[must_use]
+    pub fn parent(&self) -> Option<Self> {
+        if self.is_root() {
+            return None;
+        }
+        let parent = self.text.rsplit_once('/').map_or("", |(parent, _)| parent);
+        Some(Self {
+            text: parent.to_owned(),
+            spelling: None,
+        })
+    }
+
+    /// The path of `name` in this directory.
+    #[must_use]
+    pub fn join(&self, name: &str) -> Self {
+        let text = if self.is_root() {
+            name.to_owned()
+        } else {
+            format!("{}/{name}", self.text)
+        };
+        Self {
+            text,
+            spelling: None,
+        }
+    }
+
+    /// Whether this path is `directory` or lies below it.
+    #[must_use]
+    pub fn is_within(&self, directory: &Self) -> bool {
+        directory.is_root()
+            || self
+                .text
+                .strip_prefix(&directory.text)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Whether a segment is `.git` in one of the spellings that git itself protects: any case,
+    /// trailing dots or blanks, the short name of NTFS, characters that HFS+ ignores.
+    #[must_use]
+    pub fn has_git_segment(&self) -> bool {
+        self.segments().any(is_git_name)
+    }
+
+    /// Refuses a path that begins with the zone's own name: models write `storage/x` for `x`.
+    pub fn refuse_zone_prefix(&self, parameter: &'static str, zone: &str) -> Result<(), PathError> {
+        let mut segments = self.segments();
+        if segments
+            .next()
+            .is_some_and(|first| first.eq_ignore_ascii_case(zone))
+        {
+            let rest: Vec<&str> = segments.collect();
+            return Err(PathError::StartsWithZone {
+                parameter,
+                path: self.text.clone(),
+                zone: zone.to_owned(),
+                corrected: if rest.is_empty() {
+                    ".".to_owned()
+                } else {
+                    rest.join("/")
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// Refuses the root, where an operation needs something inside it.
+    pub fn refuse_root(&self, parameter: &'static str) -> Result<(), PathError> {
+        if self.is_root() {
+            return Err(PathError::Root { parameter });
+        }
+        Ok(())
+    }
+
+    /// Refuses names that some system of the people who share these files cannot hold. `existing`
+    /// counts the leading segments that are on disk already and may stay as they are.
+    pub fn check_new_names(
+        &self,
+        parameter: &'static str,
+        existing: usize,
+    ) -> Result<(), PathError> {
+        match self.segments().skip(existing).find_map(fault_of_new_name) {
+            None => Ok(()),
+            Some((name, reason)) => Err(PathError::NewName {
+                parameter,
+                path: self.text.clone(),
+                name: name.to_owned(),
+                reason,
+            }),
+        }
+    }
+}
+
+impl std::fmt::Display for ZonePath {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.display())
+    }
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED
+        .iter()
+        .any(|reserved| reserved.eq_ignore_ascii_case(name))
+}
+
+/// Whether one name is `.git` to git on any system.
+#[must_use]
+pub fn is_git_name(name: &str) -> bool {
+    let visible: String = name
+        .chars()
+        .filter(|character| !is_ignored_by_hfs(*character))
+        .collect();
+    let bare = visible.trim_end_matches(['.', ' ']);
+    let bare = bare.split(':').next().unwrap_or(bare);
+    bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
+}
+
+/// Zero-width characters that HFS+ drops when it compares names (git's `is_hfs_dotgit`).
+fn is_ignored_by_hfs(character: char) -> bool {
+    matches!(character,
+        '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let device = ["CON", "PRN", "AUX", "NUL"]
+        .iter()
+        .any(|device| stem.eq_ignore_ascii_case(device))
+        || (stem.len() == 4
+            && stem.is_char_boundary(3)
+            && ["COM", "LPT"]
+                .iter()
+                .any(|port| stem[..3].eq_ignore_ascii_case(port))
+            && stem[3..].chars().all(|digit| ('1'..='9').contains(&digit)));
+    if device {
+        return Some((name, "is a device name on Windows"));
+    }
+    if name.contains(['<', '>', '"', '|', '?', '*']) {
+        return Some((name, "holds one of < > \" | ? *"));
+    }
+    if name.ends_with(['.', ' ']) {
+        return Some((name, "ends with a dot or a blank"));
+    }
+    None
+}
+
+/// A path that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PathError {
+    /// Empty.
+    #[error("parameter `{parameter}` is required, got an empty path")]
+    Missing {
+        /// Which parameter.
+        parameter: &'static str,
+    },
+    /// NUL or another control character.
+    #[error("parameter `{parameter}` holds the control character U+{:04X}: `{path}`", u32::from(*character))]
+    Control {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent, made printable.
+        path: String,
+        /// The first one.
+        character: char,
+    },
+    /// A segment over 255 bytes.
+    #[error("parameter `{parameter}` has a name of more than {NAME_MAX_BYTES} bytes")]
+    LongName {
+        /// Which parameter.
+        parameter: &'static str,
+    },
+    /// The whole path is too long.
+    #[error("parameter `{parameter}` has more than {PATH_MAX_BYTES} bytes")]
+    LongPath {
+        /// Which parameter.
+        parameter: &'static str,
+    },
+    /// `..` above the root.
+    #[error("parameter `{parameter}` leads out of the zone: `{path}`")]
+    Escape {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+    },
+    /// A name that is kept for the server.
+    #[error("parameter `{parameter}` holds the reserved name `{name}`: `{path}`")]
+    Reserved {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+        /// The reserved segment.
+        name: String,
+    },
+    /// `.git` where the server keeps history.
+    #[error("parameter `{parameter}` touches git's own files: `{path}`")]
+    Git {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+    },
+    /// Begins with the zone's name.
+    #[error("parameter `{parameter}` begins with the name of its own zone: `{path}`")]
+    StartsWithZone {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+        /// The zone.
+        zone: String,
+        /// What was probably meant.
+        corrected: String,
+    },
+    /// The zone's root, where something inside it is needed.
+    #[error("parameter `{parameter}` is the root of the zone")]
+    Root {
+        /// Which parameter.
+        parameter: &'static str,
+    },
+    /// A new name that not every system can hold.
+    #[error("parameter `{parameter}`: the new name `{name}` {reason}")]
+    NewName {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+        /// The segment at fault.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+}
+
+impl Teach for PathError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Missing { .. } => Code::MissingParameter,
+            Self::Control { .. }
+            | Self::LongName { .. }
+            | Self::LongPath { .. }
+            | Self::Root { .. }
+            | Self::NewName { .. } => Code::InvalidPath,
+            Self::Escape { .. } => Code::PathEscape,
+            Self::Reserved { .. } | Self::Git { .. } => Code::ProtectedPath,
+            Self::StartsWithZone { .. } => Code::PathStartsWithZone,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Missing { parameter } => {
+                format!("name a file inside the zone, for instance {parameter}=\"notes/todo.md\"")
+            }
+            Self::Control { parameter, .. } => format!(
+                "leave control characters out of names, for instance {parameter}=\"notes/todo.md\""
+            ),
+            Self::LongName { .. } | Self::LongPath { .. } => {
+                "use a shorter name; an emoji counts 4 bytes, an accented letter 2".to_owned()
+            }
+            Self::Escape { parameter, .. } => format!(
+                "paths are relative to the root of the zone and stay inside it, for instance {parameter}=\"notes/todo.md\"; shed_tree shows what is there"
+            ),
+            Self::Reserved { .. } => "choose another name; this one is kept for the server".to_owned(),
+            Self::Git { .. } => {
+                "history is kept for you: every change is a commit; read it with shed_exec(cmd=\"git\", args=[\"log\", \"--oneline\"])".to_owned()
+            }
+            Self::StartsWithZone {
+                parameter,
+                corrected,
+                zone,
+                ..
+            } => format!(
+                "paths are already inside the zone: use zone=\"{zone}\", {parameter}=\"{corrected}\""
+            ),
+            Self::Root { parameter } => {
+                format!("name something inside the zone, for instance {parameter}=\"notes\"; shed_tree shows what is there")
+            }
+            Self::NewName { parameter, .. } => {
+                format!("choose a plain name, for instance {parameter}=\"notes/todo.md\"")
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        let (parameter, path) = match self {
+            Self::Missing { parameter }
+            | Self::LongName { parameter }
+            | Self::LongPath { parameter }
+            | Self::Root { parameter } => (parameter, None),
+            Self::Control {
+                parameter, path, ..
+            }
+            | Self::Escape { parameter, path }
+            | Self::Reserved {
+                parameter, path, ..
+            }
+            | Self::Git { parameter, path }
+            | Self::StartsWithZone {
+                parameter, path, ..
+            }
+            | Self::NewName {
+                parameter, path, ..
+            } => (parameter, Some(path)),
+        };
+        details.insert("parameter".to_owned(), (*parameter).into());
+        if let Some(path) = path {
+            details.insert("path".to_owned(), path.as_str().into());
+        }
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(text: &str) -> Result<String, Code> {
+        ZonePath::parse("path", text)
+            .map(|path| path.display().to_owned())
+            .map_err(|error| error.code())
+    }
+
+    #[test]
+    fn paths_as_callers_write_them() {
+        let long = "x".repeat(256);
+        for (given, expected) in [
+            ("a/b.md", Ok("a/b.md")),
+            ("/a/b.md", Ok("a/b.md")),
+            ("./a//b/", Ok("a/b")),
+            ("a/../b", Ok("b")),
+            ("a/..", Ok(".")),
+            (".", Ok(".")),
+            ("/", Ok(".")),
+            ("e\u{301}te\u{301}.md", Ok("\u{e9}t\u{e9}.md")),
+            ("na me/😀.txt", Ok("na me/😀.txt")),
+            ("..", Err(Code::PathEscape)),
+            ("a/../../b", Err(Code::PathEscape)),
+            ("", Err(Code::MissingParameter)),
+            ("a\0b", Err(Code::InvalidPath)),
+            ("a\nb", Err(Code::InvalidPath)),
+            (long.as_str(), Err(Code::InvalidPath)),
+            (".lfsig/x", Err(Code::ProtectedPath)),
+            ("a/.FS_PEPPER", Err(Code::ProtectedPath)),
+        ] {
+            assert_eq!(parse(given), expected.map(str::to_owned), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn new_names_suit_every_system() {
+        for (given, existing, fine) in [
+            ("notes/todo.md", 0, true),
+            ("CONSOLE.md", 0, true),
+            ("COM10", 0, true),
+            ("con", 0, false),
+            ("a/Nul.txt", 0, false),
+            ("lpt1.log", 0, false),
+            ("a?b", 0, false),
+            ("a|b/c", 0, false),
+            ("a|b/c", 1, true),
+            ("dot.", 0, false),
+            ("blank ", 0, false),
+        ] {
+            let path = ZonePath::parse("path", given).expect(given);
+            assert_eq!(
+                path.check_new_names("path", existing).is_ok(),
+                fine,
+                "{given}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_git() {
+        for name in [
+            ".git",
+            ".GIT",
+            ".git.",
+            ".git ",
+            "git~1",
+            ".g\u{200c}it",
+            ".git:x",
+        ] {
+            assert!(is_git_name(name), "{name}");
+        }
+        for name in [".gitignore", "git", ".gitattributes", "a.git"] {
+            assert!(!is_git_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_zone_prefix_is_corrected() {
+        let path = ZonePath::parse("path", "Storage/a/b").expect("a plain path");
+        let error = path
+            .refuse_zone_prefix("path", "storage")
+            .expect_err("begins with it");
+        assert!(error.hint().contains("path=\"a/b\""), "{}", error.hint());
+        assert!(path.refuse_zone_prefix("path", "documents").is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_path_climbs(text in "[a-c./]{0,20}") {
+            if let Ok(path) = ZonePath::parse("path", &text) {
+                prop_assert!(path.segments().all(|segment| segment != ".." && segment != "."));
+                prop_assert!(!path.as_str().starts_with('/'));
+            }
+        }
+
+        #[test]
+        fn arbitrary_text_never_panics(text in any::<String>()) {
+            if let Ok(path) = ZonePath::parse("path", &text) {
+                let _outcome = path.check_new_names("path", 0);
+                prop_assert!(is_nfc(path.as_str()));
+                prop_assert_eq!(ZonePath::parse("path", &format!("/{}", path.as_str())).ok().map(|p| p.text), Some(path.text));
+            }
+        }
+    }
+}
