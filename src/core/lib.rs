@@ -19,8 +19,13 @@ pub mod caller;
 mod clock;
 pub mod disk;
 mod error;
+pub mod guard;
+pub mod history;
+pub mod ledger;
+pub mod namespace;
+pub mod random;
 pub mod settings;
-mod shed;
+pub mod shed;
 pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};
@@ -28,3 +33,9 @@ pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use settings::Settings;
 pub use shed::Shed;
+pub use zone::{Zone, ZoneName, ZonePath};
+
+/// The personal tokens.
+pub mod tokens {
+    pub use crate::ledger::{NewToken, Token, Tokens};
+}

@@ -87,8 +87,13 @@ impl Root {
     /// Space of everything below the root, whatever the names. Files with several names count
     /// once for each.
     pub fn measure(&self) -> Result<Totals, DiskError> {
+        self.measure_below(&ZonePath::root())
+    }
+
+    /// Space of everything below one directory.
+    pub(crate) fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();
-        let mut pending = vec![CString::from(c".")];
+        let mut pending = Vec::from_iter(CString::new(path.display()).ok());
         while let Some(path) = pending.pop() {
             let directory = match self.open_raw(&path) {
                 Err(Errno::NOENT) => continue,
