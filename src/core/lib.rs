@@ -16,5 +16,6 @@
 //! processes.
 
 mod error;
+pub mod text;
 
 pub use error::{Code, Error, Teach};
