@@ -26,6 +26,7 @@ pub mod namespace;
 pub mod random;
 pub mod settings;
 pub mod shed;
+pub mod text;
 pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};
