@@ -13,6 +13,25 @@ use utoipa::ToSchema;
 
 mod arguments;
 pub mod schema;
+mod vocabulary;
+mod write;
+
+mod allowed_commands;
+mod create_file;
+mod delete;
+mod exec;
+mod force_unlock;
+mod lockedit_cancel;
+mod lockedit_exec;
+mod lockedit_open;
+mod lockedit_overwrite;
+mod lockedit_save;
+mod maintenance;
+mod patch_bytes;
+mod patch_text;
+mod rename;
+mod stats;
+mod tree;
 
 /// What a room provides.
 pub trait Operation: 'static {
@@ -128,7 +147,24 @@ fn call<O: Operation>(
 }
 
 /// The one list, in the order in which documents show it.
-pub static OPERATIONS: &[Entry] = &[];
+pub static OPERATIONS: &[Entry] = &[
+    Entry::of::<exec::Exec>(),
+    Entry::of::<create_file::CreateFile>(),
+    Entry::of::<patch_text::PatchText>(),
+    Entry::of::<patch_bytes::PatchBytes>(),
+    Entry::of::<delete::Delete>(),
+    Entry::of::<rename::Rename>(),
+    Entry::of::<lockedit_open::LockeditOpen>(),
+    Entry::of::<lockedit_exec::LockeditExec>(),
+    Entry::of::<lockedit_overwrite::LockeditOverwrite>(),
+    Entry::of::<lockedit_save::LockeditSave>(),
+    Entry::of::<lockedit_cancel::LockeditCancel>(),
+    Entry::of::<tree::Tree>(),
+    Entry::of::<force_unlock::ForceUnlock>(),
+    Entry::of::<stats::Stats>(),
+    Entry::of::<allowed_commands::AllowedCommands>(),
+    Entry::of::<maintenance::Maintenance>(),
+];
 
 /// The operation of that name.
 #[must_use]

@@ -10,5 +10,6 @@ mod permit;
 pub(crate) mod queue;
 
 pub use lock::LockError;
+pub(crate) use lock::{check as check_lock, holder};
 pub use permit::{Change, Needs, Permit, SizeError, Writer};
 pub use queue::BusyError;

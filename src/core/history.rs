@@ -53,6 +53,14 @@ impl History {
         Ok(None)
     }
     /// stub
+    pub fn git_dir(&self) -> &std::path::Path {
+        std::path::Path::new("/x")
+    }
+    /// stub
+    pub fn refresh_index(&self) -> Result<(), HistoryError> {
+        Ok(())
+    }
+    /// stub
     pub fn capture(
         &self,
         _m: &str,

@@ -6,8 +6,9 @@ mod repair;
 
 use crate::caller::Chat;
 use crate::disk::{Flusher, Root, Staging};
+use crate::exec::{Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
-use crate::ledger::{self, Ledger, Tokens};
+use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::namespace::Pepper;
 use crate::settings::MEBIBYTE;
 use crate::zone::{Home, Zone, ZoneError, ZoneName};
@@ -30,6 +31,8 @@ pub struct Shed {
     instance: Instance,
     queue: Queue,
     flusher: Flusher,
+    programs: Programs,
+    slots: Slots,
 }
 
 impl Shed {
@@ -57,6 +60,8 @@ impl Shed {
             instance,
             queue: Queue::default(),
             flusher,
+            programs: Programs::find(),
+            slots: Slots::default(),
         })
     }
 
@@ -78,19 +83,16 @@ impl Shed {
         Tokens::new(&self.ledger, &self.clock)
     }
 
-    /// The caller's zone, ready to use. `zone` and `group` are the parameters of that name.
-    pub fn zone<'a>(
-        &'a self,
-        caller: &'a Caller,
-        zone: &str,
-        group: Option<&str>,
-    ) -> Result<Zone<'a>, Error> {
-        let name = ZoneName::parse(zone)?;
-        match (name, group) {
-            (ZoneName::Group, None) => Err(ZoneError::GroupMissing.into()),
-            (ZoneName::Group, Some(_)) => Err(ZoneError::NoGroups.into()),
-            (name, _) => self.personal_zone(caller, name),
-        }
+    /// The caller's zone, ready to use. `zone` is the parameter of that name.
+    pub fn zone<'a>(&'a self, caller: &'a Caller, zone: &str) -> Result<Zone<'a>, Error> {
+        self.personal_zone(caller, ZoneName::parse(zone)?)
+    }
+
+    /// Space of each of the caller's zones.
+    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
+        let home = self.home(caller)?;
+        self.make_ready(&home)?;
+        Ok(self.ledger.usage(&home.key)?)
     }
 
     /// One of the caller's own zones, ready to use.
@@ -152,6 +154,42 @@ impl Shed {
     #[must_use]
     pub fn chat_directory(&self, chat: &Chat) -> String {
         self.pepper.chat_directory(chat)
+    }
+
+    /// The whitelisted programs of this machine.
+    #[must_use]
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// Whether the kernel confines commands, so that argument rules need not.
+    #[must_use]
+    pub fn confines(&self) -> bool {
+        true
+    }
+
+    /// Commands that are running.
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Fails where a home holds more than it may, as a command can bring about.
+    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
+        let used = self.used(home)?;
+        if used > home.limit {
+            return Err(QuotaError {
+                used,
+                needed: 0,
+                limit: home.limit,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    fn used(&self, home: &Home) -> Result<u64, Error> {
+        let usage = self.ledger.usage(&home.key)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

@@ -101,7 +101,10 @@ fn start(
         Sink::Answer(_) | Sink::Output => Stdio::piped(),
         Sink::File(file) => Stdio::from(file),
     };
-    #[expect(clippy::disallowed_methods, reason = "the one place that starts processes")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that starts processes"
+    )]
     let mut command = std::process::Command::new(helper);
     match (stdout, stderr) {
         (Sink::File(file), Sink::Output) => {

@@ -17,6 +17,9 @@ pub const ARGUMENT: &str = "jail";
 /// Exit status of a helper that could not become the command.
 pub(super) const FAILED: i32 = 125;
 
+/// What such a helper's standard error begins with.
+pub(super) const COMPLAINT: &str = "fileshed jail: ";
+
 /// What to become, and within which limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
@@ -46,7 +49,7 @@ pub(super) struct Limits {
 pub fn become_command() -> (String, i32) {
     match obey() {
         Ok(never) => match never {},
-        Err(error) => (error.to_string(), FAILED),
+        Err(error) => (format!("{COMPLAINT}{error}"), FAILED),
     }
 }
 
@@ -58,7 +61,10 @@ fn obey() -> Result<std::convert::Infallible, std::io::Error> {
     restrict(order.limits)?;
     let nothing = std::fs::File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&nothing)?;
-    #[expect(clippy::disallowed_methods, reason = "this process becomes the command")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process becomes the command"
+    )]
     let mut command = std::process::Command::new(&order.program);
     Err(command
         .arg0(&order.name)

@@ -9,7 +9,7 @@ use crate::{Code, Error, Teach};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
-pub(super) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     let held = zone.shed.ledger().lock_around(
         &zone.home.key,
         zone.name.as_str(),

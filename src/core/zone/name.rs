@@ -88,9 +88,6 @@ pub enum ZoneError {
         /// The zone.
         zone: ZoneName,
     },
-    /// No group was named.
-    #[error("parameter `group` is required when zone is group")]
-    GroupMissing,
     /// This server has no groups.
     #[error("groups are not available on this server")]
     NoGroups,
@@ -102,7 +99,7 @@ pub enum ZoneError {
 impl Teach for ZoneError {
     fn code(&self) -> Code {
         match self {
-            Self::Missing | Self::GroupMissing => Code::MissingParameter,
+            Self::Missing => Code::MissingParameter,
             Self::Unknown { .. } => Code::InvalidZone,
             Self::Readonly => Code::ZoneReadonly,
             Self::Unsuitable { .. } => Code::ZoneForbidden,
@@ -120,9 +117,6 @@ impl Teach for ZoneError {
                 "uploads can be read and deleted; to write, use zone=\"storage\" or zone=\"documents\"".to_owned()
             }
             Self::Unsuitable { .. } => "use zone=\"storage\" or zone=\"documents\"".to_owned(),
-            Self::GroupMissing => {
-                "name the group, for instance zone=\"group\", group=\"team\"".to_owned()
-            }
             Self::NoGroups => "use zone=\"documents\" for versioned files of your own".to_owned(),
             Self::ReadOnlyScope => {
                 "use a token made with: fileshed token create --scope write".to_owned()
@@ -133,7 +127,7 @@ impl Teach for ZoneError {
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         match self {
-            Self::Missing | Self::GroupMissing | Self::NoGroups | Self::ReadOnlyScope => {}
+            Self::Missing | Self::NoGroups | Self::ReadOnlyScope => {}
             Self::Unknown { zone } => {
                 details.insert("parameter".to_owned(), "zone".into());
                 details.insert("received".to_owned(), zone.as_str().into());

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
-use crate::disk::{Entry, Kind, Root, Target, Totals, Vacancy};
+use crate::disk::{Entry, Kind, Root, Staged, Target, Totals, Vacancy};
 use crate::guard::{Writer, queue::Turn};
 use crate::history::{Author, History};
 use crate::{Caller, Error, Shed};
@@ -129,10 +129,21 @@ impl<'a> Zone<'a> {
 
     /// Takes the caller's turn to change the zone. `operation` is the name for history and logs.
     pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.expect_writable()?;
+        Writer::new(self, operation)
+    }
+
+    /// Fails in a zone that only reads and deletes, and where the credential only reads.
+    pub fn expect_writable(&self) -> Result<(), Error> {
         if !self.name.is_writable() {
             return Err(ZoneError::Readonly.into());
         }
-        Writer::new(self, operation)
+        self.expect_write_scope()
+    }
+
+    /// Content that waits to be moved in; nobody sees it.
+    pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
+        Ok(self.shed.staging(&self.home)?.write(content)?)
     }
 
     /// Takes the caller's turn to delete: the one change that uploads allow.
