@@ -20,9 +20,10 @@ mod clock;
 mod error;
 pub mod settings;
 mod shed;
+pub mod tokens;
 
 pub use caller::{Caller, Chat, Scope, UserId};
 pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use settings::Settings;
-pub use shed::Shed;
+pub use shed::{Check, CheckState, Shed};
