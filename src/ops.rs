@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 mod arguments;
+pub mod parameters;
 pub mod schema;
 
 /// What a room provides.
@@ -76,6 +77,9 @@ impl<T> Reply<T> {
     }
 }
 
+/// Runs an operation on raw arguments.
+pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>;
+
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -96,7 +100,7 @@ pub struct Entry {
     /// JSON schema of `data`.
     pub response_schema: fn() -> Value,
     /// Coerces the arguments, runs the operation, gives `data` and message.
-    pub call: fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>,
+    pub call: Call,
 }
 
 impl Entry {
@@ -128,7 +132,10 @@ fn call<O: Operation>(
 }
 
 /// The one list, in the order in which documents show it.
-pub static OPERATIONS: &[Entry] = &[];
+pub static OPERATIONS: &[Entry] = &[
+    // Utilities
+    Entry::of::<parameters::Parameters>(),
+];
 
 /// The operation of that name.
 #[must_use]
