@@ -1,6 +1,11 @@
 //! The fileshed server: operations, HTTP, configuration and command line over
 //! [`fileshed_core`].
+//!
+//! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
+//! [`config`] what an administrator decides.
 
 pub mod config;
+pub mod http;
 pub mod nearest;
+pub mod openapi;
 pub mod ops;
