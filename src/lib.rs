@@ -2,8 +2,9 @@
 //! [`fileshed_core`].
 //!
 //! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
-//! [`config`] what an administrator decides.
+//! [`config`] what an administrator decides, [`cli`] the program itself.
 
+pub mod cli;
 pub mod config;
 pub mod http;
 pub mod nearest;
