@@ -1,6 +1,6 @@
 //! The one form of every answer, and the one place where a failure becomes a status.
 //!
-//! A handler answers a failure with [`failure`], which only remembers it; [`seal`] writes it out
+//! A handler answers a failure with [`failure`], which only remembers it; `seal` writes it out
 //! once the request id is known. What the server itself got wrong is never told: the caller gets
 //! the request id, the log gets the rest.
 
