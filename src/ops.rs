@@ -12,26 +12,27 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 mod arguments;
+pub mod parameters;
 pub mod schema;
 mod vocabulary;
 mod write;
 
-mod allowed_commands;
-mod create_file;
-mod delete;
-mod exec;
-mod force_unlock;
-mod lockedit_cancel;
-mod lockedit_exec;
-mod lockedit_open;
-mod lockedit_overwrite;
-mod lockedit_save;
-mod maintenance;
-mod patch_bytes;
-mod patch_text;
-mod rename;
-mod stats;
-mod tree;
+pub mod allowed_commands;
+pub mod create_file;
+pub mod delete;
+pub mod exec;
+pub mod force_unlock;
+pub mod lockedit_cancel;
+pub mod lockedit_exec;
+pub mod lockedit_open;
+pub mod lockedit_overwrite;
+pub mod lockedit_save;
+pub mod maintenance;
+pub mod patch_bytes;
+pub mod patch_text;
+pub mod rename;
+pub mod stats;
+pub mod tree;
 
 /// What a room provides.
 pub trait Operation: 'static {
@@ -95,6 +96,9 @@ impl<T> Reply<T> {
     }
 }
 
+/// Runs an operation on raw arguments.
+pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>;
+
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -115,7 +119,7 @@ pub struct Entry {
     /// JSON schema of `data`.
     pub response_schema: fn() -> Value,
     /// Coerces the arguments, runs the operation, gives `data` and message.
-    pub call: fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>,
+    pub call: Call,
 }
 
 impl Entry {
@@ -161,6 +165,7 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
     Entry::of::<force_unlock::ForceUnlock>(),
+    Entry::of::<parameters::Parameters>(),
     Entry::of::<stats::Stats>(),
     Entry::of::<allowed_commands::AllowedCommands>(),
     Entry::of::<maintenance::Maintenance>(),

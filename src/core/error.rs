@@ -177,65 +177,74 @@ pub trait Teach: StdError + Send + Sync + 'static {
 
 /// The one failure that crosses the border of the core, whatever module it came from.
 #[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct Error {
+#[error("{}", _0.message)]
+pub struct Error(Box<Failure>);
+
+/// What is in an [`Error`], on the heap: results stay small.
+#[derive(Debug)]
+struct Failure {
     code: Code,
     message: String,
     details: Map<String, Value>,
     hint: String,
     retry_after: Option<u64>,
-    #[source]
-    source: Box<dyn StdError + Send + Sync>,
+    cause: Box<dyn StdError + Send + Sync>,
 }
 
 impl Error {
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// What went wrong, naming the parameter and the value received.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Facts for programs.
     #[must_use]
     pub fn details(&self) -> &Map<String, Value> {
-        &self.details
+        &self.0.details
     }
 
     /// The next call to make.
     #[must_use]
     pub fn hint(&self) -> &str {
-        &self.hint
+        &self.0.hint
     }
 
     /// Seconds after which the same call may succeed.
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
-        self.retry_after
+        self.0.retry_after
+    }
+
+    /// The module's failure with everything behind it: for the log, never for an answer.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
+        &*self.0.cause
     }
 
     /// Adds a fact for programs, unless the failure already has one of that name.
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.details.entry(name).or_insert_with(|| value.into());
+        self.0.details.entry(name).or_insert_with(|| value.into());
         self
     }
 }
 
 impl<E: Teach> From<E> for Error {
     fn from(error: E) -> Self {
-        Self {
+        Self(Box::new(Failure {
             code: error.code(),
             message: error.to_string(),
             details: error.details(),
             hint: error.hint(),
             retry_after: error.retry_after(),
-            source: Box::new(error),
-        }
+            cause: Box::new(error),
+        }))
     }
 }

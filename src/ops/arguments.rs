@@ -41,7 +41,7 @@ pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Req
 
 /// An example call, for hints.
 #[derive(Debug)]
-pub struct Example(String);
+pub(super) struct Example(String);
 
 impl Example {
     fn new(operation: &str, body: &str) -> Self {
@@ -91,7 +91,7 @@ fn coerce(
 
 /// The simple types that a request may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Text, enumerations included: each room reads those itself, with its own code.
     Text,
     /// A whole number.
@@ -217,7 +217,7 @@ fn texts(value: &Value) -> Option<Value> {
 
 /// A received value, shortened for a message.
 #[derive(Debug)]
-pub struct Received {
+pub(super) struct Received {
     shown: String,
     kind: &'static str,
 }
@@ -246,7 +246,7 @@ impl Received {
 
 /// Arguments that no operation can run with.
 #[derive(Debug, thiserror::Error)]
-pub enum ArgumentError {
+pub(super) enum ArgumentError {
     /// A required parameter is missing or null.
     #[error("parameter `{parameter}` is required")]
     Missing {
@@ -397,6 +397,7 @@ impl Teach for ArgumentError {
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test that cannot go on panics")]
 mod tests {
     use serde_json::json;
 
