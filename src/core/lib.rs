@@ -16,5 +16,6 @@
 //! processes.
 
 mod error;
+pub mod policy;
 
 pub use error::{Code, Error, Teach};
