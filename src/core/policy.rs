@@ -99,10 +99,6 @@ impl ZoneKind {
 
 /// What holds for one call.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a call, each named where it is set"
-)]
 pub struct Rules<'a> {
     /// The zone the command runs in.
     pub zone: ZoneKind,

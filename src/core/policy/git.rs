@@ -385,12 +385,10 @@ pub(super) fn arguments(
         .iter()
         .for_each(|argument| judge.fixed(argument));
     // What every subcommand refuses; its own options come first, so that they are found first.
-    if let Err(error) = judge.scan(
+    judge.scan(
         &Syntax::new(Role::Word).options(ALWAYS),
         &before_dashes(subcommand, rest),
-    ) {
-        return Err(error);
-    }
+    )?;
     let mut scan = judge.scan(&subcommand.syntax, rest)?;
     if name == "commit" && !message_given(&scan) {
         return Err(judge.required(

@@ -88,8 +88,7 @@ impl<'a> Judge<'a> {
                 Piece::Value { prefix, text, role } => self.value(role, prefix, text)?,
                 Piece::Operand(word) => {
                     let role = match operand_role(syntax, scan, index, count) {
-                        Role::Read if in_place => Role::Write,
-                        Role::AwkOperand if in_place => Role::Write,
+                        Role::Read | Role::AwkOperand if in_place => Role::Write,
                         Role::Write if to_stdout => Role::Read,
                         role => role,
                     };
@@ -198,11 +197,11 @@ impl<'a> Judge<'a> {
         self.path_characters(value, whole)?;
         let normal = self.inside(value, whole)?;
         if writes && self.rules.zone.has_history() && path::repository(value) {
-            return Err(CommandError::Protected(self.refusal(
+            return Err(CommandError::Protected(Box::new(self.refusal(
                 whole,
                 "the repository is written by the server alone",
                 "leave `.git` out of `args`; the server commits every change by itself, and shed_exec(cmd=\"git\", args=[\"log\"]) shows the history".to_owned(),
-            )));
+            ))));
         }
         if let Some(name) = self.rules.file_being_edited {
             return self
@@ -212,11 +211,11 @@ impl<'a> Judge<'a> {
         if !self.rules.allow_zone_in_path
             && let Some(rest) = path::without_zone(&normal, self.rules.zone.as_str())
         {
-            return Err(CommandError::StartsWithZone(self.refusal(
+            return Err(CommandError::StartsWithZone(Box::new(self.refusal(
                 whole,
                 "paths are relative to the zone",
                 format!("use `{rest}`; if the zone really holds a folder of that name, add allow_zone_in_path=true"),
-            )));
+            ))));
         }
         self.note(normal, writes, alone, whole);
         Ok(None)
@@ -265,11 +264,11 @@ impl<'a> Judge<'a> {
     /// Holds a text to the zone, wherever it leads.
     pub(super) fn inside(&self, value: &str, whole: &str) -> Result<String, CommandError> {
         if path::reserved(value) {
-            return Err(CommandError::Protected(self.refusal(
+            return Err(CommandError::Protected(Box::new(self.refusal(
                 whole,
                 "`.lfsig` and `.fs_pepper` are kept for the server",
                 "use another name".to_owned(),
-            )));
+            ))));
         }
         path::normalise(value).map_err(|outside| {
             let relative = path::normalise(value.trim_start_matches(['/', '.'])).unwrap_or_default();
@@ -283,7 +282,7 @@ impl<'a> Judge<'a> {
                     "stay inside the zone; another zone is reached with zone=\"…\", and shed_copy_*/shed_move_* carry files between zones".to_owned(),
                 ),
             };
-            CommandError::Escape(self.refusal(whole, reason, hint))
+            CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))
         })
     }
 
@@ -332,7 +331,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
         let hint = self.example_hint();
-        CommandError::Argument(self.refusal(argument, reason, hint))
+        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
     pub(super) fn refuse_with(
@@ -341,7 +340,7 @@ impl<'a> Judge<'a> {
         reason: impl Into<String>,
         hint: String,
     ) -> CommandError {
-        CommandError::Argument(self.refusal(argument, reason, hint))
+        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
     pub(super) fn required(&self, reason: &str, args: &[&str]) -> CommandError {
@@ -349,29 +348,29 @@ impl<'a> Judge<'a> {
         let hint = text::call(self.rules, self.rule.name, &args);
         let mut refusal = self.refusal("", reason, hint);
         refusal.argument = None;
-        CommandError::Required(refusal)
+        CommandError::Required(Box::new(refusal))
     }
 
     pub(super) fn forbidden(&self, argument: &str, reason: &str, hint: String) -> CommandError {
-        CommandError::Command(self.refusal(argument, reason, hint))
+        CommandError::Command(Box::new(self.refusal(argument, reason, hint)))
     }
 
     fn readonly(&self, argument: &str) -> CommandError {
-        CommandError::Readonly(self.refusal(
+        CommandError::Readonly(Box::new(self.refusal(
             argument,
             format!("`{}` writes", text::shown(argument)),
             "files in uploads are only read; first call shed_move_uploads_to_storage(src=\"name\", dest=\"name\"), then run the command with zone=\"storage\"; stdout_file and shed_unzip also write into storage".to_owned(),
-        ))
+        )))
     }
 
-    fn refusal(&self, argument: &str, reason: impl Into<String>, hint: String) -> Box<Refusal> {
-        Box::new(Refusal {
+    fn refusal(&self, argument: &str, reason: impl Into<String>, hint: String) -> Refusal {
+        Refusal {
             command: self.rule.name.to_owned(),
             argument: Some(text::shown(argument)),
             reason: reason.into(),
             hint,
             zone: self.rules.zone,
-        })
+        }
     }
 
     /// A call that the rule accepts.

@@ -259,9 +259,9 @@ impl<'a> Scanner<'_, 'a> {
                 (Some(option), None) => return Ok(Found::Option(option)),
                 (Some(one), Some(other)) => {
                     let dangerous = [one, other].into_iter().chain(candidates);
-                    let refused =
+                    let mut refused =
                         dangerous.filter(|option| matches!(option.effect, Effect::Refused(_)));
-                    if let Some(option) = refused.last() {
+                    if let Some(option) = refused.next_back() {
                         return Ok(Found::Option(option));
                     }
                     return Err(

@@ -80,17 +80,17 @@ pub(super) fn read(
     for piece in &mut scan.pieces {
         match piece {
             Piece::Value {
-                role: role @ Role::Archive,
+                role: meaning @ Role::Archive,
                 ..
             } => {
-                *role = if archives { Role::Write } else { Role::Read };
+                *meaning = if archives { Role::Write } else { Role::Read };
             }
             Piece::Value {
                 prefix,
-                role: role @ Role::Read,
+                role: meaning @ Role::Read,
                 ..
             } if extracts && folder(prefix) => {
-                *role = Role::Write;
+                *meaning = Role::Write;
             }
             _ => {}
         }
