@@ -8,35 +8,44 @@ use super::{NetworkMode, Rules, ZoneKind, commands, text};
 const INSTEAD: &[(&str, &str)] = &[
     (
         "bash sh zsh dash fish ksh csh busybox env nohup setsid exec eval source command",
-        "no shells and no wrappers: run one whitelisted command a call, e.g. shed_exec(zone=\"storage\", cmd=\"ls\", args=[\"-la\"])",
+        "no shells and no wrappers: run one whitelisted command a call, e.g. \
+            shed_exec(zone=\"storage\", cmd=\"ls\", args=[\"-la\"])",
     ),
     (
         "python python3 pip perl ruby node npm lua php java gcc make cargo go Rscript",
-        "no interpreters or compilers: use awk, sed, jq or sqlite3 for data, e.g. shed_exec(zone=\"storage\", cmd=\"awk\", args=[\"{s += $1} END {print s}\", \"numbers.txt\"])",
+        "no interpreters or compilers: use awk, sed, jq or sqlite3 for data, e.g. \
+            shed_exec(zone=\"storage\", cmd=\"awk\", args=[\"{s += $1} END {print s}\", \
+            \"numbers.txt\"])",
     ),
     (
         "xargs parallel",
-        "no command starts others: use `find . -name '*.tmp' -delete` to remove, pass several files in one call, or make several calls",
+        "no command starts others: use `find . -name '*.tmp' -delete` to remove, pass \
+            several files in one call, or make several calls",
     ),
     (
         "vi vim nano emacs ed ex pico",
-        "edit with shed_patch_text(zone=\"storage\", path=\"notes.md\", content=\"…\", position=\"end\")",
+        "edit with shed_patch_text(zone=\"storage\", path=\"notes.md\", content=\"…\", \
+            position=\"end\")",
     ),
     (
         "ln link",
-        "links are not made here: copy with shed_exec(zone=\"storage\", cmd=\"cp\", args=[\"a.txt\", \"b.txt\"])",
+        "links are not made here: copy with shed_exec(zone=\"storage\", cmd=\"cp\", \
+            args=[\"a.txt\", \"b.txt\"])",
     ),
     (
         "cd pushd popd",
-        "every call starts at the root of the zone: put the folder into the path, e.g. args=[\"folder/file.txt\"]",
+        "every call starts at the root of the zone: put the folder into the path, e.g. \
+            args=[\"folder/file.txt\"]",
     ),
     (
         "sudo su doas chown chgrp",
-        "there are no other users here: leave it out; in groups use shed_group_chown or shed_group_set_mode",
+        "there are no other users here: leave it out; in groups use shed_group_chown or \
+            shed_group_set_mode",
     ),
     (
         "dd",
-        "use shed_patch_bytes to write bytes, `head -c` or `tail -c` to cut, `truncate -s` to resize",
+        "use shed_patch_bytes to write bytes, `head -c` or `tail -c` to cut, `truncate -s` \
+            to resize",
     ),
     (
         "kill pkill killall ps top htop jobs bg fg",
@@ -56,7 +65,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "zgrep zless xzgrep bzgrep zdiff",
-        "unpack to a file first: cmd=\"zcat\" with stdout_file=\"plain.txt\", then search that file",
+        "unpack to a file first: cmd=\"zcat\" with stdout_file=\"plain.txt\", then search \
+            that file",
     ),
     (
         "md5 sha256 shasum",
@@ -79,7 +89,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("gsed", "use sed"),
     (
         "mogrify montage composite compare",
-        "use convert, e.g. shed_exec(zone=\"storage\", cmd=\"convert\", args=[\"a.png\", \"-resize\", \"50%\", \"b.png\"])",
+        "use convert, e.g. shed_exec(zone=\"storage\", cmd=\"convert\", args=[\"a.png\", \
+            \"-resize\", \"50%\", \"b.png\"])",
     ),
     ("gtar bsdtar", "use tar"),
     ("ack ag", "use grep -rn or rg"),
@@ -99,7 +110,8 @@ fn in_uploads(name: &str) -> String {
         }
         "git" => "uploads has no history; use zone=\"documents\" or zone=\"storage\"".to_owned(),
         _ => format!(
-            "copy the file out with shed_move_uploads_to_storage(src=\"file.txt\", dest=\"file.txt\"), then call shed_exec(zone=\"storage\", cmd=\"{name}\", …)"
+            "copy the file out with shed_move_uploads_to_storage(src=\"file.txt\", \
+                dest=\"file.txt\"), then call shed_exec(zone=\"storage\", cmd=\"{name}\", …)"
         ),
     }
 }

@@ -21,7 +21,11 @@ const CURL_SAFE: Syntax = Syntax::new(Role::Url)
         value("", "max-filesize", Role::Word),
         value("", "url", Role::Url),
     ])
-    .only("LOsSfIg#", "location remote-name silent show-error fail head compressed fail-with-body globoff progress-bar no-progress-meter");
+    .only(
+        "LOsSfIg#",
+        "location remote-name silent show-error fail head compressed \
+        fail-with-body globoff progress-bar no-progress-meter",
+    );
 
 /// What curl takes when uploads are allowed.
 const CURL_ALL: Syntax = Syntax::new(Role::Url).options(&[
@@ -52,17 +56,45 @@ const CURL_ALL: Syntax = Syntax::new(Role::Url).options(&[
     value("y", "speed-time", Role::Word),
     value("Y", "speed-limit", Role::Word),
     value("z", "time-cond", Role::Word),
-    value("", "connect-timeout retry retry-delay retry-max-time max-redirs max-filesize limit-rate oauth2-bearer", Role::Word),
+    value(
+        "",
+        "connect-timeout retry retry-delay retry-max-time max-redirs max-filesize \
+        limit-rate oauth2-bearer",
+        Role::Word,
+    ),
     value("", "url", Role::Url),
     value("E", "cert", Role::Read),
     value("", "key cacert", Role::Read),
     refused("K", "config", CONFIGURATION),
     refused("n", "netrc netrc-file netrc-optional", CONFIGURATION),
-    refused("x", "proxy preproxy socks4 socks4a socks5 socks5-hostname", "the way to the network is the server's"),
-    refused("", "unix-socket abstract-unix-socket interface dns-servers doh-url resolve connect-to", "the way to the network is the server's"),
-    refused("", "proto proto-redir proto-default", "only http and https are spoken"),
-    refused("", "libcurl trace trace-ascii trace-config stderr hsts alt-svc", "use stdout_file or stderr_file"),
-    refused("Q", "quote telnet-option variable", "only http and https are spoken"),
+    refused(
+        "x",
+        "proxy preproxy socks4 socks4a socks5 socks5-hostname",
+        "the way to the \
+        network is the server's",
+    ),
+    refused(
+        "",
+        "unix-socket abstract-unix-socket interface dns-servers doh-url resolve \
+        connect-to",
+        "the way to the network is the server's",
+    ),
+    refused(
+        "",
+        "proto proto-redir proto-default",
+        "only http and https are spoken",
+    ),
+    refused(
+        "",
+        "libcurl trace trace-ascii trace-config stderr hsts alt-svc",
+        "use \
+        stdout_file or stderr_file",
+    ),
+    refused(
+        "Q",
+        "quote telnet-option variable",
+        "only http and https are spoken",
+    ),
     refused("q:Z", "disable next parallel", "one request a call"),
 ]);
 
@@ -86,7 +118,8 @@ const WGET_OPTIONS: &[Opt] = &[
 ];
 const WGET_SWITCHES: (&str, &str) = (
     "qcvSd",
-    "quiet continue no-verbose verbose server-response no-check-certificate progress show-progress no-clobber",
+    "quiet continue no-verbose verbose server-response no-check-certificate progress \
+        show-progress no-clobber",
 );
 
 /// What wget takes for a download.

@@ -41,7 +41,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("restore_original", "use mv"),
 ];
 /// Options with a value.
-const ONE: &str = "c coordformat d dateformat ext extension x exclude charset lang listitem sep separator i ignore ext+ fast wm writemode password";
+const ONE: &str = "c coordformat d dateformat ext extension x exclude charset lang listitem \
+    sep separator i ignore ext+ fast wm writemode password";
 /// Tags that name files.
 const FILES: &str = "filename directory hardlink symlink testname";
 

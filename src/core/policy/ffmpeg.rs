@@ -11,7 +11,14 @@ use super::text;
 const PROTOCOLS: &str = "file,pipe,crypto,data";
 
 /// Options without a value.
-const SWITCHES: &str = "y n an vn sn dn hide_banner nostdin stats nostats shortest copyts start_at_zero bitexact re autorotate noautorotate accurate_seek noaccurate_seek ignore_unknown xerror benchmark version buildconf formats muxers demuxers devices codecs decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts colors L copy_unknown psnr find_stream_info show_format show_streams show_packets show_frames show_chapters show_programs show_error show_program_version show_library_versions show_versions show_pixel_formats count_frames count_packets pretty unit prefix byte_binary_prefix sexagesimal show_private_data help h";
+const SWITCHES: &str = "y n an vn sn dn hide_banner nostdin stats nostats shortest copyts \
+    start_at_zero bitexact re autorotate noautorotate accurate_seek noaccurate_seek \
+    ignore_unknown xerror benchmark version buildconf formats muxers demuxers devices codecs \
+    decoders encoders bsfs protocols filters pix_fmts layouts sample_fmts colors L \
+    copy_unknown psnr find_stream_info show_format show_streams show_packets show_frames \
+    show_chapters show_programs show_error show_program_version show_library_versions \
+    show_versions show_pixel_formats count_frames count_packets pretty unit prefix \
+    byte_binary_prefix sexagesimal show_private_data help h";
 /// Options that read or write other files, or reach further.
 const REFUSED: &[(&str, &str)] = &[
     ("protocol_whitelist", "the server sets it"),
@@ -45,7 +52,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("listen", "commands offer no service"),
 ];
 /// Formats that name other inputs or outputs.
-const FORMATS: &str = "lavfi concat tee data hls segment stream_segment dash sdp rtp rtsp rtp_mpegts ffmetadata fifo alsa pulse v4l2 x11grab fbdev kmsgrab libcdio avfoundation image2pipe sap smoothstreaming";
+const FORMATS: &str = "lavfi concat tee data hls segment stream_segment dash sdp rtp rtsp \
+    rtp_mpegts ffmetadata fifo alsa pulse v4l2 x11grab fbdev kmsgrab libcdio avfoundation \
+    image2pipe sap smoothstreaming";
 
 fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|name| name == word)
@@ -107,7 +116,9 @@ fn read(args: &[String], judge: &mut Judge<'_>, operand: Role) -> Result<(), Com
             return Err(judge.refuse_with(
                 value,
                 "this format names inputs or outputs of its own",
-                "give the inputs with -i; to join files use -filter_complex \"concat=n=2:v=1:a=1\" with one -i for each".to_owned(),
+                "give the inputs with -i; to join files use -filter_complex \
+                    \"concat=n=2:v=1:a=1\" with one -i for each"
+                    .to_owned(),
             ));
         }
         judge.operand(Role::Word, value)?;
@@ -127,7 +138,11 @@ fn file(role: Role, word: &str, judge: &mut Judge<'_>) -> Result<(), CommandErro
     if text::scheme(word).is_none()
         && text::prefix(word).is_some_and(|prefix| prefix.len() > 1 && !prefix.contains('.'))
     {
-        return Err(judge.refuse(word, "a prefix in front of a name is a protocol of ffmpeg: name the file alone, `./` in front if its name has a colon or comma"));
+        return Err(judge.refuse(
+            word,
+            "a prefix in front of a name is a protocol of ffmpeg: \
+            name the file alone, `./` in front if its name has a colon or comma",
+        ));
     }
     judge.operand(role, word)
 }

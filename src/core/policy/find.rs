@@ -4,11 +4,16 @@ use super::error::CommandError;
 use super::judge::Judge;
 use super::rule::{CommandRule, Role};
 
-const TESTS: &str = "-print -print0 -ls -prune -quit -depth -d -empty -true -false -o -a -or -and -not -daystart -mount -xdev -nouser -nogroup -readable -writable -executable -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn -follow -help --help -version --version ( ) ! ,";
-const WORDS: &str = "-type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -perm -links -inum -user -group -uid -gid -used -fstype -regextype";
+const TESTS: &str = "-print -print0 -ls -prune -quit -depth -d -empty -true -false -o -a -or \
+    -and -not -daystart -mount -xdev -nouser -nogroup -readable -writable -executable \
+    -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn -follow -help --help \
+    -version --version ( ) ! ,";
+const WORDS: &str = "-type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth \
+    -mindepth -perm -links -inum -user -group -uid -gid -used -fstype -regextype";
 const PATTERNS: &str =
     "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -printf";
-const FILES: &str = "-newer -anewer -cnewer -neweraa -neweram -newerac -newerma -newermm -newermc -newerca -newercm -newercc -samefile";
+const FILES: &str = "-newer -anewer -cnewer -neweraa -neweram -newerac -newerma -newermm \
+    -newermc -newerca -newercm -newercc -samefile";
 const TIMES: &str = "-newerat -newermt -newerct";
 const PROGRAMS: &str = "-exec -execdir -ok -okdir";
 const OUTPUTS: &str = "-fprint -fprint0 -fprintf -fls";
@@ -63,7 +68,9 @@ fn predicate<'w>(
         return Err(judge.refuse_with(
             word,
             "commands start no other programs",
-            "use `-delete` to remove what is found; otherwise print the names and name them in the next call".to_owned(),
+            "use `-delete` to remove what is found; otherwise print the names and name them \
+                in the next call"
+                .to_owned(),
         ));
     }
     if among(OUTPUTS, word) {

@@ -100,7 +100,8 @@ const ALWAYS: &[Opt] = &[
     ),
     refused(
         "",
-        "no-index git-dir work-tree config-env exec-path namespace reference reference-if-able shared",
+        "no-index git-dir work-tree config-env exec-path namespace reference \
+            reference-if-able shared",
         ELSEWHERE,
     ),
     refused(
@@ -114,7 +115,8 @@ const HISTORY: &[Opt] = &[
     value("n", "max-count skip", Role::Word),
     value(
         "",
-        "since after until before author committer grep format date branches tags remotes glob exclude",
+        "since after until before author committer grep format date branches tags remotes \
+            glob exclude",
         Role::Word,
     ),
     value("SGL", "diff-filter word-diff-regex", Role::Word),
@@ -447,20 +449,26 @@ fn message_given(scan: &Scan<'_>) -> bool {
 fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandError> {
     let (name, rules) = (subcommand.name, judge.rules);
     match subcommand.kind {
-        Kind::Network | Kind::Push if rules.network == NetworkMode::Disabled => Err(judge.forbidden(
-            name,
-            &format!("`git {name}` needs the network, and network_mode is `disabled`"),
-            "the administrator sets network_mode; meanwhile ask the user to upload the files".to_owned(),
-        )),
+        Kind::Network | Kind::Push if rules.network == NetworkMode::Disabled => Err(judge
+            .forbidden(
+                name,
+                &format!("`git {name}` needs the network, and network_mode is `disabled`"),
+                "the administrator sets network_mode; meanwhile ask the user to upload the files"
+                    .to_owned(),
+            )),
         Kind::Push if rules.network == NetworkMode::Safe => Err(judge.forbidden(
             name,
             "`git push` sends data out, and network_mode is `safe`: downloads only",
-            "network_mode `all` allows it; until then give the files to the user with shed_link_create".to_owned(),
+            "network_mode `all` allows it; until then give the files to the user with \
+                shed_link_create"
+                .to_owned(),
         )),
         Kind::Init if rules.zone != ZoneKind::Storage => Err(judge.forbidden(
             name,
             "this zone has its history already",
-            "use `git log` and `git status` here; repositories of one's own go into zone=\"storage\": args=[\"init\", \"project\"]".to_owned(),
+            "use `git log` and `git status` here; repositories of one's own go into \
+                zone=\"storage\": args=[\"init\", \"project\"]"
+                .to_owned(),
         )),
         _ => Ok(()),
     }

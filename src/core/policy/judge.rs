@@ -197,11 +197,15 @@ impl<'a> Judge<'a> {
         self.path_characters(value, whole)?;
         let normal = self.inside(value, whole)?;
         if writes && self.rules.zone.has_history() && path::repository(value) {
-            return Err(CommandError::Protected(Box::new(self.refusal(
-                whole,
-                "the repository is written by the server alone",
-                "leave `.git` out of `args`; the server commits every change by itself, and shed_exec(cmd=\"git\", args=[\"log\"]) shows the history".to_owned(),
-            ))));
+            return Err(CommandError::Protected(Box::new(
+                self.refusal(
+                    whole,
+                    "the repository is written by the server alone",
+                    "leave `.git` out of `args`; the server commits every change by itself, and \
+                    shed_exec(cmd=\"git\", args=[\"log\"]) shows the history"
+                        .to_owned(),
+                ),
+            )));
         }
         if let Some(name) = self.rules.file_being_edited {
             return self
@@ -214,7 +218,10 @@ impl<'a> Judge<'a> {
             return Err(CommandError::StartsWithZone(Box::new(self.refusal(
                 whole,
                 "paths are relative to the zone",
-                format!("use `{rest}`; if the zone really holds a folder of that name, add allow_zone_in_path=true"),
+                format!(
+                    "use `{rest}`; if the zone really holds a folder of that name, add \
+                    allow_zone_in_path=true"
+                ),
             ))));
         }
         self.note(normal, writes, alone, whole);
@@ -271,15 +278,22 @@ impl<'a> Judge<'a> {
             ))));
         }
         path::normalise(value).map_err(|outside| {
-            let relative = path::normalise(value.trim_start_matches(['/', '.'])).unwrap_or_default();
+            let relative =
+                path::normalise(value.trim_start_matches(['/', '.'])).unwrap_or_default();
             let (reason, hint) = match outside {
                 Outside::Absolute => (
                     "it is absolute",
-                    format!("paths are relative to the zone `{}`: use `{relative}`, or `.` for the whole zone", self.rules.zone.as_str()),
+                    format!(
+                        "paths are relative to the zone `{}`: use `{relative}`, or `.` \
+                        for the whole zone",
+                        self.rules.zone.as_str()
+                    ),
                 ),
                 Outside::Climbs => (
                     "`..` climbs above the root of the zone",
-                    "stay inside the zone; another zone is reached with zone=\"…\", and shed_copy_*/shed_move_* carry files between zones".to_owned(),
+                    "stay inside the zone; another zone is reached with zone=\"…\", and \
+                        shed_copy_*/shed_move_* carry files between zones"
+                        .to_owned(),
                 ),
             };
             CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))
@@ -356,11 +370,17 @@ impl<'a> Judge<'a> {
     }
 
     fn readonly(&self, argument: &str) -> CommandError {
-        CommandError::Readonly(Box::new(self.refusal(
-            argument,
-            format!("`{}` writes", text::shown(argument)),
-            "files in uploads are only read; first call shed_move_uploads_to_storage(src=\"name\", dest=\"name\"), then run the command with zone=\"storage\"; stdout_file and shed_unzip also write into storage".to_owned(),
-        )))
+        CommandError::Readonly(Box::new(
+            self.refusal(
+                argument,
+                format!("`{}` writes", text::shown(argument)),
+                "files in uploads are only read; first call \
+                shed_move_uploads_to_storage(src=\"name\", dest=\"name\"), then run the \
+                command with zone=\"storage\"; stdout_file and shed_unzip also write into \
+                storage"
+                    .to_owned(),
+            ),
+        ))
     }
 
     fn refusal(&self, argument: &str, reason: impl Into<String>, hint: String) -> Refusal {
@@ -386,7 +406,9 @@ impl<'a> Judge<'a> {
 
     fn download_hint(&self, address: &str) -> String {
         if self.rules.network == super::NetworkMode::Disabled {
-            return "the network is off (network_mode is `disabled`): ask the user to upload the file".to_owned();
+            return "the network is off (network_mode is `disabled`): ask the user to upload \
+                the file"
+                .to_owned();
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
         format!(

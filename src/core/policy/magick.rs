@@ -22,14 +22,30 @@ const REFUSED: &[(&str, &str)] = &[
     ("fx", "use -evaluate or -function"),
 ];
 /// Options with one value.
-const ONE: &str = "resize crop quality rotate extent gravity background fill stroke strokewidth pointsize font draw geometry density colors depth type colorspace format blur gaussian-blur sharpen unsharp level gamma brightness-contrast modulate threshold border bordercolor frame size delay loop dispose compose compress define set units sampling-factor interlace filter scale sample thumbnail chop shave splice roll opaque transparent fuzz alpha channel evaluate function morphology bevel implode swirl wave shear distort virtual-pixel tile layers limit sepia-tone solarize posterize edge emboss charcoal paint spread noise adaptive-resize liquid-rescale page label comment caption title weight family style stretch interline-spacing kerning black-threshold white-threshold auto-threshold negate-channel kuwahara statistic repage-to scene quantize dither ordered-dither treedepth precision interpolate orient mattecolor undercolor affine linewidth tint colorize cycle region radial-blur rotational-blur motion-blur selective-blur adaptive-blur adaptive-sharpen contrast-stretch linear-stretch sigmoidal-contrast vignette crop-to metric subimage-search highlight-color lowlight-color seed endian extract antialias-to verbose-to monitor-to attenuate canny hough-lines mean-shift connected-components";
+const ONE: &str = "resize crop quality rotate extent gravity background fill stroke \
+    strokewidth pointsize font draw geometry density colors depth type colorspace format \
+    blur gaussian-blur sharpen unsharp level gamma brightness-contrast modulate threshold \
+    border bordercolor frame size delay loop dispose compose compress define set units \
+    sampling-factor interlace filter scale sample thumbnail chop shave splice roll opaque \
+    transparent fuzz alpha channel evaluate function morphology bevel implode swirl wave \
+    shear distort virtual-pixel tile layers limit sepia-tone solarize posterize edge emboss \
+    charcoal paint spread noise adaptive-resize liquid-rescale page label comment caption \
+    title weight family style stretch interline-spacing kerning black-threshold \
+    white-threshold auto-threshold negate-channel kuwahara statistic repage-to scene \
+    quantize dither ordered-dither treedepth precision interpolate orient mattecolor \
+    undercolor affine linewidth tint colorize cycle region radial-blur rotational-blur \
+    motion-blur selective-blur adaptive-blur adaptive-sharpen contrast-stretch \
+    linear-stretch sigmoidal-contrast vignette crop-to metric subimage-search \
+    highlight-color lowlight-color seed endian extract antialias-to verbose-to monitor-to \
+    attenuate canny hough-lines mean-shift connected-components";
 /// Options with two values.
 const TWO: &str = "annotate floodfill";
 /// Coders that take words or nothing.
 const PAINTED: &str =
     "xc canvas gradient radial-gradient plasma pattern label caption rose logo null info";
 /// Coders of files.
-const CODERS: &str = "png png8 png24 png32 png48 png64 png00 jpg jpeg jpe gif gif87 webp tif tiff tiff64 bmp bmp2 bmp3 ico";
+const CODERS: &str = "png png8 png24 png32 png48 png64 png00 jpg jpeg jpe gif gif87 webp tif \
+    tiff tiff64 bmp bmp2 bmp3 ico";
 
 fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|name| name == word)

@@ -92,7 +92,8 @@ fn sql(text: &str) -> Result<(), String> {
     let cut = |full: &&&str| **full == name || (name.len() >= 3 && full.starts_with(&name));
     match FILES.iter().find(cut) {
         Some(full) => Err(format!(
-            "`.{full}` touches other files: use stdout_file for output, and shed_sqlite(import_csv=…, output_csv=…) for CSV"
+            "`.{full}` touches other files: use stdout_file for output, and \
+                shed_sqlite(import_csv=…, output_csv=…) for CSV"
         )),
         None => Ok(()),
     }
@@ -101,7 +102,11 @@ fn sql(text: &str) -> Result<(), String> {
 /// `s/old/new/` or `y/abc/xyz/` with the flags g and i, and nothing that perl would run.
 fn substitution(text: &str) -> Result<(), String> {
     let refused = || {
-        Err("only one substitution such as `s/old/new/g` or `y/A-Z/a-z/` is accepted, with the flags g and i".to_owned())
+        Err(
+            "only one substitution such as `s/old/new/g` or `y/A-Z/a-z/` is accepted, with \
+            the flags g and i"
+                .to_owned(),
+        )
     };
     let mut characters = text.chars();
     let (Some(kind), Some(delimiter)) = (characters.next(), characters.next()) else {
@@ -141,7 +146,11 @@ fn mode(text: &str) -> Result<(), String> {
             .is_some_and(|at| clause[at..].contains('s'))
     });
     if numeric || symbolic {
-        return Err("set-user-id and set-group-id bits are not given here: use a mode such as `644` or `u+x`".to_owned());
+        return Err(
+            "set-user-id and set-group-id bits are not given here: use a mode such as \
+            `644` or `u+x`"
+                .to_owned(),
+        );
     }
     Ok(())
 }

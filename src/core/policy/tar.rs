@@ -62,7 +62,14 @@ pub(super) const OPTIONS: &[Opt] = &[
 /// Switches that pass.
 pub(super) const SHORT: &str = "zjJZavkpmwSUWlhno";
 /// Long switches that pass.
-pub(super) const LONG: &str = "gzip gunzip bzip2 xz lzma lzip lzop zstd uncompress compress auto-compress no-auto-compress verbose keep-old-files skip-old-files keep-newer-files overwrite touch dereference hard-dereference numeric-owner no-recursion recursion wildcards no-wildcards anchored no-anchored ignore-case exclude-vcs exclude-backups exclude-caches sparse show-transformed-names full-time utc verify block-number ignore-failed-read ignore-zeros preserve-permissions unlink-first null quoting-style xattrs no-xattrs acls no-acls selinux no-selinux help version wildcards-match-slash check-links no-same-owner no-same-permissions force-local delay-directory-restore";
+pub(super) const LONG: &str = "gzip gunzip bzip2 xz lzma lzip lzop zstd uncompress compress \
+    auto-compress no-auto-compress verbose keep-old-files skip-old-files keep-newer-files \
+    overwrite touch dereference hard-dereference numeric-owner no-recursion recursion \
+    wildcards no-wildcards anchored no-anchored ignore-case exclude-vcs exclude-backups \
+    exclude-caches sparse show-transformed-names full-time utc verify block-number \
+    ignore-failed-read ignore-zeros preserve-permissions unlink-first null quoting-style \
+    xattrs no-xattrs acls no-acls selinux no-selinux help version wildcards-match-slash \
+    check-links no-same-owner no-same-permissions force-local delay-directory-restore";
 
 const WRITES_ARCHIVE: &[&str] = &["create", "append", "update", "catenate", "delete"];
 

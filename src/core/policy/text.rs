@@ -17,11 +17,13 @@ pub(super) struct Shell {
 const SHELL: &[Shell] = &[
     Shell {
         token: "$(",
-        instead: "no shell runs here, so nothing is substituted: make the inner command a call of its own and put its output into `args`",
+        instead: "no shell runs here, so nothing is substituted: make the inner command a \
+            call of its own and put its output into `args`",
     },
     Shell {
         token: "`",
-        instead: "no shell runs here, so nothing is substituted: make the inner command a call of its own and put its output into `args`",
+        instead: "no shell runs here, so nothing is substituted: make the inner command a \
+            call of its own and put its output into `args`",
     },
     Shell {
         token: "&&",
@@ -33,11 +35,13 @@ const SHELL: &[Shell] = &[
     },
     Shell {
         token: "|",
-        instead: "no shell runs here, so there are no pipes: keep the first command's output with stdout_file=\"step1.txt\" and give that file to the next shed_exec call",
+        instead: "no shell runs here, so there are no pipes: keep the first command's output \
+            with stdout_file=\"step1.txt\" and give that file to the next shed_exec call",
     },
     Shell {
         token: ">",
-        instead: "no shell runs here: use the parameters stdout_file=\"out.txt\", stderr_file=\"err.txt\" or redirect_stderr_to_stdout=true",
+        instead: "no shell runs here: use the parameters stdout_file=\"out.txt\", \
+            stderr_file=\"err.txt\" or redirect_stderr_to_stdout=true",
     },
     Shell {
         token: "&",

@@ -19,7 +19,8 @@ pub(super) fn check(program: &str) -> Result<(), String> {
     }
     if code.replace("||", "").contains('|') {
         return Err(format!(
-            "a pipe in awk starts a program, and {NO_PROGRAMS}: keep the output with stdout_file and call the next program on that file"
+            "a pipe in awk starts a program, and {NO_PROGRAMS}: keep the output with \
+                stdout_file and call the next program on that file"
         ));
     }
     Ok(())

@@ -31,7 +31,8 @@ fn command(script: &str) -> Result<Option<&str>, String> {
             "the sed command `e` starts a program, and {NO_PROGRAMS}"
         )),
         'w' | 'W' | 'r' | 'R' => Err(format!(
-            "the sed command `{name}` reads or writes another file: use stdout_file for output, or name the files as arguments"
+            "the sed command `{name}` reads or writes another file: use stdout_file for \
+                output, or name the files as arguments"
         )),
         's' => {
             let Some((_, _, flags)) = parts(after) else {

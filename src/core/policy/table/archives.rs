@@ -99,60 +99,101 @@ const UNZIP: &[Opt] = &[
 ];
 
 pub(super) const RULES: &[CommandRule] = &[
-    CommandRule::everywhere("tar", "tar", Syntax::new(Role::Member).options(tar::OPTIONS).only(tar::SHORT, tar::LONG))
-        .special(tar::read)
-        .helpers(&["gzip", "bzip2", "xz", "zstd", "lz4"])
-        .fixed(&["--force-local", "--no-same-owner", "--no-same-permissions", "--delay-directory-restore", "--verbatim-files-from"])
-        .examples(&[
-            reads("-tzf a.tgz"),
-            changes("czf a.tgz dir"),
-            changes("-xzf a.tgz -C dir"),
-            changes("xvf a.tar one.txt"),
-            reads("tf a.tar"),
-            reads("-xOf a.tar one.txt"),
-            changes("-czf a.tgz --exclude=*.tmp -C dir ."),
-            escapes("xf a.tar -C/tmp"),
-            escapes("-xf a.tar -C../.."),
-            escapes("-cf /tmp/x a"),
-            escapes("-cf x.tar /etc/passwd"),
-            forbidden("-xf a.tar --to-command=id"),
-            forbidden("-xf a.tar --to-comm=id"),
-            forbidden("-cf a.tar --checkpoint-action=exec=id x"),
-            forbidden("-cf a.tar --checkpoint-act exec=id x"),
-            forbidden("-cf a.tar -I sh x"),
-            forbidden("xPf a.tar"),
-            forbidden("-xvPf a.tar"),
-            forbidden("-cf a.tar --rsh-command=sh x"),
-        ]),
-    CommandRule::everywhere("unzip", "unzip", Syntax::new(Role::Member).first(&[Role::Read]).changes().options(UNZIP))
-        .examples(&[
-            reads("-l a.zip"),
-            changes("a.zip"),
-            changes("-o a.zip -d out"),
-            reads("-p a.zip docs/a.txt"),
-            changes("a.zip '*.txt' -x b.txt"),
-            escapes("a.zip -d /tmp"),
-            escapes("a.zip -d../x"),
-            forbidden("-: a.zip"),
-        ]),
-    CommandRule::everywhere("zipinfo", "unzip", Syntax::new(Role::Member).first(&[Role::Read]).options(&[list("x", "", Role::Member)]))
-        .examples(&[reads("-1 a.zip"), escapes("/tmp/x.zip")]),
-    CommandRule::writable("zip", "zip", Syntax::new(Role::Read).first(&[Role::Write]).options(ZIP)
-        .only("rjq0123456789yXDuvfFSAcdegklowz-h", "recurse-paths junk-paths quiet update verbose delete freshen symlinks no-extra no-dir-entries encrypt to-crlf from-crlf grow filesync show-files copy-entries fix fixfix adjust-sfx latest-time"))
-        .examples(&[
-            changes("-r a.zip dir"),
-            changes("-rq9 a.zip dir -x '*.tmp' '*.log'"),
-            changes("-d a.zip b.txt"),
-            forbidden("-T a.zip x"),
-            forbidden("-TT 'id #' a.zip x"),
-            forbidden("-rT a.zip x"),
-            forbidden("-b /tmp a.zip x"),
-            forbidden("-m a.zip x"),
-            escapes("/tmp/a.zip x"),
-            escapes("a.zip /etc/passwd"),
-        ]),
-    CommandRule::everywhere("7z", "7zip", Syntax::new(Role::Member)).special(seven::read).examples(SEVEN),
-    CommandRule::writable("7za", "7zip", Syntax::new(Role::Member)).special(seven::read).examples(SEVEN),
+    CommandRule::everywhere(
+        "tar",
+        "tar",
+        Syntax::new(Role::Member)
+            .options(tar::OPTIONS)
+            .only(tar::SHORT, tar::LONG),
+    )
+    .special(tar::read)
+    .helpers(&["gzip", "bzip2", "xz", "zstd", "lz4"])
+    .fixed(&[
+        "--force-local",
+        "--no-same-owner",
+        "--no-same-permissions",
+        "--delay-directory-restore",
+        "--verbatim-files-from",
+    ])
+    .examples(&[
+        reads("-tzf a.tgz"),
+        changes("czf a.tgz dir"),
+        changes("-xzf a.tgz -C dir"),
+        changes("xvf a.tar one.txt"),
+        reads("tf a.tar"),
+        reads("-xOf a.tar one.txt"),
+        changes("-czf a.tgz --exclude=*.tmp -C dir ."),
+        escapes("xf a.tar -C/tmp"),
+        escapes("-xf a.tar -C../.."),
+        escapes("-cf /tmp/x a"),
+        escapes("-cf x.tar /etc/passwd"),
+        forbidden("-xf a.tar --to-command=id"),
+        forbidden("-xf a.tar --to-comm=id"),
+        forbidden("-cf a.tar --checkpoint-action=exec=id x"),
+        forbidden("-cf a.tar --checkpoint-act exec=id x"),
+        forbidden("-cf a.tar -I sh x"),
+        forbidden("xPf a.tar"),
+        forbidden("-xvPf a.tar"),
+        forbidden("-cf a.tar --rsh-command=sh x"),
+    ]),
+    CommandRule::everywhere(
+        "unzip",
+        "unzip",
+        Syntax::new(Role::Member)
+            .first(&[Role::Read])
+            .changes()
+            .options(UNZIP),
+    )
+    .examples(&[
+        reads("-l a.zip"),
+        changes("a.zip"),
+        changes("-o a.zip -d out"),
+        reads("-p a.zip docs/a.txt"),
+        changes("a.zip '*.txt' -x b.txt"),
+        escapes("a.zip -d /tmp"),
+        escapes("a.zip -d../x"),
+        forbidden("-: a.zip"),
+    ]),
+    CommandRule::everywhere(
+        "zipinfo",
+        "unzip",
+        Syntax::new(Role::Member)
+            .first(&[Role::Read])
+            .options(&[list("x", "", Role::Member)]),
+    )
+    .examples(&[reads("-1 a.zip"), escapes("/tmp/x.zip")]),
+    CommandRule::writable(
+        "zip",
+        "zip",
+        Syntax::new(Role::Read)
+            .first(&[Role::Write])
+            .options(ZIP)
+            .only(
+                "rjq0123456789yXDuvfFSAcdegklowz-h",
+                "recurse-paths junk-paths quiet update \
+            verbose delete freshen symlinks no-extra no-dir-entries encrypt to-crlf \
+            from-crlf grow filesync show-files copy-entries fix fixfix adjust-sfx \
+            latest-time",
+            ),
+    )
+    .examples(&[
+        changes("-r a.zip dir"),
+        changes("-rq9 a.zip dir -x '*.tmp' '*.log'"),
+        changes("-d a.zip b.txt"),
+        forbidden("-T a.zip x"),
+        forbidden("-TT 'id #' a.zip x"),
+        forbidden("-rT a.zip x"),
+        forbidden("-b /tmp a.zip x"),
+        forbidden("-m a.zip x"),
+        escapes("/tmp/a.zip x"),
+        escapes("a.zip /etc/passwd"),
+    ]),
+    CommandRule::everywhere("7z", "7zip", Syntax::new(Role::Member))
+        .special(seven::read)
+        .examples(SEVEN),
+    CommandRule::writable("7za", "7zip", Syntax::new(Role::Member))
+        .special(seven::read)
+        .examples(SEVEN),
     // zcat and gunzip are shell scripts on many systems; the compressors do the same.
     printing("zcat", "gzip").fixed(&["-d", "-c"]),
     printing("bzcat", "bzip2").fixed(&["-d", "-c"]),
@@ -163,16 +204,37 @@ pub(super) const RULES: &[CommandRule] = &[
     in_place("bunzip2", "bzip2").fixed(&["-d"]),
     in_place("xz", "xz").fixed(&["-T1"]),
     in_place("unxz", "xz").fixed(&["-d"]),
-    CommandRule::writable("zstd", "zstd", ZSTD)
-        .examples(&[changes("a.bin"), changes("-d a.zst -o a.bin"), reads("-dc a.zst"), escapes("a -o /tmp/x"), forbidden("--filelist x"), forbidden("--output-dir-flat out a")]),
-    CommandRule::writable("lz4", "lz4", Syntax::new(Role::Write).first(&[Role::Read, Role::Write]).changes().options(&[
-        flag("c", "stdout", Effect::ToStdout),
-        flag("t", "test list", Effect::ToStdout),
-        flag("m", "multiple", Effect::InPlace),
-        refused("D", "", "dictionaries are other files"),
-        refused("r", "", FOLDER),
-    ]))
-    .examples(&[changes("a.bin a.lz4"), changes("a.bin"), reads("-dc a.lz4"), escapes("a /tmp/x")]),
+    CommandRule::writable("zstd", "zstd", ZSTD).examples(&[
+        changes("a.bin"),
+        changes("-d a.zst -o a.bin"),
+        reads("-dc a.zst"),
+        escapes(
+            "a \
+            -o /tmp/x",
+        ),
+        forbidden("--filelist x"),
+        forbidden("--output-dir-flat out a"),
+    ]),
+    CommandRule::writable(
+        "lz4",
+        "lz4",
+        Syntax::new(Role::Write)
+            .first(&[Role::Read, Role::Write])
+            .changes()
+            .options(&[
+                flag("c", "stdout", Effect::ToStdout),
+                flag("t", "test list", Effect::ToStdout),
+                flag("m", "multiple", Effect::InPlace),
+                refused("D", "", "dictionaries are other files"),
+                refused("r", "", FOLDER),
+            ]),
+    )
+    .examples(&[
+        changes("a.bin a.lz4"),
+        changes("a.bin"),
+        reads("-dc a.lz4"),
+        escapes("a /tmp/x"),
+    ]),
 ];
 
 const SEVEN: &[crate::policy::Example] = &[

@@ -7,7 +7,8 @@ use crate::policy::rule::{
 };
 
 const COREUTILS: &str = "coreutils";
-const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: name the files as arguments";
+const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: \
+    name the files as arguments";
 const LINKS: &str = "links are not made here: leave it out to copy";
 
 /// Options that cp, mv and install share.

@@ -6,7 +6,8 @@ use crate::policy::rule::{
 };
 
 const COREUTILS: &str = "coreutils";
-const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: name the files as arguments";
+const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: \
+    name the files as arguments";
 const PROGRAM: &str = "it starts a program";
 
 /// A command of files and switches.
@@ -87,22 +88,59 @@ pub(super) const RULES: &[CommandRule] = &[
     ends("tail"),
     pager("less", "less"),
     pager("more", "util-linux"),
-    CommandRule::everywhere("nl", COREUTILS, Syntax::new(Role::Read).options(&[value("bdfhilnsvw", "body-numbering section-delimiter footer-numbering header-numbering line-increment join-blank-lines number-format number-separator starting-line-number number-width", Role::Word)]))
-        .examples(&[reads("-ba notes.md")]),
-    CommandRule::everywhere("wc", COREUTILS, Syntax::new(Role::Read).options(&[refused("", "files0-from", LIST_FILE), value("", "total", Role::Word)]))
-        .examples(&[reads("-l notes.md"), forbidden("--files0-from=x"), forbidden("--files0=/etc/passwd")]),
-    CommandRule::everywhere("sort", COREUTILS, Syntax::new(Role::Read).options(&[
-        value("k", "key", Role::Word),
-        value("t", "field-separator", Role::Delimiter),
-        value("o", "output", Role::Write),
-        value("S", "buffer-size", Role::Word),
-        value("", "parallel batch-size sort", Role::Word),
-        refused("T", "temporary-directory", "the temporary folder is the server's"),
-        refused("", "files0-from", LIST_FILE),
-        refused("", "compress-program", PROGRAM),
-        refused("", "random-source", "random bytes are the system's"),
-        glued("", "check", Role::Word),
-    ]).only("bdfghiMnRrVcCmsuz", "ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort random-sort reverse version-sort debug merge stable unique zero-terminated help version"))
+    CommandRule::everywhere(
+        "nl",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value(
+            "bdfhilnsvw",
+            "body-numbering \
+        section-delimiter footer-numbering header-numbering line-increment join-blank-lines \
+        number-format number-separator starting-line-number number-width",
+            Role::Word,
+        )]),
+    )
+    .examples(&[reads("-ba notes.md")]),
+    CommandRule::everywhere(
+        "wc",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[
+            refused("", "files0-from", LIST_FILE),
+            value("", "total", Role::Word),
+        ]),
+    )
+    .examples(&[
+        reads("-l notes.md"),
+        forbidden("--files0-from=x"),
+        forbidden("--files0=/etc/passwd"),
+    ]),
+    CommandRule::everywhere(
+        "sort",
+        COREUTILS,
+        Syntax::new(Role::Read)
+            .options(&[
+                value("k", "key", Role::Word),
+                value("t", "field-separator", Role::Delimiter),
+                value("o", "output", Role::Write),
+                value("S", "buffer-size", Role::Word),
+                value("", "parallel batch-size sort", Role::Word),
+                refused(
+                    "T",
+                    "temporary-directory",
+                    "the temporary folder is the server's",
+                ),
+                refused("", "files0-from", LIST_FILE),
+                refused("", "compress-program", PROGRAM),
+                refused("", "random-source", "random bytes are the system's"),
+                glued("", "check", Role::Word),
+            ])
+            .only(
+                "bdfghiMnRrVcCmsuz",
+                "ignore-leading-blanks dictionary-order ignore-case \
+        general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort \
+        random-sort reverse version-sort debug merge stable unique zero-terminated help \
+        version",
+            ),
+    )
     .examples(&[
         reads("-t';' -k2,2n data.csv"),
         reads("-t '|' -k 1 data.csv"),
@@ -113,117 +151,354 @@ pub(super) const RULES: &[CommandRule] = &[
         forbidden("--compress-prog=sh data.txt"),
         forbidden("--files0-from=x"),
     ]),
-    CommandRule::everywhere("uniq", COREUTILS, Syntax::new(Role::Read).first(&[Role::Read, Role::Write]).options(&[
-        value("fsw", "skip-fields skip-chars check-chars", Role::Word),
-        glued("", "all-repeated group", Role::Word),
-    ]))
+    CommandRule::everywhere(
+        "uniq",
+        COREUTILS,
+        Syntax::new(Role::Read)
+            .first(&[Role::Read, Role::Write])
+            .options(&[
+                value("fsw", "skip-fields skip-chars check-chars", Role::Word),
+                glued("", "all-repeated group", Role::Word),
+            ]),
+    )
     .examples(&[reads("-c sorted.txt"), changes("a b"), escapes("a /tmp/b")]),
-    CommandRule::everywhere("cut", COREUTILS, Syntax::new(Role::Read).options(&[
-        value("d", "delimiter output-delimiter", Role::Delimiter),
-        value("bcf", "bytes characters fields", Role::Word),
-    ]))
-    .examples(&[reads("-d';' -f1 data.csv"), reads("-d '|' -f 2-3 data.csv"), reads("-c1-10 a")]),
-    CommandRule::everywhere("paste", COREUTILS, Syntax::new(Role::Read).options(&[value("d", "delimiters", Role::Delimiter)]))
-        .examples(&[reads("-d'|' a b")]),
-    CommandRule::everywhere("tr", COREUTILS, Syntax::new(Role::Delimiter)).examples(&[reads("a-z A-Z"), reads("-d ';|'")]),
-    CommandRule::everywhere("fold", COREUTILS, Syntax::new(Role::Read).options(&[value("w", "width", Role::Word)]))
-        .examples(&[reads("-s -w 80 notes.md")]),
-    CommandRule::everywhere("fmt", COREUTILS, Syntax::new(Role::Read).options(&[value("wpg", "width prefix goal", Role::Word)]))
-        .examples(&[reads("-w 72 notes.md")]),
-    CommandRule::everywhere("column", "bsdextrautils", Syntax::new(Role::Read).options(&[
-        value("so", "separator output-separator", Role::Delimiter),
-        value("cNRHETWdOlnr", "output-width table-columns table-right table-hide table-noextreme table-truncate table-wrap table-order table-columns-limit table-name tree tree-id tree-parent", Role::Word),
-    ]))
+    CommandRule::everywhere(
+        "cut",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[
+            value("d", "delimiter output-delimiter", Role::Delimiter),
+            value("bcf", "bytes characters fields", Role::Word),
+        ]),
+    )
+    .examples(&[
+        reads("-d';' -f1 data.csv"),
+        reads("-d '|' -f 2-3 data.csv"),
+        reads("-c1-10 a"),
+    ]),
+    CommandRule::everywhere(
+        "paste",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value("d", "delimiters", Role::Delimiter)]),
+    )
+    .examples(&[reads("-d'|' a b")]),
+    CommandRule::everywhere("tr", COREUTILS, Syntax::new(Role::Delimiter)).examples(&[
+        reads(
+            "a-z \
+        A-Z",
+        ),
+        reads("-d ';|'"),
+    ]),
+    CommandRule::everywhere(
+        "fold",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value("w", "width", Role::Word)]),
+    )
+    .examples(&[reads("-s -w 80 notes.md")]),
+    CommandRule::everywhere(
+        "fmt",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value(
+            "wpg",
+            "width \
+        prefix goal",
+            Role::Word,
+        )]),
+    )
+    .examples(&[reads("-w 72 notes.md")]),
+    CommandRule::everywhere(
+        "column",
+        "bsdextrautils",
+        Syntax::new(Role::Read).options(&[
+            value("so", "separator output-separator", Role::Delimiter),
+            value(
+                "cNRHETWdOlnr",
+                "output-width table-columns table-right table-hide \
+            table-noextreme table-truncate table-wrap table-order table-columns-limit \
+            table-name tree tree-id tree-parent",
+                Role::Word,
+            ),
+        ]),
+    )
     .examples(&[reads("-t -s'|' data.csv"), reads("-t -s , data.csv")]),
-    CommandRule::everywhere("shuf", COREUTILS, Syntax::new(Role::Read).options(&[
-        value("ni", "head-count input-range", Role::Word),
-        value("o", "output", Role::Write),
-        refused("", "random-source", "random bytes are the system's"),
-    ]))
-    .examples(&[reads("-n 5 a.txt"), changes("-o b.txt a.txt"), escapes("-o../x a")]),
-    CommandRule::everywhere("expand", COREUTILS, Syntax::new(Role::Read).options(&[value("t", "tabs", Role::Word)])).examples(&[reads("-t 4 a.txt")]),
-    CommandRule::everywhere("unexpand", COREUTILS, Syntax::new(Role::Read).options(&[value("t", "tabs", Role::Word)])).examples(&[reads("-a a.txt")]),
-    CommandRule::everywhere("pr", COREUTILS, Syntax::new(Role::Read).options(&[
-        value("DhlNoWw", "date-format header length first-line-number indent width page-width pages columns", Role::Word),
-        glued("eins", "expand-tabs output-tabs number-lines separator", Role::Word),
-        glued("S", "sep-string", Role::Word),
-    ]))
+    CommandRule::everywhere(
+        "shuf",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[
+            value("ni", "head-count input-range", Role::Word),
+            value("o", "output", Role::Write),
+            refused("", "random-source", "random bytes are the system's"),
+        ]),
+    )
+    .examples(&[
+        reads("-n 5 a.txt"),
+        changes("-o b.txt a.txt"),
+        escapes("-o../x a"),
+    ]),
+    CommandRule::everywhere(
+        "expand",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value("t", "tabs", Role::Word)]),
+    )
+    .examples(&[reads(
+        "-t \
+        4 a.txt",
+    )]),
+    CommandRule::everywhere(
+        "unexpand",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value("t", "tabs", Role::Word)]),
+    )
+    .examples(&[reads(
+        "-a \
+        a.txt",
+    )]),
+    CommandRule::everywhere(
+        "pr",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[
+            value(
+                "DhlNoWw",
+                "date-format header length first-line-number indent width \
+            page-width pages columns",
+                Role::Word,
+            ),
+            glued(
+                "eins",
+                "expand-tabs output-tabs number-lines separator",
+                Role::Word,
+            ),
+            glued("S", "sep-string", Role::Word),
+        ]),
+    )
     .examples(&[reads("-2 -l 60 a.txt")]),
-    CommandRule::everywhere("join", COREUTILS, Syntax::new(Role::Read).options(&[
-        value("t", "", Role::Delimiter),
-        value("12aejov", "", Role::Word),
-    ]))
+    CommandRule::everywhere(
+        "join",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[
+            value("t", "", Role::Delimiter),
+            value("12aejov", "", Role::Word),
+        ]),
+    )
     .examples(&[reads("-t ';' -1 1 -2 2 a.csv b.csv")]),
-    CommandRule::everywhere("diff", "diffutils", Syntax::new(Role::Read).options(&[
-        value("IxFWLD", "ignore-matching-lines exclude show-function-line width label ifdef tabsize horizon-lines starting-file old-group-format new-group-format changed-group-format unchanged-group-format line-format old-line-format new-line-format unchanged-line-format GTYPE-group-format", Role::Word),
-        value("CU", "", Role::Word),
-        glued("", "context unified color", Role::Word),
-        value("X", "exclude-from", Role::Read),
-        value("", "from-file to-file", Role::Read),
-        refused("l", "paginate", PROGRAM),
-        refused("", "diff-program", PROGRAM),
-    ]))
-    .examples(&[reads("-u a.txt b.txt"), reads("-rq old new"), forbidden("--paginate a b"), escapes("--to-file=/etc/passwd a")]),
-    CommandRule::everywhere("diff3", "diffutils", Syntax::new(Role::Read).options(&[value("L", "label", Role::Word), refused("", "diff-program", PROGRAM)]))
-        .helpers(&["diff"])
-        .examples(&[reads("-m a b c"), forbidden("--diff-program=x a b c")]),
-    CommandRule::everywhere("cmp", "diffutils", Syntax::new(Role::Word).first(&[Role::Read, Role::Read]).options(&[value("in", "ignore-initial bytes", Role::Word)]))
-        .examples(&[reads("-l a b"), escapes("a /etc/passwd")]),
-    CommandRule::everywhere("comm", COREUTILS, Syntax::new(Role::Read).options(&[value("", "output-delimiter", Role::Word)])).examples(&[reads("-12 a b")]),
-    CommandRule::writable("sdiff", "diffutils", Syntax::new(Role::Read).options(&[
-        value("wI", "width ignore-matching-lines", Role::Word),
-        value("o", "output", Role::Write),
-        refused("", "diff-program", PROGRAM),
-    ]))
+    CommandRule::everywhere(
+        "diff",
+        "diffutils",
+        Syntax::new(Role::Read).options(&[
+            value(
+                "IxFWLD",
+                "ignore-matching-lines exclude show-function-line width label ifdef \
+            tabsize horizon-lines starting-file old-group-format new-group-format \
+            changed-group-format unchanged-group-format line-format old-line-format \
+            new-line-format unchanged-line-format GTYPE-group-format",
+                Role::Word,
+            ),
+            value("CU", "", Role::Word),
+            glued("", "context unified color", Role::Word),
+            value("X", "exclude-from", Role::Read),
+            value("", "from-file to-file", Role::Read),
+            refused("l", "paginate", PROGRAM),
+            refused("", "diff-program", PROGRAM),
+        ]),
+    )
+    .examples(&[
+        reads("-u a.txt b.txt"),
+        reads("-rq old new"),
+        forbidden("--paginate a b"),
+        escapes(
+            "--to-file=/etc/passwd \
+        a",
+        ),
+    ]),
+    CommandRule::everywhere(
+        "diff3",
+        "diffutils",
+        Syntax::new(Role::Read).options(&[
+            value("L", "label", Role::Word),
+            refused("", "diff-program", PROGRAM),
+        ]),
+    )
     .helpers(&["diff"])
-    .examples(&[reads("-w 120 a b"), forbidden("--diff-prog=x a b"), escapes("-o /tmp/x a b")]),
-    CommandRule::writable("colordiff", "colordiff", Syntax::new(Role::Read).options(&[
-        value("U", "", Role::Word),
-        glued("", "unified color difftype", Role::Word),
-        refused("", "diff-program", PROGRAM),
-        refused("", "fakeexitcode", "the exit code is diff's"),
-    ]))
+    .examples(&[reads("-m a b c"), forbidden("--diff-program=x a b c")]),
+    CommandRule::everywhere(
+        "cmp",
+        "diffutils",
+        Syntax::new(Role::Word)
+            .first(&[Role::Read, Role::Read])
+            .options(&[value(
+                "in",
+                "ignore-initial \
+        bytes",
+                Role::Word,
+            )]),
+    )
+    .examples(&[reads("-l a b"), escapes("a /etc/passwd")]),
+    CommandRule::everywhere(
+        "comm",
+        COREUTILS,
+        Syntax::new(Role::Read).options(&[value("", "output-delimiter", Role::Word)]),
+    )
+    .examples(&[reads(
+        "-12 \
+        a b",
+    )]),
+    CommandRule::writable(
+        "sdiff",
+        "diffutils",
+        Syntax::new(Role::Read).options(&[
+            value("wI", "width ignore-matching-lines", Role::Word),
+            value("o", "output", Role::Write),
+            refused("", "diff-program", PROGRAM),
+        ]),
+    )
+    .helpers(&["diff"])
+    .examples(&[
+        reads("-w 120 a b"),
+        forbidden("--diff-prog=x a b"),
+        escapes("-o /tmp/x a b"),
+    ]),
+    CommandRule::writable(
+        "colordiff",
+        "colordiff",
+        Syntax::new(Role::Read).options(&[
+            value("U", "", Role::Word),
+            glued("", "unified color difftype", Role::Word),
+            refused("", "diff-program", PROGRAM),
+            refused("", "fakeexitcode", "the exit code is diff's"),
+        ]),
+    )
     .helpers(&["diff", "perl"])
     .examples(&[reads("-u a b"), forbidden("--diff-program=x a b")]),
-    CommandRule::writable("patch", "patch", Syntax::new(Role::Write).first(&[Role::Write, Role::Read]).changes().options(&[
-        value("p", "strip", Role::Word),
-        value("F", "fuzz", Role::Word),
-        value("i", "input", Role::Read),
-        value("Vz", "version-control suffix", Role::Suffix),
-        flag("", "dry-run", Effect::ToStdout),
-        refused("e", "ed", PROGRAM),
-        refused("d", "directory", "files are named from the root of the zone: use -p to strip folders"),
-        refused("o", "output", "the files are patched in place: copy them first"),
-        refused("r", "reject-file", "rejects stay beside the file"),
-        refused("BY", "prefix basename-prefix", "backups stay beside the file"),
-    ]))
-    .examples(&[changes("-p1 -i fix.patch"), changes("a.txt fix.patch"), reads("--dry-run -p1 -i fix.patch"), forbidden("-e a b"), forbidden("-o x a b"), escapes("-i /tmp/x")]),
-    CommandRule::writable("split", COREUTILS, Syntax::new(Role::Read).first(&[Role::Read, Role::Write]).changes().options(&[
-        value("abCln", "suffix-length bytes line-bytes lines number", Role::Word),
-        value("t", "separator", Role::Word),
-        value("", "additional-suffix", Role::Suffix),
-        glued("", "numeric-suffixes hex-suffixes", Role::Word),
-        refused("", "filter", "it starts a program"),
-    ]))
-    .examples(&[changes("-l 1000 big.csv part_"), forbidden("--filter=sh a"), forbidden("--filt=sh a"), escapes("a /tmp/x")]),
-    CommandRule::writable("csplit", COREUTILS, Syntax::new(Role::Word).first(&[Role::Read]).changes().options(&[
-        value("f", "prefix", Role::Write),
-        value("b", "suffix-format", Role::Suffix),
-        value("n", "digits", Role::Word),
-    ]))
-    .examples(&[changes("-f part_ book.md '/^# /' {*}"), escapes("-f /tmp/x a 1")]),
-    CommandRule::everywhere("iconv", "libc-bin", Syntax::new(Role::Read).options(&[
-        value("ft", "from-code to-code", Role::Word),
-        value("o", "output", Role::Write),
-    ]))
-    .examples(&[reads("-f LATIN1 -t UTF-8 a.txt"), changes("-f LATIN1 -t UTF-8 -o b.txt a.txt"), escapes("-o /tmp/x a")]),
-    CommandRule::writable("dos2unix", "dos2unix", EOL).examples(&[changes("a.txt"), changes("-n a.txt b.txt"), reads("-O a.txt")]),
+    CommandRule::writable(
+        "patch",
+        "patch",
+        Syntax::new(Role::Write)
+            .first(&[Role::Write, Role::Read])
+            .changes()
+            .options(&[
+                value("p", "strip", Role::Word),
+                value("F", "fuzz", Role::Word),
+                value("i", "input", Role::Read),
+                value("Vz", "version-control suffix", Role::Suffix),
+                flag("", "dry-run", Effect::ToStdout),
+                refused("e", "ed", PROGRAM),
+                refused(
+                    "d",
+                    "directory",
+                    "files are named from the root of the zone: use -p to \
+            strip folders",
+                ),
+                refused(
+                    "o",
+                    "output",
+                    "the files are patched in place: copy them first",
+                ),
+                refused("r", "reject-file", "rejects stay beside the file"),
+                refused(
+                    "BY",
+                    "prefix basename-prefix",
+                    "backups stay beside the file",
+                ),
+            ]),
+    )
+    .examples(&[
+        changes("-p1 -i fix.patch"),
+        changes("a.txt fix.patch"),
+        reads(
+            "--dry-run \
+        -p1 -i fix.patch",
+        ),
+        forbidden("-e a b"),
+        forbidden("-o x a b"),
+        escapes("-i /tmp/x"),
+    ]),
+    CommandRule::writable(
+        "split",
+        COREUTILS,
+        Syntax::new(Role::Read)
+            .first(&[Role::Read, Role::Write])
+            .changes()
+            .options(&[
+                value(
+                    "abCln",
+                    "suffix-length bytes line-bytes lines number",
+                    Role::Word,
+                ),
+                value("t", "separator", Role::Word),
+                value("", "additional-suffix", Role::Suffix),
+                glued("", "numeric-suffixes hex-suffixes", Role::Word),
+                refused("", "filter", "it starts a program"),
+            ]),
+    )
+    .examples(&[
+        changes("-l 1000 big.csv part_"),
+        forbidden("--filter=sh a"),
+        forbidden(
+            "--filt=sh \
+        a",
+        ),
+        escapes("a /tmp/x"),
+    ]),
+    CommandRule::writable(
+        "csplit",
+        COREUTILS,
+        Syntax::new(Role::Word)
+            .first(&[Role::Read])
+            .changes()
+            .options(&[
+                value("f", "prefix", Role::Write),
+                value("b", "suffix-format", Role::Suffix),
+                value("n", "digits", Role::Word),
+            ]),
+    )
+    .examples(&[
+        changes("-f part_ book.md '/^# /' {*}"),
+        escapes("-f /tmp/x a 1"),
+    ]),
+    CommandRule::everywhere(
+        "iconv",
+        "libc-bin",
+        Syntax::new(Role::Read).options(&[
+            value("ft", "from-code to-code", Role::Word),
+            value("o", "output", Role::Write),
+        ]),
+    )
+    .examples(&[
+        reads("-f LATIN1 -t UTF-8 a.txt"),
+        changes(
+            "-f LATIN1 -t UTF-8 -o b.txt \
+        a.txt",
+        ),
+        escapes("-o /tmp/x a"),
+    ]),
+    CommandRule::writable("dos2unix", "dos2unix", EOL).examples(&[
+        changes("a.txt"),
+        changes(
+            "-n \
+        a.txt b.txt",
+        ),
+        reads("-O a.txt"),
+    ]),
     CommandRule::writable("unix2dos", "dos2unix", EOL).examples(&[changes("a.txt")]),
-    CommandRule::writable("recode", "recode", Syntax::new(Role::Write).first(&[Role::Word]).options(&[flag("l", "list", Effect::Ordinary)]))
-        .examples(&[changes("latin1..utf8 a.txt"), reads("-l"), escapes("latin1..utf8 /tmp/x")]),
-    CommandRule::writable("tee", COREUTILS, Syntax::new(Role::Write).options(&[glued("", "output-error", Role::Word)]))
-        .examples(&[changes("a.txt"), escapes("/tmp/x")]),
-    CommandRule::writable("tsort", COREUTILS, Syntax::new(Role::Read)).examples(&[reads("deps.txt")]),
+    CommandRule::writable(
+        "recode",
+        "recode",
+        Syntax::new(Role::Write)
+            .first(&[Role::Word])
+            .options(&[flag("l", "list", Effect::Ordinary)]),
+    )
+    .examples(&[
+        changes("latin1..utf8 a.txt"),
+        reads("-l"),
+        escapes("latin1..utf8 /tmp/x"),
+    ]),
+    CommandRule::writable(
+        "tee",
+        COREUTILS,
+        Syntax::new(Role::Write).options(&[glued("", "output-error", Role::Word)]),
+    )
+    .examples(&[changes("a.txt"), escapes("/tmp/x")]),
+    CommandRule::writable("tsort", COREUTILS, Syntax::new(Role::Read))
+        .examples(&[reads("deps.txt")]),
 ];
 
 const EOL: Syntax = Syntax::new(Role::Write).options(&[
