@@ -106,7 +106,7 @@ const ALWAYS: &[Opt] = &[
     ),
     refused(
         "",
-        "recurse-submodules interactive patch edit gpg-sign local-user sign",
+        "recurse-submodules gpg-sign local-user sign",
         "it asks questions or starts a program",
     ),
 ];
@@ -170,25 +170,22 @@ const CHOSEN: &[Opt] = &[
     value("", "source", Role::Word),
     value("s", "conflict", Role::Word),
     flag("n", "dry-run", Effect::ToStdout),
-    refused("pie", "", "it asks questions"),
+    refused("pie", "patch interactive edit", "it asks questions"),
 ];
 const BRANCHED: &[Opt] = &[
     value("bB", "orphan conflict", Role::Word),
-    refused("p", "", "it asks questions"),
+    refused("p", "patch", "it asks questions"),
 ];
 const CLEANED: &[Opt] = &[
     flag("n", "dry-run", Effect::ToStdout),
     value("e", "exclude", Role::Word),
-    refused("i", "", "it asks questions"),
+    refused("i", "interactive", "it asks questions"),
 ];
 const PICKED: &[Opt] = &[
     value("mX", "mainline strategy strategy-option", Role::Word),
-    refused("eSs", "", PROGRAM),
+    refused("eSs", "edit", PROGRAM),
 ];
-const STASHED: &[Opt] = &[
-    value("m", "message", Role::Word),
-    refused("p", "", "it asks questions"),
-];
+const STASHED: &[Opt] = &[value("m", "message", Role::Word)];
 const CLONED: &[Opt] = &[
     value("b", "branch depth origin shallow-since", Role::Word),
     value("oj", "jobs filter", Role::Word),

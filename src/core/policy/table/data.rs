@@ -94,7 +94,7 @@ pub(super) const RULES: &[CommandRule] = &[
     .examples(&[
         reads("'.a | .b' f.json"),
         reads("-r --arg x 1 '.[] | select(.a > ($x|tonumber))' f.json"),
-        reads("-n '1; 2'"),
+        reads("'reduce .[] as $x (0; . + $x)' f.json"),
         reads("--slurpfile a a.json '$a' f.json"),
         escapes("--rawfile a /etc/passwd . f.json"),
         escapes(". /etc/passwd"),

@@ -1,8 +1,8 @@
 //! Reading text, transforming it, comparing it.
 
 use crate::policy::rule::{
-    CommandRule, Effect, Role, Syntax, changes, escapes, flag, forbidden, glued, reads, refused,
-    value,
+    CommandRule, Effect, Role, Syntax, changes, escapes, flag, forbidden, glued, list, reads,
+    refused, value,
 };
 
 const COREUTILS: &str = "coreutils";
@@ -225,6 +225,7 @@ pub(super) const RULES: &[CommandRule] = &[
         COREUTILS,
         Syntax::new(Role::Read).options(&[
             value("ni", "head-count input-range", Role::Word),
+            list("e", "echo", Role::Word),
             value("o", "output", Role::Write),
             refused("", "random-source", "random bytes are the system's"),
         ]),
@@ -476,7 +477,6 @@ pub(super) const RULES: &[CommandRule] = &[
             "-n \
         a.txt b.txt",
         ),
-        reads("-O a.txt"),
     ]),
     CommandRule::writable("unix2dos", "dos2unix", EOL).examples(&[changes("a.txt")]),
     CommandRule::writable(
