@@ -9,11 +9,14 @@
 //! so a rule aims at what an honest caller gets wrong and at the known ways out, not at proving a
 //! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
 //!
-//! - [`table`](commands): one rule a command, as data, with examples that a test runs;
+//! - `table`: one rule a command, as data, with examples that a test runs ([`commands`]);
+//! - `role`, `rule`: the words that the table is written in;
 //! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
-//! - `judge`: gives each word its role, collects paths, and makes the [`Plan`];
+//! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
+//! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
 //! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`: tools with a grammar
-//!   of their own.
+//!   of their own;
+//! - `advice`: what to call instead of a command that is not offered.
 
 mod advice;
 mod curl;
@@ -25,6 +28,8 @@ mod git;
 mod judge;
 mod magick;
 mod path;
+mod refuse;
+mod role;
 mod rule;
 mod scan;
 mod script;
@@ -150,16 +155,17 @@ pub struct Plan {
 
 /// Judges a command line for a caller.
 pub fn plan(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
-    let rule = advice::command(cmd, args, rules)?;
-    if let Some(argument) = args.iter().find(|argument| argument.contains('\0')) {
+    let mut words = std::iter::once(cmd).chain(args.iter().map(String::as_str));
+    if let Some(word) = words.find(|word| word.contains('\0')) {
         return Err(CommandError::Nul(Box::new(Refusal {
-            command: rule.name.to_owned(),
-            argument: Some(text::shown(argument).replace('\0', "\\0")),
+            command: text::shown(cmd).replace('\0', "\\0"),
+            argument: Some(text::shown(word).replace('\0', "\\0")),
             reason: "it contains a NUL character".to_owned(),
-            hint: "remove the NUL character (\\u0000) from `args`".to_owned(),
+            hint: "remove the NUL character (\\u0000) from `cmd` and `args`".to_owned(),
             zone: rules.zone,
         })));
     }
+    let rule = advice::command(cmd, args, rules)?;
     let mut judge = Judge::new(rule, rules);
     judge.command_line(args)?;
     judge.finish()

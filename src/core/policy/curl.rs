@@ -2,7 +2,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Opt, Role, Syntax, refused, value};
+use super::role::{Opt, Role, Syntax, refused, value};
+use super::rule::CommandRule;
 use super::{NetworkMode, text};
 
 const CONFIGURATION: &str = "it reads options from a file: write them as arguments";

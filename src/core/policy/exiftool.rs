@@ -2,7 +2,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Role};
+use super::role::Role;
+use super::rule::CommandRule;
 
 /// Options that run code, read lists or write beside the file.
 const REFUSED: &[(&str, &str)] = &[
@@ -30,6 +31,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("o", "use cp first, then change the copy"),
     ("out", "use cp first, then change the copy"),
     ("w", "use stdout_file"),
+    ("W", "use stdout_file"),
     ("textout", "use stdout_file"),
     ("tagout", "use stdout_file"),
     ("efile", "use stdout_file"),
@@ -53,7 +55,7 @@ pub(super) fn read(
     judge: &mut Judge<'_>,
 ) -> Result<(), CommandError> {
     let writes = args.iter().any(|word| {
-        word.starts_with('-') && (word.contains('=') || lower(word).starts_with("-tagsfromfile"))
+        word.starts_with('-') && (word.contains('=') || folded(word).starts_with("-tagsfromfile"))
     });
     let role = if writes { Role::Write } else { Role::Read };
     let mut words = args.iter().map(String::as_str);
@@ -73,8 +75,12 @@ pub(super) fn read(
     Ok(())
 }
 
-fn lower(word: &str) -> String {
-    word.to_ascii_lowercase()
+/// Names of one letter differ by case, others do not.
+fn folded(name: &str) -> String {
+    if name.len() == 1 {
+        return name.to_owned();
+    }
+    name.to_ascii_lowercase()
 }
 
 fn option<'w>(
@@ -82,7 +88,7 @@ fn option<'w>(
     words: &mut impl Iterator<Item = &'w str>,
     judge: &mut Judge<'_>,
 ) -> Result<(), CommandError> {
-    let name = lower(word.trim_start_matches('-'));
+    let name = folded(word.trim_start_matches('-'));
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if word.contains(['<', '{']) {
         return Err(judge.refuse(
@@ -110,18 +116,14 @@ fn option<'w>(
     if let Some((_, reason)) = exact {
         return Err(judge.refuse(word, *reason));
     }
-    if word.starts_with("-W")
-        || word.starts_with("-w+")
-        || word.starts_with("-w!")
-        || word.starts_with("-o ")
-    {
+    if word.starts_with("-W") || word.starts_with("-w+") || word.starts_with("-w!") {
         return Err(judge.refuse(word, "use stdout_file"));
     }
     judge.switch(word)?;
     let role = match name.as_str() {
         "tagsfromfile" => Role::Read,
         "overwrite_original" | "overwrite_original_in_place" => return Ok(()),
-        _ if among(ONE, &name) && word != "-X" => Role::Word,
+        _ if among(ONE, &name) => Role::Word,
         _ => return Ok(()),
     };
     match words.next() {

@@ -5,7 +5,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Role};
+use super::role::Role;
+use super::rule::CommandRule;
 use super::text;
 
 const PROTOCOLS: &str = "file,pipe,crypto,data";

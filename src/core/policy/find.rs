@@ -2,7 +2,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Role};
+use super::role::Role;
+use super::rule::CommandRule;
 
 const TESTS: &str = "-print -print0 -ls -prune -quit -depth -d -empty -true -false -o -a -or \
     -and -not -daystart -mount -xdev -nouser -nogroup -readable -writable -executable \

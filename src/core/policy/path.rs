@@ -48,7 +48,13 @@ pub(super) fn repository(text: &str) -> bool {
 
 /// Characters that HFS+ leaves out when it compares names.
 fn ignorable(character: char) -> bool {
-    matches!(character, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+    matches!(
+        character,
+        '\u{200c}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{206a}'..='\u{206f}'
+            | '\u{feff}'
+    )
 }
 
 /// The path without the zone's own name in front, when it has it there.

@@ -4,7 +4,7 @@
 //! may stand after operands; `--` ends them. What a rule does not know passes as a switch, or is
 //! refused where the rule lists all that it accepts.
 
-use super::rule::{Effect, Opt, Role, Syntax, Takes};
+use super::role::{Effect, Opt, Role, Syntax, Takes};
 
 /// A piece of the command line, in the order it was written.
 #[derive(Clone, Copy, Debug)]

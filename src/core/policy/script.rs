@@ -6,7 +6,7 @@
 mod awk;
 mod sed;
 
-use super::rule::Role;
+use super::role::Role;
 
 const NO_PROGRAMS: &str = "commands start no other programs";
 

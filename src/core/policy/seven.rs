@@ -2,7 +2,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Role};
+use super::role::Role;
+use super::rule::CommandRule;
 
 /// Switches that pass with whatever stands behind them.
 const SWITCHES: &[&str] = &[

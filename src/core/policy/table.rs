@@ -4,6 +4,7 @@
 //! where a command can do no harm with them; commands that reach further list all they accept.
 
 mod archives;
+mod compare;
 mod data;
 mod files;
 mod media;
@@ -20,6 +21,7 @@ static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| {
     let families = [
         files::RULES,
         text::RULES,
+        compare::RULES,
         search::RULES,
         data::RULES,
         archives::RULES,

@@ -2,7 +2,8 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::{CommandRule, Effect, Opt, Role, Syntax, flag, glued, refused, value};
+use super::role::{Effect, Opt, Role, Syntax, flag, glued, refused, value};
+use super::rule::CommandRule;
 use super::scan::Piece;
 
 const PROGRAM: &str = "it starts a program; compress with -z, -j or -J";
@@ -20,7 +21,7 @@ pub(super) const OPTIONS: &[Opt] = &[
     flag("O", "to-stdout", Effect::Ordinary),
     flag("", "remove-files", Effect::InPlace),
     value("f", "file", Role::Archive),
-    value("C", "directory cd", Role::Read),
+    value("C", "directory cd", Role::Folder),
     value("T", "files-from", Role::Read),
     value("X", "exclude-from", Role::Read),
     value("b", "blocking-factor", Role::Word),
@@ -85,21 +86,13 @@ pub(super) fn read(
     let archives = WRITES_ARCHIVE.iter().any(|mode| scan.saw(mode));
     let elsewhere = scan.saw("directory");
     for piece in &mut scan.pieces {
-        match piece {
-            Piece::Value {
-                role: meaning @ Role::Archive,
-                ..
-            } => {
-                *meaning = if archives { Role::Write } else { Role::Read };
-            }
-            Piece::Value {
-                prefix,
-                role: meaning @ Role::Read,
-                ..
-            } if extracts && folder(prefix) => {
-                *meaning = Role::Write;
-            }
-            _ => {}
+        if let Piece::Value { role: meaning, .. } = piece {
+            *meaning = match *meaning {
+                Role::Archive if archives => Role::Write,
+                Role::Folder if extracts => Role::Write,
+                Role::Archive | Role::Folder => Role::Read,
+                other => other,
+            };
         }
     }
     if archives || extracts {
@@ -109,11 +102,6 @@ pub(super) fn read(
     let files = archives && !scan.saw("delete") && !elsewhere;
     syntax.rest = if files { Role::Read } else { Role::Member };
     judge.scanned(&syntax, &scan)
-}
-
-/// Whether the glued option names the folder to extract into.
-fn folder(prefix: &str) -> bool {
-    prefix.ends_with('C') || prefix.starts_with("--dir") || prefix.starts_with("--cd")
 }
 
 /// Turns the old style (`czf a.tgz dir`) into options with dashes.
@@ -129,7 +117,7 @@ fn dashed(syntax: &Syntax, args: &[String]) -> Vec<String> {
     for letter in first.chars() {
         dashed.push(format!("-{letter}"));
         let takes = syntax.options.iter().any(|option| {
-            option.short.contains(letter) && matches!(option.takes, super::rule::Takes::One(_))
+            option.short.contains(letter) && matches!(option.takes, super::role::Takes::One(_))
         });
         if takes {
             dashed.extend(rest.next());

@@ -1,9 +1,7 @@
 //! Archives and compression.
 
-use crate::policy::rule::{
-    CommandRule, Effect, Opt, Role, Syntax, changes, escapes, flag, forbidden, glued, list, reads,
-    refused, value,
-};
+use crate::policy::role::{Effect, Opt, Role, Syntax, flag, glued, list, refused, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 use crate::policy::{seven, tar};
 
 const LIST_FILE: &str = "it reads names from a file: name the files as arguments";

@@ -1,9 +1,7 @@
 //! Structured data, numbers, checksums, encodings, bytes.
 
-use crate::policy::rule::{
-    CommandRule, Effect, Opt, Role, Syntax, changes, escapes, flag, forbidden, glued, list, reads,
-    refused, two, value,
-};
+use crate::policy::role::{Effect, Opt, Role, Syntax, flag, glued, list, refused, two, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 
 const COREUTILS: &str = "coreutils";
 

@@ -1,10 +1,8 @@
 //! Looking at files and folders, and moving them about.
 
 use crate::policy::find;
-use crate::policy::rule::{
-    CommandRule, Effect, Opt, Role, Syntax, changes, escapes, flag, forbidden, glued, reads,
-    refused, value,
-};
+use crate::policy::role::{Effect, Opt, Role, Syntax, flag, glued, refused, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 
 const COREUTILS: &str = "coreutils";
 const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: \

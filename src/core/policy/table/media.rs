@@ -1,8 +1,7 @@
 //! Pictures, sound, video and documents.
 
-use crate::policy::rule::{
-    CommandRule, Opt, Role, Syntax, changes, escapes, forbidden, glued, reads, refused, value,
-};
+use crate::policy::role::{Opt, Role, Syntax, glued, refused, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 use crate::policy::{exiftool, ffmpeg, magick};
 
 const CODE: &str = "it runs code";

@@ -1,8 +1,7 @@
 //! Words, dates, the system, and commands that do little.
 
-use crate::policy::rule::{
-    CommandRule, Role, Syntax, escapes, forbidden, glued, reads, refused, value,
-};
+use crate::policy::role::{Role, Syntax, glued, refused, value};
+use crate::policy::rule::{CommandRule, escapes, forbidden, reads};
 
 const COREUTILS: &str = "coreutils";
 

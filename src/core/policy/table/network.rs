@@ -1,8 +1,7 @@
 //! Version control and downloads.
 
-use crate::policy::rule::{
-    CommandRule, Role, Syntax, changes, escapes, forbidden, reads, required,
-};
+use crate::policy::role::{Role, Syntax};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads, required};
 use crate::policy::{curl, git};
 
 pub(super) const RULES: &[CommandRule] = &[

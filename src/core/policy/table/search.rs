@@ -1,9 +1,7 @@
 //! Searching and rewriting text by patterns and programs.
 
-use crate::policy::rule::{
-    CommandRule, Effect, Opt, Role, Syntax, changes, escapes, flag, forbidden, glued, reads,
-    refused, value,
-};
+use crate::policy::role::{Effect, Opt, Role, Syntax, flag, glued, refused, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 
 const GREP: Syntax = Syntax::new(Role::Read)
     .first(&[Role::Expression])
