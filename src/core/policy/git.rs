@@ -157,8 +157,8 @@ const HARMLESS: &[&str] = &[
     "--no-textconv",
     "--no-recurse-submodules",
     "--exclude-standard",
-    "--patch-with-stat",
-    "--patch-with-raw",
+    "--text",
+    "--filter",
 ];
 
 fn message_given(scan: &Scan<'_>) -> bool {
@@ -226,6 +226,14 @@ fn addresses(
                         );
                     }
                     Some(_) if online => Some(Role::Word),
+                    None if online && word.contains("::") => {
+                        return Err(
+                            judge.refuse(word, "repositories are reached by https:// alone")
+                        );
+                    }
+                    None if subcommand.name == "submodule" && word == "foreach" => {
+                        return Err(judge.refuse(word, "it starts a program in every submodule"));
+                    }
                     _ if subcommand.name == "clone" && operands == 0 => {
                         return Err(
                             judge.refuse(word, "a repository is named by its https:// address")

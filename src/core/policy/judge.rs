@@ -82,6 +82,11 @@ impl<'a> Judge<'a> {
             self.changes(self.rule.name);
         }
         let count = scan.operands();
+        if let Some(option) = scan.find(Effect::InPlace)
+            && count > 0
+        {
+            self.changes(&option.shown());
+        }
         let mut index = 0;
         for piece in &scan.pieces {
             match *piece {

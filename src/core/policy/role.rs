@@ -98,6 +98,18 @@ impl Opt {
         self
     }
 
+    /// The option as one writes it.
+    pub(super) fn shown(&self) -> String {
+        match (
+            self.short.chars().next(),
+            self.long.split_ascii_whitespace().next(),
+        ) {
+            (Some(letter), _) => format!("-{letter}"),
+            (None, long) => format!("--{}", long.unwrap_or_default()),
+        }
+    }
+
+    /// Whether this is one of its long names.
     pub(super) fn has(&self, long: &str) -> bool {
         self.long.split_ascii_whitespace().any(|name| name == long)
     }

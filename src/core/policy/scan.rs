@@ -30,7 +30,15 @@ pub(super) struct Scan<'a> {
 
 impl Scan<'_> {
     pub(super) fn has(&self, effect: Effect) -> bool {
-        self.options.iter().any(|option| option.effect == effect)
+        self.find(effect).is_some()
+    }
+
+    /// The first option of this effect.
+    pub(super) fn find(&self, effect: Effect) -> Option<&'static Opt> {
+        self.options
+            .iter()
+            .copied()
+            .find(|option| option.effect == effect)
     }
 
     /// Whether an option of this long name occurs, by whatever name.
