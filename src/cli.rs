@@ -62,9 +62,6 @@ pub enum Failure {
     /// A date too far away.
     #[error("`--expires-days` is too large")]
     NoSuchDate,
-    /// The helper is not built in.
-    #[error("`jail` is started by the server only")]
-    NoJail,
 }
 
 /// The whole command line.
@@ -173,6 +170,14 @@ pub fn complain(failure: &Failure) -> ExitCode {
     // Nobody is left to tell when standard error itself is gone.
     let _ = writeln!(std::io::stderr(), "{text}");
     ExitCode::FAILURE
+}
+
+/// `fileshed jail`: comes back only when the command could not be started.
+#[must_use]
+pub fn become_command() -> ExitCode {
+    let (text, status) = fileshed_core::exec::jail::become_command();
+    let _ = writeln!(std::io::stderr(), "{text}");
+    ExitCode::from(status)
 }
 
 /// `fileshed config`

@@ -26,7 +26,6 @@ mod route;
 mod serve;
 
 pub use page::state_name;
-pub use request::log_name;
 pub use serve::serve;
 
 /// What every request needs.

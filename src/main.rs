@@ -22,9 +22,8 @@ fn main() -> ExitCode {
 
 fn run(task: Task) -> Result<ExitCode, Failure> {
     match task {
-        // The helper that confines a command is this binary: `fileshed_core::exec::jail::main()`
-        // goes here, and nothing of the server is started for it.
-        Task::Jail => Err(Failure::NoJail),
+        // The helper that becomes a command: nothing of the server is started for it.
+        Task::Jail => Ok(cli::become_command()),
         Task::Openapi { core } => cli::openapi(core),
         Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
         Task::Doctor(inputs) => cli::doctor(&Shed::open(Effective::load(&inputs)?.config.core)?),
@@ -50,7 +49,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         http::serve(listener, app, patience).await
     });
     runtime.shutdown_timeout(patience);
-    shed.close();
+    drop(shed);
     tracing::info!("stopped");
     served?;
     Ok(ExitCode::SUCCESS)

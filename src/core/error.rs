@@ -176,8 +176,7 @@ pub trait Teach: StdError + Send + Sync + 'static {
 }
 
 /// The one failure that crosses the border of the core, whatever module it came from.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", _0.message)]
+#[derive(Debug)]
 pub struct Error(Box<Failure>);
 
 /// What is in an [`Error`], on the heap: results stay small.
@@ -222,10 +221,13 @@ impl Error {
         self.0.retry_after
     }
 
-    /// The module's failure with everything behind it: for the log, never for an answer.
+    /// Says which zone the failure was met in: as a fact, and in the calls of the hint, so that
+    /// they can be made as they stand.
     #[must_use]
-    pub fn cause(&self) -> &(dyn StdError + Send + Sync + 'static) {
-        &*self.0.cause
+    pub fn in_zone(mut self, zone: &str) -> Self {
+        let call = format!("(zone=\"{zone}\", path=");
+        self.0.hint = self.0.hint.replace("(path=", &call);
+        self.with_detail("zone", zone)
     }
 
     /// Adds a fact for programs, unless the failure already has one of that name.
@@ -233,6 +235,19 @@ impl Error {
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.details.entry(name).or_insert_with(|| value.into());
         self
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0.message)
+    }
+}
+
+impl StdError for Error {
+    /// What lies behind the module's failure, whose text is this one's already.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.source()
     }
 }
 

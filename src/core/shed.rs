@@ -14,7 +14,7 @@ use crate::settings::MEBIBYTE;
 use crate::zone::{Home, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings};
 
-pub use health::{Check, State};
+pub use health::{Check, CheckState};
 use instance::Instance;
 
 /// Directory of the one workspace of shared mode.

@@ -9,8 +9,7 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::{Caller, Code, Error, Teach};
-use sha2::{Digest as _, Sha256};
+use fileshed_core::{Caller, Code, Error, Shed, Teach};
 
 use super::envelope;
 
@@ -24,17 +23,8 @@ pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 pub(super) struct Subject(String);
 
 impl Subject {
-    pub(super) fn of(caller: &Caller) -> Self {
-        Self(log_name(caller))
-    }
-}
-
-/// The name of a caller in logs: says that two lines are of the same user, not of which.
-#[must_use]
-pub fn log_name(caller: &Caller) -> String {
-    match &caller.user {
-        None => "shared".to_owned(),
-        Some(user) => hex::encode(&Sha256::digest(user.as_str())[..4]),
+    pub(super) fn of(shed: &Shed, caller: &Caller) -> Self {
+        Self(shed.namespace(caller))
     }
 }
 

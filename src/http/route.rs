@@ -38,7 +38,7 @@ async fn call(server: &Arc<Server>, entry: &'static Entry, request: Request) -> 
         Ok(caller) => caller,
         Err(error) => return envelope::failure(error),
     };
-    let subject = Subject::of(&caller);
+    let subject = Subject::of(&server.shed, &caller);
     let result = match body::read(body, server.body_limit).await {
         Ok(arguments) => run(server, entry, caller, arguments).await,
         Err(error) => Err(error.into()),

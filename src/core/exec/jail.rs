@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const ARGUMENT: &str = "jail";
 
 /// Exit status of a helper that could not become the command.
-pub(super) const FAILED: i32 = 125;
+pub(super) const FAILED: u8 = 125;
 
 /// What such a helper's standard error begins with.
 pub(super) const COMPLAINT: &str = "fileshed jail: ";
@@ -46,7 +46,7 @@ pub(super) struct Limits {
 /// Reads the order from standard input and becomes the command. Comes back only in failure, with
 /// the text for standard error and the status to exit with.
 #[must_use]
-pub fn become_command() -> (String, i32) {
+pub fn become_command() -> (String, u8) {
     match obey() {
         Ok(never) => match never {},
         Err(error) => (format!("{COMPLAINT}{error}"), FAILED),

@@ -399,7 +399,7 @@ impl<'a> Run<'a> {
             Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
             Ending::Exited => {}
         }
-        if outcome.status == jail::FAILED
+        if outcome.status == i32::from(jail::FAILED)
             && let Some(reason) = stderr.strip_prefix(jail::COMPLAINT)
         {
             return Err(ExecError::Helper {

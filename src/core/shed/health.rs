@@ -4,7 +4,7 @@ use super::Shed;
 
 /// How one thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CheckState {
     /// As it should be.
     Ok,
     /// The server works, less than it could.
@@ -17,17 +17,17 @@ pub enum State {
 #[derive(Clone, Debug)]
 pub struct Check {
     /// What.
-    pub name: &'static str,
+    pub name: String,
     /// How it is.
-    pub state: State,
+    pub state: CheckState,
     /// In a sentence.
     pub text: String,
 }
 
 impl Check {
-    fn new(name: &'static str, state: State, text: impl Into<String>) -> Self {
+    fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.to_owned(),
             state,
             text: text.into(),
         }
@@ -43,8 +43,8 @@ impl Shed {
 
     fn check_registry(&self) -> Check {
         match self.ledger.ping() {
-            Ok(()) => Check::new("registry", State::Ok, "answers"),
-            Err(error) => Check::new("registry", State::Failed, error.to_string()),
+            Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
+            Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
     }
 
@@ -60,8 +60,8 @@ impl Shed {
                 Ok(staged.size()?)
             });
         match probe {
-            Ok(_) => Check::new("data", State::Ok, "can be written"),
-            Err(error) => Check::new("data", State::Failed, error.message()),
+            Ok(_) => Check::new("data", CheckState::Ok, "can be written"),
+            Err(error) => Check::new("data", CheckState::Failed, error.message()),
         }
     }
 }

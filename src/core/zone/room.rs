@@ -1,7 +1,5 @@
 //! A caller's room: a directory handle with rights.
 
-use serde_json::Value;
-
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
 use crate::disk::{Entry, Kind, Root, Staged, Target, Totals, Vacancy};
@@ -151,10 +149,10 @@ impl<'a> Zone<'a> {
         Writer::new(self, operation)
     }
 
-    /// Adds the zone to the details of a failure.
+    /// Says in a failure which zone it was met in.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
-        error.with_detail("zone", Value::from(self.name.as_str()))
+        error.in_zone(self.name.as_str())
     }
 
     /// Fails where the credential only reads.
