@@ -22,6 +22,7 @@ pub mod create_file;
 pub mod delete;
 pub mod exec;
 pub mod force_unlock;
+pub mod help;
 pub mod lockedit_cancel;
 pub mod lockedit_exec;
 pub mod lockedit_open;
@@ -165,6 +166,7 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
     Entry::of::<force_unlock::ForceUnlock>(),
+    Entry::of::<help::Help>(),
     Entry::of::<parameters::Parameters>(),
     Entry::of::<stats::Stats>(),
     Entry::of::<allowed_commands::AllowedCommands>(),

@@ -192,7 +192,6 @@ impl Teach for RouteError {
 }
 
 #[cfg(test)]
-#[expect(clippy::expect_used, reason = "a test that cannot go on panics")]
 mod tests {
     use axum::body::to_bytes;
     use fileshed_core::Shed;

@@ -22,6 +22,10 @@ pub struct Commands {
 
 /// What the network mode allows.
 #[derive(Serialize, ToSchema)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "an answer of independent facts"
+)]
 pub struct Network {
     mode: &'static str,
     curl: bool,

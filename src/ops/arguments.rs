@@ -277,6 +277,12 @@ pub(super) enum ArgumentError {
         /// What is taken.
         allowed: &'static [&'static str],
     },
+    /// A guide that does not exist.
+    #[error("parameter `howto` names no guide: {}", received.shown)]
+    Topic {
+        /// What was sent.
+        received: Received,
+    },
     /// A number out of its range.
     #[error("parameter `{parameter}` must be {range}, got: {received}")]
     Range {
@@ -301,6 +307,13 @@ pub(super) enum ArgumentError {
 }
 
 impl ArgumentError {
+    /// A guide that does not exist.
+    pub(super) fn unknown_topic(topic: &str) -> Self {
+        Self::Topic {
+            received: Received::of(&topic.into()),
+        }
+    }
+
     /// A number that no operation can work with.
     pub(super) fn range(parameter: &'static str, received: i64, range: &'static str) -> Self {
         Self::Range {
@@ -315,9 +328,11 @@ impl Teach for ArgumentError {
     fn code(&self) -> Code {
         match self {
             Self::Missing { .. } => Code::MissingParameter,
-            Self::Type { .. } | Self::Choice { .. } | Self::Range { .. } | Self::Shape { .. } => {
-                Code::InvalidParameter
-            }
+            Self::Type { .. }
+            | Self::Choice { .. }
+            | Self::Range { .. }
+            | Self::Topic { .. }
+            | Self::Shape { .. } => Code::InvalidParameter,
             Self::Answer(_) => Code::InternalApiError,
         }
     }
@@ -348,6 +363,9 @@ impl Teach for ArgumentError {
                 "write {parameter}=\"{}\", or leave it out",
                 allowed.first().copied().unwrap_or_default()
             ),
+            Self::Topic { .. } => {
+                "call shed_help() for the list of topics, or shed_help(howto=\"full\")".to_owned()
+            }
             Self::Range {
                 parameter, range, ..
             } => format!("use {parameter} from {range}, or leave it out"),
@@ -381,6 +399,10 @@ impl Teach for ArgumentError {
                 details.insert("received".to_owned(), received.shown.as_str().into());
                 details.insert("allowed".to_owned(), (*allowed).into());
             }
+            Self::Topic { received } => {
+                details.insert("parameter".to_owned(), "howto".into());
+                details.insert("received".to_owned(), received.shown.as_str().into());
+            }
             Self::Range {
                 parameter,
                 received,
@@ -397,7 +419,6 @@ impl Teach for ArgumentError {
 }
 
 #[cfg(test)]
-#[expect(clippy::expect_used, reason = "a test that cannot go on panics")]
 mod tests {
     use serde_json::json;
 

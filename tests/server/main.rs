@@ -1,7 +1,6 @@
 //! The server from outside: identity, envelope, configuration, tokens, documents, life and end.
 
 #![expect(
-    clippy::expect_used,
     clippy::print_stdout,
     reason = "a test that cannot go on panics; the cost of the tools is worth reading"
 )]

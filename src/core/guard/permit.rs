@@ -84,6 +84,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Where new content is prepared.
+    #[must_use]
     pub fn staging(&self) -> &Staging {
         &self.staging
     }

@@ -1,0 +1,153 @@
+//! `shed_help`: guides for a model, longer than a tool description may be.
+//!
+//! The guides say what holds on this server. Every call in them is run by a test.
+
+use std::collections::BTreeMap;
+
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::ArgumentError;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Help;
+
+/// A guide: topic, one line, text.
+type Guide = (&'static str, &'static str, &'static str);
+
+/// All guides but `full`, which is all of them.
+const GUIDES: &[Guide] = &[
+    (
+        "edit",
+        "Create, change and version files",
+        include_str!("help/edit.md"),
+    ),
+    (
+        "paths",
+        "Zones, and how paths are written",
+        include_str!("help/paths.md"),
+    ),
+    (
+        "commands",
+        "Run commands without a shell",
+        include_str!("help/commands.md"),
+    ),
+    (
+        "large_files",
+        "Read and write what does not fit into one answer",
+        include_str!("help/large_files.md"),
+    ),
+    (
+        "network",
+        "What commands may fetch",
+        include_str!("help/network.md"),
+    ),
+    (
+        "csv_to_sqlite",
+        "Ask a table questions with SQL",
+        include_str!("help/csv_to_sqlite.md"),
+    ),
+    (
+        "upload",
+        "Files that a person brings",
+        include_str!("help/upload.md"),
+    ),
+    (
+        "download",
+        "Give a file to a person",
+        include_str!("help/download.md"),
+    ),
+    (
+        "share",
+        "Work on files with others",
+        include_str!("help/share.md"),
+    ),
+];
+
+const FULL: &str = "full";
+
+/// Which guide.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Topic; omit for the list
+    howto: Option<String>,
+}
+
+/// A guide.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    /// Markdown.
+    help: String,
+    /// All topics, a line each.
+    howtos: BTreeMap<&'static str, &'static str>,
+}
+
+impl Operation for Help {
+    const ID: &str = "shed_help";
+    const SUMMARY: &str = "Read a guide";
+    const DOC: &str = "Guides with examples: edit, paths, commands, large_files, network, csv_to_sqlite, upload, download, share, full.";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = &[];
+    const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, _caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let topic = request.howto.map(|topic| topic.trim().to_lowercase());
+        let text = match topic.as_deref() {
+            None => include_str!("help/overview.md").to_owned(),
+            Some(FULL) => full(),
+            Some(topic) => match GUIDES.iter().find(|(name, ..)| *name == topic) {
+                Some((_, _, text)) => (*text).to_owned(),
+                None => {
+                    return Err(Error::from(ArgumentError::unknown_topic(topic))
+                        .with_detail("howtos", serde_json::json!(howtos())));
+                }
+            },
+        };
+        let settings = shed.settings();
+        let help = text
+            .replace("{network_mode}", settings.network_mode.as_str())
+            .replace("{timeout}", &settings.exec_timeout_default.to_string())
+            .replace("{timeout_max}", &settings.exec_timeout_max.to_string())
+            .replace("{max_output}", &settings.max_output_default.to_string())
+            .replace(
+                "{max_output_absolute}",
+                &settings.max_output_absolute.to_string(),
+            )
+            .replace("{max_file_size_mb}", &settings.max_file_size_mb.to_string())
+            .replace(
+                "{quota_per_user_mb}",
+                &settings.quota_per_user_mb.to_string(),
+            )
+            .replace(
+                "{lock_max_age_hours}",
+                &settings.lock_max_age_hours.to_string(),
+            );
+        Ok(Reply::new(
+            Response {
+                help,
+                howtos: howtos(),
+            },
+            match topic {
+                None => "Topics are in howtos".to_owned(),
+                Some(topic) => format!("Guide {topic}"),
+            },
+        ))
+    }
+}
+
+fn howtos() -> BTreeMap<&'static str, &'static str> {
+    GUIDES
+        .iter()
+        .map(|(name, line, _)| (*name, *line))
+        .chain([(FULL, "All guides in one")])
+        .collect()
+}
+
+fn full() -> String {
+    let texts: Vec<&str> = GUIDES.iter().map(|(_, _, text)| *text).collect();
+    format!("{}\n{}", include_str!("help/overview.md"), texts.join("\n"))
+}
