@@ -19,6 +19,7 @@ pub mod caller;
 mod clock;
 pub mod disk;
 mod error;
+pub mod history;
 pub mod settings;
 mod shed;
 pub mod zone;
