@@ -1,4 +1,12 @@
 //! The fileshed server: operations, HTTP, configuration and command line over
 //! [`fileshed_core`].
+//!
+//! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
+//! [`config`] what an administrator decides, [`cli`] the program itself.
 
+pub mod cli;
+pub mod config;
+pub mod http;
+pub mod nearest;
+pub mod openapi;
 pub mod ops;

@@ -1,2 +1,56 @@
-//! The fileshed program.
-fn main() {}
+//! The fileshed program: read the configuration, open the shed, serve, shut down.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fileshed::cli::{self, Failure, Task};
+use fileshed::config::{Config, Effective};
+use fileshed::http;
+use fileshed_core::Shed;
+
+fn main() -> ExitCode {
+    let task = match cli::parse(std::env::args_os()) {
+        Ok(task) => task,
+        Err(answer) => return cli::usage(&answer),
+    };
+    match run(task) {
+        Ok(code) => code,
+        Err(failure) => cli::complain(&failure),
+    }
+}
+
+fn run(task: Task) -> Result<ExitCode, Failure> {
+    match task {
+        // The helper that becomes a command: nothing of the server is started for it.
+        Task::Jail => Ok(cli::become_command()),
+        Task::Openapi { core } => cli::openapi(core),
+        Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
+        Task::Doctor(inputs) => cli::doctor(&Shed::open(Effective::load(&inputs)?.config.core)?),
+        Task::Token(inputs, action) => {
+            cli::token(&Shed::open(Effective::load(&inputs)?.config.core)?, &action)
+        }
+        Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
+    }
+}
+
+fn serve(config: &Config) -> Result<ExitCode, Failure> {
+    cli::log(config);
+    let shed = Arc::new(Shed::open(config.core.clone())?);
+    // What still runs when a stop is asked for may run to its own end, commands included.
+    let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind(config.bind).await?;
+        tracing::info!(address = %listener.local_addr()?, "listening");
+        let app = http::app(Arc::clone(&shed), config);
+        http::serve(listener, app, patience).await
+    });
+    runtime.shutdown_timeout(patience);
+    drop(shed);
+    tracing::info!("stopped");
+    served?;
+    Ok(ExitCode::SUCCESS)
+}

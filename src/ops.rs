@@ -12,7 +12,27 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 mod arguments;
+pub mod parameters;
 pub mod schema;
+mod vocabulary;
+mod write;
+
+pub mod allowed_commands;
+pub mod create_file;
+pub mod delete;
+pub mod exec;
+pub mod force_unlock;
+pub mod lockedit_cancel;
+pub mod lockedit_exec;
+pub mod lockedit_open;
+pub mod lockedit_overwrite;
+pub mod lockedit_save;
+pub mod maintenance;
+pub mod patch_bytes;
+pub mod patch_text;
+pub mod rename;
+pub mod stats;
+pub mod tree;
 
 /// What a room provides.
 pub trait Operation: 'static {
@@ -76,6 +96,9 @@ impl<T> Reply<T> {
     }
 }
 
+/// Runs an operation on raw arguments.
+pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>;
+
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -96,7 +119,7 @@ pub struct Entry {
     /// JSON schema of `data`.
     pub response_schema: fn() -> Value,
     /// Coerces the arguments, runs the operation, gives `data` and message.
-    pub call: fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>,
+    pub call: Call,
 }
 
 impl Entry {
@@ -128,7 +151,25 @@ fn call<O: Operation>(
 }
 
 /// The one list, in the order in which documents show it.
-pub static OPERATIONS: &[Entry] = &[];
+pub static OPERATIONS: &[Entry] = &[
+    Entry::of::<exec::Exec>(),
+    Entry::of::<create_file::CreateFile>(),
+    Entry::of::<patch_text::PatchText>(),
+    Entry::of::<patch_bytes::PatchBytes>(),
+    Entry::of::<delete::Delete>(),
+    Entry::of::<rename::Rename>(),
+    Entry::of::<lockedit_open::LockeditOpen>(),
+    Entry::of::<lockedit_exec::LockeditExec>(),
+    Entry::of::<lockedit_overwrite::LockeditOverwrite>(),
+    Entry::of::<lockedit_save::LockeditSave>(),
+    Entry::of::<lockedit_cancel::LockeditCancel>(),
+    Entry::of::<tree::Tree>(),
+    Entry::of::<force_unlock::ForceUnlock>(),
+    Entry::of::<parameters::Parameters>(),
+    Entry::of::<stats::Stats>(),
+    Entry::of::<allowed_commands::AllowedCommands>(),
+    Entry::of::<maintenance::Maintenance>(),
+];
 
 /// The operation of that name.
 #[must_use]

@@ -17,6 +17,7 @@ mod walk;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;
-pub(crate) use staging::{Installed, Removed, Renamed, Staged, Staging};
+pub(crate) use staging::{Installed, PrivateDirectory, Removed, Renamed};
+pub use staging::{Staged, Staging};
 pub(crate) use sync::Flusher;
 pub use walk::{Found, Totals};

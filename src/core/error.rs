@@ -176,66 +176,90 @@ pub trait Teach: StdError + Send + Sync + 'static {
 }
 
 /// The one failure that crosses the border of the core, whatever module it came from.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct Error {
+#[derive(Debug)]
+pub struct Error(Box<Failure>);
+
+/// What is in an [`Error`], on the heap: results stay small.
+#[derive(Debug)]
+struct Failure {
     code: Code,
     message: String,
     details: Map<String, Value>,
     hint: String,
     retry_after: Option<u64>,
-    #[source]
-    source: Box<dyn StdError + Send + Sync>,
+    cause: Box<dyn StdError + Send + Sync>,
 }
 
 impl Error {
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// What went wrong, naming the parameter and the value received.
     #[must_use]
     pub fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 
     /// Facts for programs.
     #[must_use]
     pub fn details(&self) -> &Map<String, Value> {
-        &self.details
+        &self.0.details
     }
 
     /// The next call to make.
     #[must_use]
     pub fn hint(&self) -> &str {
-        &self.hint
+        &self.0.hint
     }
 
     /// Seconds after which the same call may succeed.
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
-        self.retry_after
+        self.0.retry_after
+    }
+
+    /// Says which zone the failure was met in: as a fact, and in the calls of the hint, so that
+    /// they can be made as they stand.
+    #[must_use]
+    pub fn in_zone(mut self, zone: &str) -> Self {
+        let call = format!("(zone=\"{zone}\", path=");
+        self.0.hint = self.0.hint.replace("(path=", &call);
+        self.with_detail("zone", zone)
     }
 
     /// Adds a fact for programs, unless the failure already has one of that name.
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.details.entry(name).or_insert_with(|| value.into());
+        self.0.details.entry(name).or_insert_with(|| value.into());
         self
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0.message)
+    }
+}
+
+impl StdError for Error {
+    /// What lies behind the module's failure, whose text is this one's already.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.cause.source()
     }
 }
 
 impl<E: Teach> From<E> for Error {
     fn from(error: E) -> Self {
-        Self {
+        Self(Box::new(Failure {
             code: error.code(),
             message: error.to_string(),
             details: error.details(),
             hint: error.hint(),
             retry_after: error.retry_after(),
-            source: Box::new(error),
-        }
+            cause: Box::new(error),
+        }))
     }
 }

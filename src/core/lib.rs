@@ -7,9 +7,10 @@
 //! 1. [`Shed::zone`] opens the caller's room and returns a [`Zone`] with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
-//! 3. [`Zone::guard`] asks policy, lock and quota, and yields a permit.
+//! 3. [`Zone::writer`] takes the turn; [`guard::Writer::guard`] asks policy, lock and quota, and
+//!    yields a permit.
 //! 4. The effect exists only as methods of the permit, staged beside and moved in by rename.
-//! 5. [`Change::commit`] writes history and ledger; a change dropped without it undoes itself.
+//! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
 //!
 //! Each concern has one room: `disk` is the only place that touches files, `ledger` the only one
 //! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
@@ -19,13 +20,27 @@ pub mod caller;
 mod clock;
 pub mod disk;
 mod error;
+pub mod exec;
+pub mod guard;
 pub mod history;
+pub mod ledger;
+pub mod lockedit;
+pub mod namespace;
+pub mod policy;
+pub mod random;
 pub mod settings;
-mod shed;
+pub mod shed;
+pub mod text;
 pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};
 pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use settings::Settings;
-pub use shed::Shed;
+pub use shed::{Check, CheckState, Shed};
+pub use zone::{Zone, ZoneName, ZonePath};
+
+/// The personal tokens.
+pub mod tokens {
+    pub use crate::ledger::{NewToken, Token, Tokens};
+}

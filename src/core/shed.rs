@@ -1,5 +1,229 @@
-//! The whole store, opened once.
+//! The whole store, opened once: the way from a caller to a zone.
+
+mod health;
+mod instance;
+mod repair;
+
+use crate::caller::Chat;
+use crate::disk::{Flusher, Root, Staging};
+use crate::exec::{Programs, Slots};
+use crate::guard::queue::{Queue, Turn};
+use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
+use crate::namespace::Pepper;
+use crate::settings::MEBIBYTE;
+use crate::zone::{Home, Zone, ZoneError, ZoneName};
+use crate::{Caller, Clock, Error, Settings};
+
+pub use health::{Check, CheckState};
+use instance::Instance;
+
+/// Directory of the one workspace of shared mode.
+const SHARED: &str = "shared";
 
 /// Everything under one data directory.
 #[derive(Debug)]
-pub struct Shed;
+pub struct Shed {
+    settings: Settings,
+    clock: Clock,
+    data: Root,
+    ledger: Ledger,
+    pepper: Pepper,
+    instance: Instance,
+    queue: Queue,
+    flusher: Flusher,
+    programs: Programs,
+    slots: Slots,
+}
+
+impl Shed {
+    /// Opens the data directory and makes what is missing in it.
+    pub fn open(settings: Settings) -> Result<Self, Error> {
+        Self::open_at(settings, Clock::default())
+    }
+
+    /// [`Shed::open`] with a clock that a test moves.
+    pub fn open_at(settings: Settings, clock: Clock) -> Result<Self, Error> {
+        let data = Root::open_ambient(&settings.storage_base_path)?;
+        let pepper = Pepper::load(&data)?;
+        let ledger = Ledger::open(
+            &data.location().join(ledger::FILE_NAME),
+            settings.durability,
+        )?;
+        let instance = Instance::register(&data, &ledger)?;
+        let flusher = Flusher::start(&data, settings.durability)?;
+        Ok(Self {
+            settings,
+            clock,
+            data,
+            ledger,
+            pepper,
+            instance,
+            queue: Queue::default(),
+            flusher,
+            programs: Programs::find(),
+            slots: Slots::default(),
+        })
+    }
+
+    /// What the administrator decided.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The personal tokens.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens::new(&self.ledger, &self.clock)
+    }
+
+    /// The caller's zone, ready to use. `zone` is the parameter of that name.
+    pub fn zone<'a>(&'a self, caller: &'a Caller, zone: &str) -> Result<Zone<'a>, Error> {
+        self.personal_zone(caller, ZoneName::parse(zone)?)
+    }
+
+    /// Space of each of the caller's zones.
+    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
+        let home = self.home(caller)?;
+        self.make_ready(&home)?;
+        Ok(self.ledger.usage(&home.key)?)
+    }
+
+    /// One of the caller's own zones, ready to use.
+    pub fn personal_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        let home = self.home(caller)?;
+        self.make_ready(&home)?;
+        let base = home.root.subdirectory(&match name {
+            ZoneName::Uploads => format!("Uploads/{}", self.pepper.chat_directory(&caller.chat)),
+            ZoneName::Storage => "Storage".to_owned(),
+            ZoneName::Documents => "Documents".to_owned(),
+            ZoneName::Group => return Err(ZoneError::NoGroups.into()),
+        })?;
+        let data = match name {
+            ZoneName::Uploads => base.try_clone()?,
+            _ => base.subdirectory("data")?,
+        };
+        Ok(Zone {
+            shed: self,
+            caller,
+            name,
+            home,
+            base,
+            data,
+        })
+    }
+
+    /// The caller's name in logs: the same as its directory, so that it tells nothing more.
+    #[must_use]
+    pub fn namespace(&self, caller: &Caller) -> String {
+        self.home_key(caller)
+            .unwrap_or_else(|_| "refused".to_owned())
+    }
+
+    fn home_key(&self, caller: &Caller) -> Result<String, Error> {
+        Ok(match &caller.user {
+            None => SHARED.to_owned(),
+            Some(user) => format!(
+                "users/{}",
+                self.pepper.namespace(user, self.settings.namespace)?
+            ),
+        })
+    }
+
+    /// Everything of the caller.
+    pub(crate) fn home(&self, caller: &Caller) -> Result<Home, Error> {
+        let key = self.home_key(caller)?;
+        Ok(Home {
+            root: self.data.subdirectory(&key)?,
+            key,
+            limit: self.settings.quota_per_user_mb * MEBIBYTE,
+        })
+    }
+
+    /// Where the uploads of a conversation are kept, below the caller's home.
+    #[must_use]
+    pub fn chat_directory(&self, chat: &Chat) -> String {
+        self.pepper.chat_directory(chat)
+    }
+
+    /// The whitelisted programs of this machine.
+    #[must_use]
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// Whether the kernel confines commands, so that argument rules need not.
+    #[must_use]
+    pub fn confines(&self) -> bool {
+        true
+    }
+
+    /// Commands that are running.
+    pub(crate) fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Fails where a home holds more than it may, as a command can bring about.
+    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
+        let used = self.used(home)?;
+        if used > home.limit {
+            return Err(QuotaError {
+                used,
+                needed: 0,
+                limit: home.limit,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    fn used(&self, home: &Home) -> Result<u64, Error> {
+        let usage = self.ledger.usage(&home.key)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(crate) fn flusher(&self) -> &Flusher {
+        &self.flusher
+    }
+
+    /// The name of this process in the registry and in staging.
+    pub(crate) fn instance(&self) -> &str {
+        self.instance.name()
+    }
+
+    /// Locks opened at or before this second have expired.
+    pub(crate) fn locks_expired_before(&self) -> i64 {
+        let age = self.settings.lock_max_age_hours.saturating_mul(3600);
+        self.clock.now().as_second().saturating_sub(age as i64)
+    }
+
+    /// The turn to change one zone.
+    pub(crate) fn turn(&self, home: &Home, zone: ZoneName) -> Result<Turn<'_>, Error> {
+        let staging = home.root.subdirectory("staging")?;
+        self.queue.turn(
+            format!("{}/{zone}", home.key),
+            &staging,
+            &format!("{zone}.lock"),
+        )
+    }
+
+    /// Where changes of one home are prepared.
+    pub(crate) fn staging(&self, home: &Home) -> Result<Staging, Error> {
+        let directory = home.root.subdirectory("staging")?;
+        Ok(Staging::new(&directory, self.instance.name())?)
+    }
+}

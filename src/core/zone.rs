@@ -1,5 +1,9 @@
 //! Zones: the rooms that a caller works in.
 
+mod name;
 mod path;
+mod room;
 
+pub use name::{ZoneError, ZoneName};
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
+pub use room::{Home, Zone};

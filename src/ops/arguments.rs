@@ -41,7 +41,7 @@ pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Req
 
 /// An example call, for hints.
 #[derive(Debug)]
-pub struct Example(String);
+pub(super) struct Example(String);
 
 impl Example {
     fn new(operation: &str, body: &str) -> Self {
@@ -91,7 +91,7 @@ fn coerce(
 
 /// The simple types that a request may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// Text, enumerations included: each room reads those itself, with its own code.
     Text,
     /// A whole number.
@@ -164,6 +164,31 @@ fn boolean(value: &Value) -> Option<bool> {
     }
 }
 
+/// Whether a raw argument means true.
+pub(super) fn is_true(value: &Value) -> bool {
+    boolean(value) == Some(true)
+}
+
+/// Reads one of a few words, in any case; the first is the default.
+pub(super) fn choice(
+    parameter: &'static str,
+    value: Option<&str>,
+    allowed: &'static [&'static str],
+) -> Result<&'static str, ArgumentError> {
+    let Some(value) = value else {
+        return Ok(allowed.first().copied().unwrap_or_default());
+    };
+    allowed
+        .iter()
+        .copied()
+        .find(|word| word.eq_ignore_ascii_case(value.trim()))
+        .ok_or_else(|| ArgumentError::Choice {
+            parameter,
+            received: Received::of(&value.into()),
+            allowed,
+        })
+}
+
 fn list(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(items) => Some(items.clone()),
@@ -192,7 +217,7 @@ fn texts(value: &Value) -> Option<Value> {
 
 /// A received value, shortened for a message.
 #[derive(Debug)]
-pub struct Received {
+pub(super) struct Received {
     shown: String,
     kind: &'static str,
 }
@@ -221,7 +246,7 @@ impl Received {
 
 /// Arguments that no operation can run with.
 #[derive(Debug, thiserror::Error)]
-pub enum ArgumentError {
+pub(super) enum ArgumentError {
     /// A required parameter is missing or null.
     #[error("parameter `{parameter}` is required")]
     Missing {
@@ -242,6 +267,26 @@ pub enum ArgumentError {
         /// How a call looks.
         example: Example,
     },
+    /// A word that is none of those allowed.
+    #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
+    Choice {
+        /// Which one.
+        parameter: &'static str,
+        /// What was sent.
+        received: Received,
+        /// What is taken.
+        allowed: &'static [&'static str],
+    },
+    /// A number out of its range.
+    #[error("parameter `{parameter}` must be {range}, got: {received}")]
+    Range {
+        /// Which one.
+        parameter: &'static str,
+        /// What was sent.
+        received: i64,
+        /// What is taken.
+        range: &'static str,
+    },
     /// The whole does not fit; only reached when a schema and its request differ.
     #[error("the arguments do not fit: {reason}")]
     Shape {
@@ -255,11 +300,24 @@ pub enum ArgumentError {
     Answer(#[source] serde_json::Error),
 }
 
+impl ArgumentError {
+    /// A number that no operation can work with.
+    pub(super) fn range(parameter: &'static str, received: i64, range: &'static str) -> Self {
+        Self::Range {
+            parameter,
+            received,
+            range,
+        }
+    }
+}
+
 impl Teach for ArgumentError {
     fn code(&self) -> Code {
         match self {
             Self::Missing { .. } => Code::MissingParameter,
-            Self::Type { .. } | Self::Shape { .. } => Code::InvalidParameter,
+            Self::Type { .. } | Self::Choice { .. } | Self::Range { .. } | Self::Shape { .. } => {
+                Code::InvalidParameter
+            }
             Self::Answer(_) => Code::InternalApiError,
         }
     }
@@ -284,6 +342,15 @@ impl Teach for ArgumentError {
                     example.0
                 )
             }
+            Self::Choice {
+                parameter, allowed, ..
+            } => format!(
+                "write {parameter}=\"{}\", or leave it out",
+                allowed.first().copied().unwrap_or_default()
+            ),
+            Self::Range {
+                parameter, range, ..
+            } => format!("use {parameter} from {range}, or leave it out"),
             Self::Answer(_) => "repeat the call".to_owned(),
         }
     }
@@ -305,6 +372,24 @@ impl Teach for ArgumentError {
                 details.insert("received_type".to_owned(), received.kind.into());
                 details.insert("expected".to_owned(), expected.name().into());
             }
+            Self::Choice {
+                parameter,
+                received,
+                allowed,
+            } => {
+                details.insert("parameter".to_owned(), (*parameter).into());
+                details.insert("received".to_owned(), received.shown.as_str().into());
+                details.insert("allowed".to_owned(), (*allowed).into());
+            }
+            Self::Range {
+                parameter,
+                received,
+                range,
+            } => {
+                details.insert("parameter".to_owned(), (*parameter).into());
+                details.insert("received".to_owned(), (*received).into());
+                details.insert("allowed".to_owned(), (*range).into());
+            }
             Self::Shape { .. } | Self::Answer(_) => {}
         }
         details
@@ -312,6 +397,7 @@ impl Teach for ArgumentError {
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test that cannot go on panics")]
 mod tests {
     use serde_json::json;
 

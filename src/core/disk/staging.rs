@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
@@ -21,8 +22,9 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// The directory beside the zones of one home where content waits to be moved in or removed.
 #[derive(Debug)]
-pub(crate) struct Staging {
+pub struct Staging {
     directory: OwnedFd,
+    location: PathBuf,
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
 }
@@ -30,6 +32,7 @@ pub(crate) struct Staging {
 impl Staging {
     pub(crate) fn new(root: &Root, owner: &str) -> Result<Self, DiskError> {
         Ok(Self {
+            location: root.location().to_owned(),
             directory: root.try_clone()?.into_handle(),
             owner: owner.to_owned(),
         })
@@ -40,7 +43,7 @@ impl Staging {
     }
 
     /// A new, empty, private file.
-    pub(crate) fn create(&self) -> Result<Staged, DiskError> {
+    pub fn create(&self) -> Result<Staged, DiskError> {
         let name = self.fresh_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, &*name, flags, Mode::from(0o644))
@@ -53,13 +56,37 @@ impl Staging {
     }
 
     /// A staged file with this content.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<Staged, DiskError> {
+    pub fn write(&self, content: &[u8]) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
         staged
             .file
             .write_all(content)
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
         Ok(staged)
+    }
+
+    /// A staged file with the content of `source`, from where it stands; shares the blocks where
+    /// the file system can.
+    pub fn copy(&self, source: &mut File) -> Result<Staged, DiskError> {
+        let mut staged = self.create()?;
+        std::io::copy(source, &mut staged.file)
+            .map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
+        Ok(staged)
+    }
+
+    /// An empty directory of its own for one command, gone with the handle.
+    pub(crate) fn private_directory(&self) -> Result<PrivateDirectory, DiskError> {
+        let name = self.fresh_name();
+        rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
+            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+        Ok(PrivateDirectory {
+            at: Place::new(
+                clone_handle(&self.directory)?,
+                name.clone(),
+                ZonePath::root(),
+            ),
+            location: self.location.join(name),
+        })
     }
 
     /// Takes an entry out of its zone.
@@ -99,9 +126,29 @@ impl Staging {
     }
 }
 
+/// A directory for one command. Dropped, it is gone with everything in it.
+#[derive(Debug)]
+pub(crate) struct PrivateDirectory {
+    at: Place,
+    location: PathBuf,
+}
+
+impl PrivateDirectory {
+    /// Where it is on disk.
+    pub(crate) fn location(&self) -> &Path {
+        &self.location
+    }
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        report(&remove_tree(&self.at.parent, &self.at.name));
+    }
+}
+
 /// A file that nobody sees yet. Dropped, it is gone.
 #[derive(Debug)]
-pub(crate) struct Staged {
+pub struct Staged {
     file: File,
     at: Place,
     installed: bool,
@@ -109,12 +156,12 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// The open file.
-    pub(crate) fn file(&mut self) -> &mut File {
+    pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
     /// Bytes written so far.
-    pub(crate) fn size(&self) -> Result<u64, DiskError> {
+    pub fn size(&self) -> Result<u64, DiskError> {
         Ok(self
             .file
             .metadata()
@@ -346,7 +393,7 @@ fn remove_made(made: &[Place]) {
 
 fn report(undone: &Result<(), DiskError>) {
     if let Err(error) = undone {
-        tracing::error!(error = %error, "a change could not be undone");
+        tracing::error!(%error, "something staged could not be put back or removed");
     }
 }
 

@@ -87,8 +87,13 @@ impl Root {
     /// Space of everything below the root, whatever the names. Files with several names count
     /// once for each.
     pub fn measure(&self) -> Result<Totals, DiskError> {
+        self.measure_below(&ZonePath::root())
+    }
+
+    /// Space of everything below one directory.
+    pub(crate) fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();
-        self.survey(|_, kind, stat| {
+        self.survey(path, |_, kind, stat| {
             if kind == Kind::File {
                 totals.bytes += stat.st_size as u64;
                 totals.files += 1;
@@ -97,12 +102,14 @@ impl Root {
         Ok(totals)
     }
 
-    /// Every name below the root, also those that are not UTF-8; paths have no leading slash.
+    /// Every name below one directory, also those that are not UTF-8. Paths are those below the
+    /// root, without a leading slash.
     pub(crate) fn survey(
         &self,
+        path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
     ) -> Result<(), DiskError> {
-        let mut pending = vec![CString::from(c".")];
+        let mut pending = Vec::from_iter(CString::new(path.display()).ok());
         while let Some(path) = pending.pop() {
             let opened = match self.open_raw(&path) {
                 Err(Errno::ACCESS) => self.reopen_raw(&path),

@@ -4,6 +4,7 @@ use git2::{Signature, Time};
 use jiff::Timestamp;
 
 use super::HistoryError;
+use crate::{Caller, UserId};
 
 /// The name and address of the server in every commit.
 const COMMITTER: (&str, &str) = ("fileshed", "fileshed@localhost");
@@ -18,6 +19,19 @@ pub struct Author {
 }
 
 impl Author {
+    /// The caller, or whoever works here where nobody is named.
+    pub(crate) fn of(caller: &Caller) -> Self {
+        let user = caller.user.as_ref().map(UserId::as_str);
+        let name = caller.name.as_deref().or(user);
+        Self {
+            name: name.unwrap_or(COMMITTER.0).to_owned(),
+            email: match &caller.email {
+                Some(email) => email.clone(),
+                None => format!("{}@localhost", user.unwrap_or(COMMITTER.0)),
+            },
+        }
+    }
+
     pub(super) fn signature(&self, when: Timestamp) -> Result<Signature<'static>, HistoryError> {
         sign(
             &plain(&self.name, "unknown"),

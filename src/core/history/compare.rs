@@ -11,6 +11,7 @@ use super::stat_cache::{Line, Stamp, StatCache};
 use super::tree::files;
 use super::{Change, ChangeKind};
 use crate::disk::{DiskError, Kind, Root, Totals};
+use crate::zone::ZonePath;
 
 /// A path of HEAD with its content.
 type Committed = (Vec<u8>, Oid, i32);
@@ -112,7 +113,7 @@ impl Comparison {
     fn find(&mut self, data: &Root) -> Result<Vec<(String, Kind, Stat)>, DiskError> {
         let totals = &mut self.totals;
         let mut found = Vec::new();
-        data.survey(|path, kind, stat| {
+        data.survey(&ZonePath::root(), |path, kind, stat| {
             if kind == Kind::File && path != b".git" {
                 totals.bytes += stat.st_size as u64;
                 totals.files += 1;

@@ -1,0 +1,209 @@
+//! The command line. Flags are made from [`SETTINGS`], so that none can be forgotten.
+//!
+//! Answers go to standard output, complaints to standard error; secrets are printed only by
+//! `token create`, once.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Arg, ArgMatches, Command};
+use fileshed_core::{CheckState, Error, Shed};
+
+use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
+use crate::http::state_name;
+use crate::openapi::{self, Toolset};
+
+mod log;
+mod token;
+
+pub use log::init as log;
+pub use token::{Action, run as token};
+
+/// What the program was asked to do.
+#[derive(Debug)]
+pub enum Task {
+    /// Serve until told to stop.
+    Serve(Inputs),
+    /// Show the effective configuration.
+    Config(Inputs),
+    /// Print the OpenAPI document.
+    Openapi {
+        /// Of the small toolset only.
+        core: bool,
+    },
+    /// Look whether everything that is needed is there.
+    Doctor(Inputs),
+    /// Work on personal tokens.
+    Token(Inputs, Action),
+    /// Become a confined command.
+    Jail,
+}
+
+/// Why a task could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The core refused.
+    #[error(transparent)]
+    Core(#[from] Error),
+    /// The address cannot be bound, or the output cannot be written.
+    #[error(transparent)]
+    System(#[from] std::io::Error),
+    /// The document cannot be written.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// No such token.
+    #[error("there is no token `{0}`; `fileshed token list` lists them")]
+    NoToken(String),
+    /// A date too far away.
+    #[error("`--expires-days` is too large")]
+    NoSuchDate,
+}
+
+/// The whole command line.
+#[must_use]
+pub fn command() -> Command {
+    let config = Config::default();
+    let flags = SETTINGS.iter().map(|setting| {
+        let help = format!(
+            "{} [default: {}] [env: {}]",
+            setting.doc,
+            setting.shown(&config).trim_matches('"'),
+            setting.variable()
+        );
+        Arg::new(setting.key)
+            .long(setting.flag())
+            .help(help)
+            .global(true)
+            .help_heading("Settings")
+            .value_name("VALUE")
+    });
+    let file = Arg::new("config")
+        .long("config")
+        .help("Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]")
+        .global(true)
+        .value_name("FILE")
+        .value_parser(clap::value_parser!(PathBuf));
+    let toolset = Arg::new("toolset")
+        .long("toolset")
+        .help("Which operations")
+        .value_parser(["all", "core"])
+        .default_value("all");
+    Command::new("fileshed")
+        .about("File workspaces for language models: persistent, versioned, isolated")
+        .version(env!("CARGO_PKG_VERSION"))
+        .after_help(
+            "Every variable has a twin with _FILE that names a file with the value, for secrets.",
+        )
+        .arg(file)
+        .args(flags)
+        .subcommand(Command::new("serve").about("Serve until told to stop (the default)"))
+        .subcommand(
+            Command::new("config")
+                .about("Show the effective configuration and where it comes from"),
+        )
+        .subcommand(
+            Command::new("openapi")
+                .about("Print the OpenAPI document")
+                .arg(toolset),
+        )
+        .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
+        .subcommand(token::command())
+        .subcommand(Command::new("jail").hide(true))
+}
+
+/// Reads the command line; the error is also how help and version are answered.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    let inputs = |matches: &ArgMatches| Inputs {
+        file: matches.get_one::<PathBuf>("config").cloned(),
+        flags: SETTINGS
+            .iter()
+            .filter_map(|setting| {
+                let value = matches.get_one::<String>(setting.key)?;
+                Some((setting.key.to_owned(), value.clone()))
+            })
+            .collect(),
+        environment: std::env::vars_os().collect(),
+    };
+    Ok(match matches.subcommand() {
+        Some(("config", matches)) => Task::Config(inputs(matches)),
+        Some(("openapi", matches)) => Task::Openapi {
+            core: matches
+                .get_one::<String>("toolset")
+                .is_some_and(|toolset| toolset == "core"),
+        },
+        Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
+        Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
+        Some(("jail", _)) => Task::Jail,
+        Some((_, matches)) => Task::Serve(inputs(matches)),
+        None => Task::Serve(inputs(&matches)),
+    })
+}
+
+/// Answers a command line that asks for help, or that cannot be read.
+#[must_use]
+pub fn usage(answer: &clap::Error) -> ExitCode {
+    let code = u8::try_from(answer.exit_code()).unwrap_or(2);
+    match answer.print() {
+        Ok(()) => ExitCode::from(code),
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Says why a task could not be done.
+#[must_use]
+pub fn complain(failure: &Failure) -> ExitCode {
+    let mut text = format!("fileshed: {failure}");
+    let mut source = std::error::Error::source(failure);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    // Nobody is left to tell when standard error itself is gone.
+    let _ = writeln!(std::io::stderr(), "{text}");
+    ExitCode::FAILURE
+}
+
+/// `fileshed jail`: comes back only when the command could not be started.
+#[must_use]
+pub fn become_command() -> ExitCode {
+    let (text, status) = fileshed_core::exec::jail::become_command();
+    let _ = writeln!(std::io::stderr(), "{text}");
+    ExitCode::from(status)
+}
+
+/// `fileshed config`
+pub fn config(effective: &Effective) -> Result<ExitCode, Failure> {
+    print(&effective.shown())
+}
+
+/// `fileshed openapi`
+pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
+    let toolset = if core { Toolset::Core } else { Toolset::All };
+    print(openapi::pretty(toolset)?.trim_end())
+}
+
+/// `fileshed doctor`
+pub fn doctor(shed: &Shed) -> Result<ExitCode, Failure> {
+    let checks = shed.check();
+    for check in &checks {
+        let state = state_name(check.state);
+        print(&format!("{state:<7} {}: {}", check.name, check.text))?;
+    }
+    let failed = checks.iter().any(|check| check.state == CheckState::Failed);
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// Writes lines. The only place that uses standard output; a reader that went away is no panic.
+fn print(text: &str) -> Result<ExitCode, Failure> {
+    writeln!(std::io::stdout().lock(), "{text}")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,122 @@
+//! What an administrator decides, gathered from four layers.
+//!
+//! A flag beats the environment (`FILESHED_*`, or `FILESHED_*_FILE` that names a file with the
+//! value), the environment beats the TOML file, the file beats the default. [`SETTINGS`] is the one
+//! list: flags, variables, help and `fileshed config` are made from it. To add a setting, give it a
+//! field in [`Config`] and one line there. Nothing is ignored: an unknown name or a bad value stops
+//! the start, and all faults are listed together.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use axum::http::HeaderName;
+use fileshed_core::Settings;
+use tracing::Level;
+
+mod fault;
+mod layers;
+mod settings;
+mod value;
+
+pub use fault::{ConfigError, Fault, Source};
+pub use layers::{Effective, Inputs};
+pub use settings::{SETTINGS, Setting};
+pub use value::{Secret, Value};
+
+/// Everything that was decided.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What the core is told.
+    pub core: Settings,
+    /// Where to listen.
+    pub bind: SocketAddr,
+    /// Keys with which a gateway may name its users.
+    pub api_keys: Vec<Secret>,
+    /// How a gateway names the user.
+    pub header_user_id: HeaderName,
+    /// How a gateway gives the user's display name.
+    pub header_user_name: HeaderName,
+    /// How a gateway gives the user's mail address.
+    pub header_user_email: HeaderName,
+    /// How a gateway names the conversation.
+    pub header_chat_id: HeaderName,
+    /// Largest request body, in MiB.
+    pub max_body_mb: u64,
+    /// Calls that run at once.
+    pub max_concurrent_calls: u64,
+    /// How log lines look.
+    pub log_format: LogFormat,
+    /// Which log lines are written.
+    pub log_level: Level,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Plain,
+    /// For machines: one JSON object a line.
+    Json,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            core: Settings::new("./data"),
+            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8000)),
+            api_keys: Vec::new(),
+            header_user_id: HeaderName::from_static("x-openwebui-user-id"),
+            header_user_name: HeaderName::from_static("x-openwebui-user-name"),
+            header_user_email: HeaderName::from_static("x-openwebui-user-email"),
+            header_chat_id: HeaderName::from_static("x-openwebui-chat-id"),
+            max_body_mb: 320,
+            max_concurrent_calls: 64,
+            log_format: LogFormat::default(),
+            log_level: Level::INFO,
+        }
+    }
+}
+
+impl Config {
+    /// Why these decisions do not go together: the two settings, and what to do about the first.
+    fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
+        let mut found = Vec::new();
+        if !self.bind.ip().is_loopback() && self.api_keys.is_empty() {
+            found.push((
+                ["bind", "api_keys"],
+                "is reachable from other machines, and without `api_keys` everybody there would \
+                 share one workspace: set `api_keys`, or bind 127.0.0.1"
+                    .to_owned(),
+            ));
+        }
+        let core = &self.core;
+        for (low, least, high, most) in [
+            (
+                "exec_timeout_default",
+                core.exec_timeout_default,
+                "exec_timeout_max",
+                core.exec_timeout_max,
+            ),
+            (
+                "max_output_default",
+                core.max_output_default,
+                "max_output_absolute",
+                core.max_output_absolute,
+            ),
+            (
+                "exec.max_per_user",
+                core.exec_max_per_user,
+                "exec.max_total",
+                core.exec_max_total,
+            ),
+        ] {
+            if least > most {
+                found.push((
+                    [low, high],
+                    format!("must not be more than `{high}`, which is {most}"),
+                ));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,298 @@
+//! The four layers, from the weakest to the strongest.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::{Config, ConfigError, Fault, SETTINGS, Setting, Source};
+use crate::nearest::nearest;
+
+const PREFIX: &str = "FILESHED_";
+const DEFAULT_FILE: &str = "fileshed.toml";
+
+/// What the program was started with.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// `--config`
+    pub file: Option<PathBuf>,
+    /// Settings on the command line, by name.
+    pub flags: Vec<(String, String)>,
+    /// The environment; only `FILESHED_*` is looked at.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// A configuration, and where each part of it comes from.
+#[derive(Clone, Debug)]
+pub struct Effective {
+    /// What was decided.
+    pub config: Config,
+    sources: BTreeMap<&'static str, Source>,
+}
+
+impl Effective {
+    /// Reads all layers; every fault is reported, not only the first.
+    pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
+        let mut reading = Reading {
+            effective: Self {
+                config: Config::default(),
+                sources: BTreeMap::new(),
+            },
+            faults: Vec::new(),
+        };
+        let environment = reading.variables(&inputs.environment);
+        reading.file(inputs.file.as_deref(), &environment);
+        reading.environment(&environment);
+        for (name, value) in &inputs.flags {
+            if let Some(setting) = Setting::find(name) {
+                reading.set(setting, Source::Flag(setting.flag()), &Given::Text(value));
+            }
+        }
+        reading.contradictions();
+        if reading.faults.is_empty() {
+            Ok(reading.effective)
+        } else {
+            Err(ConfigError::new(reading.faults))
+        }
+    }
+
+    /// Where a setting comes from.
+    #[must_use]
+    pub fn source(&self, setting: &Setting) -> &Source {
+        self.sources.get(setting.key).unwrap_or(&Source::Default)
+    }
+
+    /// The effective values as TOML, each with its source; secrets are masked.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        SETTINGS
+            .iter()
+            .map(|setting| {
+                let value = setting.shown(&self.config);
+                format!("{} = {value}  # {}", setting.key, self.source(setting))
+            })
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+enum Given<'a> {
+    Text(&'a str),
+    List(&'a [String]),
+}
+
+struct Reading {
+    effective: Effective,
+    faults: Vec<Fault>,
+}
+
+impl Reading {
+    fn fault(&mut self, source: Source, key: &str, value: Option<&str>, problem: String) {
+        self.faults.push(Fault {
+            source,
+            key: key.to_owned(),
+            value: value.map(str::to_owned),
+            problem,
+        });
+    }
+
+    fn set(&mut self, setting: &'static Setting, source: Source, given: &Given<'_>) {
+        let field = setting.field(&mut self.effective.config);
+        let (shown, result) = match given {
+            Given::Text("") if setting.secret => (
+                None,
+                Err("is empty: give a key, or leave it out entirely".to_owned()),
+            ),
+            Given::Text("") => (
+                Some(String::new()),
+                Err("is empty: give a value, or leave it out entirely".to_owned()),
+            ),
+            Given::Text(text) => (Some((*text).to_owned()), field.read(text)),
+            Given::List(items) => (Some(items.join(", ")), field.read_list(items)),
+        };
+        match result {
+            Ok(()) => {
+                self.effective.sources.insert(setting.key, source);
+            }
+            Err(problem) => {
+                let shown = shown.filter(|_| !setting.secret);
+                self.fault(source, setting.key, shown.as_deref(), problem);
+            }
+        }
+    }
+
+    /// Our own variables, as text.
+    fn variables(&mut self, environment: &[(OsString, OsString)]) -> BTreeMap<String, String> {
+        let mut ours = BTreeMap::new();
+        for (name, value) in environment {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
+                continue;
+            };
+            match value.to_str() {
+                Some(value) if set_by_an_orchestrator(name, value) => {}
+                Some(value) => {
+                    ours.insert(name.to_owned(), value.to_owned());
+                }
+                None => {
+                    let source = Source::Variable(name.to_owned());
+                    self.fault(source, name, None, "is not valid UTF-8".to_owned());
+                }
+            }
+        }
+        ours
+    }
+
+    fn file(&mut self, flag: Option<&Path>, environment: &BTreeMap<String, String>) {
+        let variable = format!("{PREFIX}CONFIG");
+        let (path, asked_by) = match (flag, environment.get(&variable)) {
+            (Some(path), _) => (path.to_owned(), Some(Source::Flag("config".to_owned()))),
+            (None, Some(path)) => (PathBuf::from(path), Some(Source::Variable(variable))),
+            (None, None) => (PathBuf::from(DEFAULT_FILE), None),
+        };
+        let source = Source::File(path.clone());
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if asked_by.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
+                return;
+            }
+            Err(error) => {
+                let path = path.display().to_string();
+                let source = asked_by.unwrap_or(source);
+                return self.fault(
+                    source,
+                    "config",
+                    Some(&path),
+                    format!("cannot be read: {error}"),
+                );
+            }
+        };
+        match text.parse::<toml::Table>() {
+            Ok(table) => self.table(&source, "", &table),
+            Err(error) => {
+                // Not the error's own text: it quotes the line, which may hold a secret.
+                let line = error.span().map_or(1, |span| {
+                    text.get(..span.start)
+                        .unwrap_or(&text)
+                        .lines()
+                        .count()
+                        .max(1)
+                });
+                let problem = format!("is not TOML: {}", error.message().trim());
+                self.fault(source, &format!("line {line}"), None, problem);
+            }
+        }
+    }
+
+    fn table(&mut self, source: &Source, prefix: &str, table: &toml::Table) {
+        for (name, value) in table {
+            let key = format!("{prefix}{name}");
+            let setting = Setting::find(&key);
+            match (setting, value) {
+                (None, toml::Value::Table(inner)) => {
+                    self.table(source, &format!("{key}."), inner);
+                }
+                (None, _) => {
+                    let names = SETTINGS.iter().map(|setting| setting.key);
+                    let problem = unknown(&key, names, "fileshed config lists what there is");
+                    self.fault(source.clone(), &key, None, problem);
+                }
+                (Some(setting), toml::Value::Array(items)) => {
+                    let items: Vec<String> = items.iter().map(plain).collect();
+                    self.set(setting, source.clone(), &Given::List(&items));
+                }
+                (Some(setting), value) => {
+                    self.set(setting, source.clone(), &Given::Text(&plain(value)));
+                }
+            }
+        }
+    }
+
+    fn environment(&mut self, environment: &BTreeMap<String, String>) {
+        let known: Vec<(String, &'static Setting)> = SETTINGS
+            .iter()
+            .map(|setting| (setting.variable(), setting))
+            .collect();
+        for (name, value) in environment {
+            let source = Source::Variable(name.clone());
+            let direct = known.iter().find(|(variable, _)| variable == name);
+            let by_file = name
+                .strip_suffix("_FILE")
+                .and_then(|stem| known.iter().find(|(variable, _)| variable == stem));
+            match (direct, by_file) {
+                (Some((_, setting)), _) => self.set(setting, source, &Given::Text(value)),
+                (None, Some((variable, setting))) => {
+                    if environment.contains_key(variable) {
+                        let problem = format!("and {variable} are both set: keep one");
+                        self.fault(source, name, None, problem);
+                        continue;
+                    }
+                    match std::fs::read_to_string(value) {
+                        Ok(text) => {
+                            self.set(
+                                setting,
+                                source,
+                                &Given::Text(text.trim_end_matches(['\r', '\n'])),
+                            );
+                        }
+                        Err(error) => {
+                            self.fault(
+                                source,
+                                name,
+                                Some(value),
+                                format!("cannot be read: {error}"),
+                            );
+                        }
+                    }
+                }
+                (None, None) if name == "FILESHED_CONFIG" => {}
+                (None, None) => {
+                    let names = known.iter().map(|(variable, _)| variable.as_str());
+                    let problem = unknown(name, names, "fileshed --help lists what there is");
+                    self.fault(source, name, None, problem);
+                }
+            }
+        }
+    }
+
+    fn contradictions(&mut self) {
+        for (keys, problem) in self.effective.config.contradictions() {
+            // A value that could not be read was not decided: nothing contradicts it.
+            let unread = |key: &&str| self.faults.iter().any(|fault| fault.key == **key);
+            let Some(setting) = Setting::find(keys[0]) else {
+                continue;
+            };
+            if keys.iter().any(unread) {
+                continue;
+            }
+            let source = self.effective.source(setting).clone();
+            let value = setting.shown(&self.effective.config);
+            self.fault(source, keys[0], Some(value.trim_matches('"')), problem);
+        }
+    }
+}
+
+/// Kubernetes and Docker links set `FILESHED_PORT=tcp://…` and the like for a service of our name.
+fn set_by_an_orchestrator(name: &str, value: &str) -> bool {
+    name.starts_with("FILESHED_SERVICE_")
+        || (name.starts_with("FILESHED_PORT")
+            && (name.contains("_TCP") || value.starts_with("tcp://")))
+}
+
+/// A TOML value as the text that a variable would hold.
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        toml::Value::Integer(number) => number.to_string(),
+        toml::Value::Float(number) => number.to_string(),
+        toml::Value::Boolean(flag) => flag.to_string(),
+        toml::Value::Datetime(time) => time.to_string(),
+        toml::Value::Array(_) => "a list".to_owned(),
+        toml::Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    match nearest(name, known) {
+        Some(meant) => format!("is not a setting, did you mean `{meant}`?"),
+        None => format!("is not a setting; {otherwise}"),
+    }
+}

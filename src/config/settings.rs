@@ -1,0 +1,226 @@
+//! The one list of settings.
+
+use super::Config;
+use super::value::Value;
+
+/// One thing that an administrator may decide.
+#[derive(Clone, Copy)]
+pub struct Setting {
+    /// Its name in the TOML file; a dot begins a table.
+    pub key: &'static str,
+    /// What it decides, in one line.
+    pub doc: &'static str,
+    /// Whether its value is never shown.
+    pub secret: bool,
+    field: fn(&mut Config) -> &mut dyn Value,
+}
+
+/// Every setting, in the order in which help and `fileshed config` show them.
+pub static SETTINGS: &[Setting] = &[
+    // Where and for whom.
+    open("bind", "Address and port to listen on", |c| &mut c.bind),
+    secret(
+        "api_keys",
+        "Service keys, comma-separated: who has one may name its users",
+        |c| &mut c.api_keys,
+    ),
+    open(
+        "header_user_id",
+        "Header in which a gateway names the user",
+        |c| &mut c.header_user_id,
+    ),
+    open(
+        "header_user_name",
+        "Header with the user's display name, percent-encoded",
+        |c| &mut c.header_user_name,
+    ),
+    open(
+        "header_user_email",
+        "Header with the user's mail address",
+        |c| &mut c.header_user_email,
+    ),
+    open(
+        "header_chat_id",
+        "Header that names the conversation",
+        |c| &mut c.header_chat_id,
+    ),
+    // Data.
+    open("storage_base_path", "Directory of all data", |c| {
+        &mut c.core.storage_base_path
+    }),
+    open(
+        "namespace",
+        "How a user's directory is named; plain keeps the user id",
+        |c| &mut c.core.namespace,
+    ),
+    open(
+        "durability",
+        "What a power cut may take: a second of changes, or nothing",
+        |c| &mut c.core.durability,
+    ),
+    open("quota_per_user_mb", "Space of one user in MiB", |c| {
+        &mut c.core.quota_per_user_mb
+    }),
+    open("quota_per_group_mb", "Space of one group in MiB", |c| {
+        &mut c.core.quota_per_group_mb
+    }),
+    open("max_file_size_mb", "Largest file in MiB", |c| {
+        &mut c.core.max_file_size_mb
+    }),
+    open(
+        "lock_max_age_hours",
+        "Hours after which a locked edit expires",
+        |c| &mut c.core.lock_max_age_hours,
+    ),
+    open(
+        "group_default_mode",
+        "Who may write a new file of a group",
+        |c| &mut c.core.group_default_mode,
+    ),
+    open("sqlite_readonly", "SQL statements only read", |c| {
+        &mut c.core.sqlite_readonly
+    }),
+    // Commands.
+    open(
+        "exec_timeout_default",
+        "Seconds a command may run unless the call says otherwise",
+        |c| &mut c.core.exec_timeout_default,
+    ),
+    open("exec_timeout_max", "Most seconds a call may ask for", |c| {
+        &mut c.core.exec_timeout_max
+    }),
+    open(
+        "exec_memory_limit_mb",
+        "Memory of one process of a command in MiB",
+        |c| &mut c.core.exec_memory_limit_mb,
+    ),
+    open(
+        "exec_cpu_limit_seconds",
+        "CPU seconds of one process of a command",
+        |c| &mut c.core.exec_cpu_limit_seconds,
+    ),
+    open(
+        "exec.max_per_user",
+        "Commands that one user may run at once",
+        |c| &mut c.core.exec_max_per_user,
+    ),
+    open("exec.max_total", "Commands that run at once", |c| {
+        &mut c.core.exec_max_total
+    }),
+    open(
+        "exec.sandbox",
+        "What happens where the kernel cannot confine commands: refuse them, or run them",
+        |c| &mut c.core.exec_sandbox,
+    ),
+    open(
+        "network_mode",
+        "Network of commands: none, downloads only, everything",
+        |c| &mut c.core.network_mode,
+    ),
+    open(
+        "max_output_default",
+        "Bytes of a command's output in an answer unless the call says otherwise",
+        |c| &mut c.core.max_output_default,
+    ),
+    open(
+        "max_output_absolute",
+        "Most bytes of output a call may ask for",
+        |c| &mut c.core.max_output_absolute,
+    ),
+    // The server itself.
+    open("max_body_mb", "Largest request in MiB", |c| {
+        &mut c.max_body_mb
+    }),
+    open("max_concurrent_calls", "Calls that run at once", |c| {
+        &mut c.max_concurrent_calls
+    }),
+    open("log_format", "How log lines look", |c| &mut c.log_format),
+    open(
+        "log_level",
+        "Least important log line that is written",
+        |c| &mut c.log_level,
+    ),
+];
+
+type Field = fn(&mut Config) -> &mut dyn Value;
+
+const fn open(key: &'static str, doc: &'static str, field: Field) -> Setting {
+    Setting {
+        key,
+        doc,
+        secret: false,
+        field,
+    }
+}
+
+const fn secret(key: &'static str, doc: &'static str, field: Field) -> Setting {
+    Setting {
+        key,
+        doc,
+        secret: true,
+        field,
+    }
+}
+
+impl Setting {
+    /// The name without dots: tables and flat names mean the same.
+    #[must_use]
+    pub fn name(&self) -> String {
+        flat(self.key)
+    }
+
+    /// `FILESHED_…`
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("FILESHED_{}", self.name().to_uppercase())
+    }
+
+    /// The name on the command line, without the dashes before it.
+    #[must_use]
+    pub fn flag(&self) -> String {
+        self.name().replace('_', "-")
+    }
+
+    /// The place of this setting in `config`.
+    pub fn field<'a>(&self, config: &'a mut Config) -> &'a mut dyn Value {
+        (self.field)(config)
+    }
+
+    /// Its value in `config` as TOML; a secret shows only that it is there.
+    #[must_use]
+    pub fn shown(&self, config: &Config) -> String {
+        let mut copy = config.clone();
+        self.field(&mut copy).show()
+    }
+
+    /// The setting of that name, with tables or flat.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        let name = flat(name);
+        SETTINGS.iter().find(|setting| setting.name() == name)
+    }
+}
+
+fn flat(key: &str) -> String {
+    key.replace('.', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_every_default_can_be_read_back() {
+        let names: BTreeSet<String> = SETTINGS.iter().map(Setting::name).collect();
+        assert_eq!(names.len(), SETTINGS.len());
+        for setting in SETTINGS.iter().filter(|setting| !setting.secret) {
+            let mut config = Config::default();
+            let shown = setting.shown(&config);
+            let text = shown.trim_matches('"');
+            assert_eq!(setting.field(&mut config).read(text), Ok(()), "{shown}");
+            assert_eq!(setting.shown(&config), shown);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The types that settings have: how they are read, shown and explained.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use axum::http::HeaderName;
+use fileshed_core::settings::{Durability, NamespaceStyle, NetworkMode, SandboxPolicy, WriteMode};
+use tracing::Level;
+
+use super::LogFormat;
+
+/// Most that a number may be: large enough for every limit, small enough that mebibytes of it can
+/// be counted in bytes.
+const NUMBER_MAX: u64 = 1_000_000_000;
+
+/// A value that can be read from text.
+pub trait Value {
+    /// Takes `text`, or says what is allowed: "must be …".
+    fn read(&mut self, text: &str) -> Result<(), String>;
+
+    /// Takes a TOML array.
+    fn read_list(&mut self, _items: &[String]) -> Result<(), String> {
+        Err("must be one value, not a list".to_owned())
+    }
+
+    /// The value as TOML.
+    fn show(&self) -> String;
+}
+
+impl Value for u64 {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text
+            .parse()
+            .ok()
+            .filter(|number| (1..=NUMBER_MAX).contains(number))
+            .ok_or_else(|| format!("must be a whole number from 1 to {NUMBER_MAX}"))?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for bool {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text
+            .parse()
+            .map_err(|_| "must be true or false".to_owned())?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Value for PathBuf {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        if text.contains('\0') {
+            return Err("must be a path".to_owned());
+        }
+        *self = Self::from(text);
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(&self.to_string_lossy())
+    }
+}
+
+impl Value for SocketAddr {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let numeric = match text.strip_prefix("localhost:") {
+            Some(port) => format!("127.0.0.1:{port}"),
+            None => text.to_owned(),
+        };
+        *self = numeric.parse().map_err(|_| {
+            "must be an address with a port, like 127.0.0.1:8000 or [::1]:8000".to_owned()
+        })?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
+impl Value for HeaderName {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text
+            .parse()
+            .map_err(|_| "must be the name of a header, like X-User-Id".to_owned())?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_str())
+    }
+}
+
+/// Text that is never shown, neither in logs nor by `Debug`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// What stands in its place.
+    pub const MASK: &'static str = "********";
+
+    /// Keeps `text` from being shown.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(Self::MASK)
+    }
+}
+
+impl Value for Vec<Secret> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
+        self.read_list(&items)
+    }
+
+    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
+        let keys: Vec<&str> = items.iter().map(|item| item.trim()).collect();
+        if keys.iter().any(|key| key.is_empty()) {
+            return Err("has an empty key: an empty secret would let everybody in".to_owned());
+        }
+        if !keys
+            .iter()
+            .all(|key| key.bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            return Err("must be keys of visible ASCII characters without blanks".to_owned());
+        }
+        *self = keys.into_iter().map(Secret::new).collect();
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        let masked: Vec<String> = self.iter().map(|_| quoted(Secret::MASK)).collect();
+        format!("[{}]", masked.join(", "))
+    }
+}
+
+/// Reads and shows an enumeration by a table of its names.
+macro_rules! choice {
+    ($type:ty, $($name:literal => $variant:expr),+ $(,)?) => {
+        impl Value for $type {
+            fn read(&mut self, text: &str) -> Result<(), String> {
+                *self = match text {
+                    $($name => $variant,)+
+                    _ => return Err(format!("must be one of {}", [$($name),+].join(", "))),
+                };
+                Ok(())
+            }
+
+            fn show(&self) -> String {
+                [$(($name, $variant)),+]
+                    .iter()
+                    .find(|(_, variant)| variant == self)
+                    .map(|(name, _)| quoted(name))
+                    .unwrap_or_default()
+            }
+        }
+    };
+}
+
+choice!(NamespaceStyle, "hmac" => Self::Hmac, "plain" => Self::Plain);
+choice!(Durability, "relaxed" => Self::Relaxed, "strict" => Self::Strict);
+choice!(SandboxPolicy, "required" => Self::Required, "best_effort" => Self::BestEffort);
+choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" => Self::All);
+choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
+choice!(LogFormat, "plain" => Self::Plain, "json" => Self::Json);
+choice!(
+    Level,
+    "error" => Self::ERROR,
+    "warn" => Self::WARN,
+    "info" => Self::INFO,
+    "debug" => Self::DEBUG,
+    "trace" => Self::TRACE,
+);
+
+/// A TOML string; JSON's escapes are a subset of TOML's.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

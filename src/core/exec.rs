@@ -1,0 +1,21 @@
+//! Commands: judged, started, bounded, and their changes taken into history.
+//!
+//! The only place that starts processes. [`run`] takes a command line from judgement to outcome;
+//! [`jail`] is what the child does to itself before it becomes the command.
+
+mod child;
+mod environment;
+mod error;
+mod git;
+mod glob;
+pub mod jail;
+mod output;
+mod programs;
+mod run;
+mod slots;
+
+pub use error::ExecError;
+pub use programs::{Program, Programs};
+pub(crate) use run::run_on_copy;
+pub use run::{CommandLine, Ran, run};
+pub(crate) use slots::Slots;

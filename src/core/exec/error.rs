@@ -1,0 +1,125 @@
+//! Commands that did not run to their end.
+
+use serde_json::{Map, Value};
+
+use crate::{Code, Teach};
+
+/// A command that could not be carried out.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecError {
+    /// Whitelisted, but not on this machine.
+    #[error("`{command}` is allowed but not installed on this server")]
+    NotInstalled {
+        /// The command.
+        command: String,
+    },
+    /// The process could not be started.
+    #[error("the command could not be started")]
+    Start(#[source] std::io::Error),
+    /// The process could not be watched.
+    #[error("the command could not be followed")]
+    Wait(#[source] std::io::Error),
+    /// The helper ran, but did not become the command.
+    #[error("`{command}` could not be started: {reason}")]
+    Helper {
+        /// The command.
+        command: String,
+        /// What the helper said.
+        reason: String,
+    },
+    /// It ran too long.
+    #[error("`{command}` ran longer than {seconds} s and was stopped")]
+    TimedOut {
+        /// The command.
+        command: String,
+        /// Its time.
+        seconds: u64,
+        /// What it had written.
+        stdout: String,
+        /// What it had complained about.
+        stderr: String,
+        /// The most that a call may ask for.
+        most: u64,
+    },
+    /// Nobody waits for the answer.
+    #[error("the caller went away, `{command}` was stopped")]
+    Cancelled {
+        /// The command.
+        command: String,
+    },
+    /// Both streams were sent to one file.
+    #[error("parameters `stdout_file` and `stderr_file` name the same file: `{path}`")]
+    SameFile {
+        /// The file.
+        path: String,
+    },
+    /// git was asked to look at a zone that has no repository.
+    #[error("the folder `{path}` of this zone is not a git repository of its own")]
+    NoRepository {
+        /// Where git was told to look.
+        path: String,
+    },
+}
+
+impl Teach for ExecError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NotInstalled { command } if command == "git" => Code::GitNotAvailable,
+            Self::NotInstalled { .. } => Code::CommandNotFound,
+            Self::Start(_) | Self::Wait(_) => Code::InternalApiError,
+            Self::Helper { .. } | Self::Cancelled { .. } | Self::NoRepository { .. } => {
+                Code::ExecError
+            }
+            Self::TimedOut { .. } => Code::Timeout,
+            Self::SameFile { .. } => Code::InvalidParameter,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::NotInstalled { .. } => {
+                "shed_allowed_commands() lists what is installed".to_owned()
+            }
+            Self::Start(_) | Self::Wait(_) | Self::Cancelled { .. } => "repeat the call".to_owned(),
+            Self::Helper { .. } => "use fewer or shorter arguments, or split the call".to_owned(),
+            Self::TimedOut { seconds, most, .. } if seconds < most => {
+                format!("give it more time with timeout={most}, or less work")
+            }
+            Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
+            Self::SameFile { .. } => {
+                "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
+            }
+            Self::NoRepository { .. } => {
+                "zone=\"documents\" has a history of its own; in storage make a repository with cmd=\"git\", args=[\"init\", \"myproject\"] and use it with args=[\"-C\", \"myproject\", \"status\"]".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::NotInstalled { command }
+            | Self::Helper { command, .. }
+            | Self::Cancelled { command } => {
+                details.insert("command".to_owned(), command.as_str().into());
+            }
+            Self::TimedOut {
+                command,
+                seconds,
+                stdout,
+                stderr,
+                ..
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("timeout".to_owned(), (*seconds).into());
+                details.insert("stdout".to_owned(), stdout.as_str().into());
+                details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::SameFile { path } | Self::NoRepository { path } => {
+                details.insert("path".to_owned(), path.as_str().into());
+            }
+            Self::Start(_) | Self::Wait(_) => {}
+        }
+        details
+    }
+}

@@ -1,0 +1,53 @@
+//! What the command `git` is told about repositories.
+//!
+//! In documents and groups the repository lies beside the files and is named by the environment;
+//! in storage git looks for one below the zone's root and never above it.
+
+use crate::Error;
+use crate::zone::Zone;
+
+/// Subcommands that read only commits: no index needs to be fresh for them.
+const HISTORY_ONLY: [&str; 12] = [
+    "log",
+    "show",
+    "blame",
+    "shortlog",
+    "reflog",
+    "describe",
+    "rev-parse",
+    "rev-list",
+    "cat-file",
+    "ls-tree",
+    "branch",
+    "tag",
+];
+
+/// Prepares the zone for git and says what git must know.
+pub(super) fn environment(
+    zone: &Zone<'_>,
+    arguments: &[String],
+) -> Result<Vec<(String, String)>, Error> {
+    let author = zone.author();
+    let mut environment = vec![
+        ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
+        ("GIT_AUTHOR_EMAIL".to_owned(), author.email.clone()),
+        ("GIT_COMMITTER_NAME".to_owned(), author.name),
+        ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
+    ];
+    let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    if zone.name().is_versioned() {
+        let history = zone.history()?;
+        let history_only = arguments
+            .iter()
+            .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
+        if !history_only {
+            let _turn = zone.turn()?;
+            history.refresh_index()?;
+        }
+        environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
+        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
+    } else if let Some(above) = zone.data().location().parent() {
+        environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
+    }
+    Ok(environment)
+}

@@ -1,0 +1,420 @@
+//! A command from its line to its outcome.
+
+use std::fs::File;
+use std::time::Duration;
+
+use super::child::{self, Ending, Outcome, Sink};
+use super::jail::{self, Limits, Order};
+use super::output::Mask;
+use super::{ExecError, environment, git, glob};
+use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
+use crate::guard::{Needs, check_lock};
+use crate::ledger::Plan as Entering;
+use crate::policy::{self, PathArgument, Plan, Rules};
+use crate::settings::MEBIBYTE;
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, Settings};
+
+/// Open files of one process of a command.
+const OPEN_FILES: u64 = 256;
+
+/// What a glob may expand to.
+const GLOB_MATCHES: usize = 5000;
+
+/// One call of a command.
+#[derive(Debug, Default)]
+pub struct CommandLine<'a> {
+    /// Name of the command.
+    pub command: &'a str,
+    /// Its arguments, without a shell in between.
+    pub arguments: &'a [String],
+    /// Seconds; clamped to what the server allows.
+    pub timeout: Option<i64>,
+    /// Bytes of each stream in the answer; 0 is the most that the server gives.
+    pub max_output: Option<i64>,
+    /// File of the zone that gets standard output.
+    pub stdout_file: Option<&'a str>,
+    /// File of the zone that gets standard error.
+    pub stderr_file: Option<&'a str>,
+    /// Standard error goes where standard output goes.
+    pub merge_streams: bool,
+    /// Paths may begin with the zone's own name.
+    pub allow_zone_in_path: bool,
+}
+
+/// A command that ran.
+#[derive(Debug)]
+pub struct Ran {
+    /// Standard output, as far as it fits.
+    pub stdout: String,
+    /// Standard error, as far as it fits.
+    pub stderr: String,
+    /// Exit status, or the negative number of the signal that ended it.
+    pub status: i32,
+    /// Whether output is missing.
+    pub truncated: bool,
+    /// Bytes in the file of standard output.
+    pub stdout_size: Option<u64>,
+    /// Bytes in the file of standard error.
+    pub stderr_size: Option<u64>,
+}
+
+/// A file for a stream, checked before the command runs.
+struct StreamFile {
+    parameter: &'static str,
+    path: ZonePath,
+    staged: Staged,
+}
+
+/// Runs a command in a zone. What it changed becomes a commit where the zone has history.
+pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
+    let plan = judge(zone, line, None).map_err(|error| zone.explain(error))?;
+    let plan = expand(zone.data(), plan);
+    check_paths(zone, &plan)?;
+    let mut stdout_file = stream_file(zone, "stdout_file", line.stdout_file)?;
+    let mut stderr_file = stream_file(zone, "stderr_file", line.stderr_file)?;
+    if let (Some(stdout), Some(stderr)) = (&stdout_file, &stderr_file)
+        && stdout.path == stderr.path
+    {
+        return Err(ExecError::SameFile {
+            path: stdout.path.as_str().to_owned(),
+        }
+        .into());
+    }
+    let run = Run::new(zone, line, &plan)?;
+    let sinks = (
+        sink(stdout_file.as_mut(), false, run.read_limit())?,
+        sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
+    );
+    let mut extra = Vec::new();
+    if plan.command == "git" {
+        extra = git::environment(zone, &plan.args)?;
+    }
+    let outcome = if plan.changes {
+        changing(zone, &plan, || run.start(zone.data(), extra, sinks))?
+    } else {
+        run.start(zone.data(), extra, sinks)?
+    };
+    let ran = run.finish(&outcome)?;
+    Ok(Ran {
+        stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
+        stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
+        ..ran
+    })
+}
+
+/// Runs a command on the working copy of a locked edit: `directory` holds nothing but `file`.
+pub(crate) fn run_on_copy(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    directory: &Root,
+    file: &str,
+) -> Result<Ran, Error> {
+    let plan = judge(zone, line, Some(file)).map_err(|error| zone.explain(error))?;
+    let run = Run::new(zone, line, &plan)?;
+    let limit = run.read_limit();
+    let sinks = (
+        sink(None, false, limit)?,
+        sink(None, line.merge_streams, limit)?,
+    );
+    let outcome = run.start(directory, Vec::new(), sinks)?;
+    run.finish(&outcome)
+}
+
+fn judge(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    file_being_edited: Option<&str>,
+) -> Result<Plan, Error> {
+    let rules = Rules {
+        zone: zone.name(),
+        network: zone.shed.settings().network_mode,
+        confined: zone.shed.confines(),
+        allow_zone_in_path: line.allow_zone_in_path,
+        stdout_file: line.stdout_file.is_some(),
+        file_being_edited,
+    };
+    let plan = policy::plan(line.command, line.arguments, &rules)?;
+    if plan.changes {
+        zone.expect_write_scope()?;
+    }
+    Ok(plan)
+}
+
+/// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
+/// stays as it is, as in a shell.
+fn expand(data: &Root, mut plan: Plan) -> Plan {
+    let mut globs: Vec<PathArgument> = plan.paths.clone();
+    globs.retain(|path| path.glob && path.position.is_some());
+    globs.sort_by_key(|path| std::cmp::Reverse(path.position));
+    for glob in globs {
+        let matches = glob::matches(data, &glob.text, GLOB_MATCHES);
+        let (Some(position), false) = (glob.position, matches.is_empty()) else {
+            continue;
+        };
+        let names = matches.iter().map(|name| match name.strip_prefix('-') {
+            Some(_) => format!("./{name}"),
+            None => name.clone(),
+        });
+        plan.args.splice(position..=position, names);
+        plan.paths.retain(|path| path != &glob);
+        plan.paths
+            .extend(matches.into_iter().map(|text| PathArgument {
+                text,
+                glob: false,
+                position: None,
+                ..glob.clone()
+            }));
+    }
+    plan
+}
+
+/// Refuses links that lead out, and files that a locked edit holds.
+fn check_paths(zone: &Zone<'_>, plan: &Plan) -> Result<(), Error> {
+    for argument in &plan.paths {
+        let Ok(path) = ZonePath::parse("args", &argument.text) else {
+            continue;
+        };
+        if let Err(error @ DiskError::Escape { .. }) = zone.data().followed(&path) {
+            return Err(zone.explain(error.into()));
+        }
+        if argument.writes && !path.is_root() {
+            check_lock(zone, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn stream_file(
+    zone: &Zone<'_>,
+    parameter: &'static str,
+    path: Option<&str>,
+) -> Result<Option<StreamFile>, Error> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    zone.expect_writable()?;
+    let path = zone.path_to_change(parameter, path)?;
+    zone.target(parameter, &path)?;
+    check_lock(zone, &path)?;
+    Ok(Some(StreamFile {
+        parameter,
+        path,
+        staged: zone.shed.staging(&zone.home)?.create()?,
+    }))
+}
+
+impl StreamFile {
+    /// Gives the file its name, as any other write.
+    fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
+        let size = self.staged.size()?;
+        let writer = zone.writer("shed_exec")?;
+        let target: Target = zone.target(self.parameter, &self.path)?;
+        let text = format!("Write {} (shed_exec)", self.path);
+        writer
+            .guard(Needs::write(&target, size))?
+            .install(self.staged, target)?
+            .commit(None, &text)?;
+        Ok(size)
+    }
+}
+
+fn sink(file: Option<&mut StreamFile>, merge: bool, limit: usize) -> Result<Sink, Error> {
+    if merge {
+        return Ok(Sink::Output);
+    }
+    Ok(match file {
+        None => Sink::Answer(limit),
+        Some(file) => Sink::File(clone_file(file.staged.file())?),
+    })
+}
+
+fn clone_file(file: &File) -> Result<File, DiskError> {
+    file.try_clone()
+        .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
+}
+
+/// Runs something that may change anything in the zone, and takes what it changed into history
+/// and into the ledger, also when it was stopped.
+fn changing(
+    zone: &Zone<'_>,
+    plan: &Plan,
+    effect: impl FnOnce() -> Result<Outcome, Error>,
+) -> Result<Outcome, Error> {
+    let author = zone.author();
+    let entering = Entering {
+        home: &zone.home.key,
+        zone: zone.name().as_str(),
+        instance: zone.shed.instance(),
+        operation: "shed_exec",
+        author_name: &author.name,
+        author_email: &author.email,
+        bytes: 0,
+        files: 0,
+        limit: zone.home.limit,
+    };
+    let intent = zone.shed.ledger().begin(&entering)?;
+    let outcome = effect();
+    let turn = zone.turn()?;
+    if zone.name().is_versioned() {
+        let captured =
+            zone.history()?
+                .capture(&describe(plan), &author, zone.shed.clock().now())?;
+        zone.shed
+            .ledger()
+            .measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
+    } else {
+        zone.measure()?;
+    }
+    zone.shed.ledger().settle(intent)?;
+    drop(turn);
+    zone.shed.flusher().changed();
+    let outcome = outcome?;
+    zone.shed.expect_within_quota(&zone.home)?;
+    Ok(outcome)
+}
+
+/// The command line as a commit message: one line, of a readable length.
+fn describe(plan: &Plan) -> String {
+    const CHARACTERS: usize = 72;
+    let line = std::iter::once(plan.command)
+        .chain(plan.args.iter().map(String::as_str))
+        .collect::<Vec<_>>()
+        .join(" ")
+        .replace(char::is_control, " ");
+    match line.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// Everything about one run but the zone's files.
+struct Run<'a> {
+    settings: &'a Settings,
+    plan: &'a Plan,
+    zone: &'a Zone<'a>,
+    private: PrivateDirectory,
+    mask: Mask,
+    timeout: u64,
+    limit: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(zone: &'a Zone<'a>, line: &CommandLine<'_>, plan: &'a Plan) -> Result<Self, Error> {
+        let settings = zone.shed.settings();
+        let private = zone.shed.staging(&zone.home)?.private_directory()?;
+        let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let mask = Mask::new(vec![
+            (place(zone.data().location()), "/"),
+            (place(zone.base.location()), "/"),
+            (place(private.location()), "/tmp"),
+        ]);
+        let most = settings.max_output_absolute;
+        let limit = match line.max_output {
+            None => settings.max_output_default,
+            Some(0) => most,
+            Some(bytes) => u64::try_from(bytes).unwrap_or(0),
+        };
+        let timeout = line
+            .timeout
+            .map_or(settings.exec_timeout_default, |seconds| {
+                u64::try_from(seconds).unwrap_or(1)
+            });
+        Ok(Self {
+            settings,
+            plan,
+            zone,
+            private,
+            mask,
+            timeout: timeout.clamp(1, settings.exec_timeout_max.max(1)),
+            limit: limit.min(most) as usize,
+        })
+    }
+
+    /// Bytes to read of each stream: enough to recognise what must not show.
+    fn read_limit(&self) -> usize {
+        self.limit + self.mask.slack()
+    }
+
+    fn start(
+        &self,
+        directory: &Root,
+        extra: Vec<(String, String)>,
+        sinks: (Sink, Sink),
+    ) -> Result<Outcome, Error> {
+        let shed = self.zone.shed;
+        let command = self.plan.command;
+        let program = shed
+            .programs()
+            .file(command)
+            .ok_or_else(|| ExecError::NotInstalled {
+                command: command.to_owned(),
+            })?;
+        let _slot = shed.slots().take(
+            &self.zone.home.key,
+            self.settings.exec_max_per_user,
+            self.settings.exec_max_total,
+        )?;
+        let mut environment = environment::common(&self.private);
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        environment.extend(self.plan.environment.iter().map(own));
+        environment.extend(extra);
+        let order = Order {
+            program: program.to_owned(),
+            name: command.to_owned(),
+            arguments: self.plan.args.clone(),
+            environment,
+            limits: Limits {
+                memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
+                cpu_seconds: self.settings.exec_cpu_limit_seconds,
+                file_size: self.settings.max_file_size_mb * MEBIBYTE,
+                open_files: OPEN_FILES,
+            },
+        };
+        Ok(child::run(
+            &self.settings.helper,
+            &order,
+            directory,
+            sinks,
+            Duration::from_secs(self.timeout),
+            &self.zone.caller().cancellation,
+        )?)
+    }
+
+    fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
+        let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
+        let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
+        let command = self.plan.command.to_owned();
+        match outcome.ending {
+            Ending::TimedOut => {
+                return Err(ExecError::TimedOut {
+                    command,
+                    seconds: self.timeout,
+                    stdout,
+                    stderr,
+                    most: self.settings.exec_timeout_max,
+                }
+                .into());
+            }
+            Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
+            Ending::Exited => {}
+        }
+        if outcome.status == i32::from(jail::FAILED)
+            && let Some(reason) = stderr.strip_prefix(jail::COMPLAINT)
+        {
+            return Err(ExecError::Helper {
+                command,
+                reason: reason.trim().to_owned(),
+            }
+            .into());
+        }
+        Ok(Ran {
+            stdout,
+            stderr,
+            status: outcome.status,
+            truncated: stdout_cut || stderr_cut,
+            stdout_size: None,
+            stderr_size: None,
+        })
+    }
+}

@@ -1,0 +1,15 @@
+//! What stands between a caller and a change.
+//!
+//! A [`Writer`] has the caller's turn: within one zone, changes happen one after the other, so
+//! that what was read is still there when it is replaced. [`Writer::guard`] then asks, always in
+//! this order, policy (file size), locked edits and quota, and yields a [`Permit`]. Effects exist
+//! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
+
+mod lock;
+mod permit;
+pub(crate) mod queue;
+
+pub use lock::LockError;
+pub(crate) use lock::{check as check_lock, holder};
+pub use permit::{Change, Needs, Permit, SizeError, Writer};
+pub use queue::BusyError;

@@ -1,0 +1,129 @@
+//! Locked edits, as everybody else meets them.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::ledger::Lock;
+use crate::zone::{Zone, ZonePath};
+use crate::{Code, Error, Teach};
+
+/// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
+/// writes through the lock.
+pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    let held = zone.shed.ledger().lock_around(
+        &zone.home.key,
+        zone.name.as_str(),
+        &path.key(),
+        zone.shed.locks_expired_before(),
+    )?;
+    match held {
+        None => Ok(()),
+        Some(lock) => Err(zone.explain(LockError::held(&lock, zone).into())),
+    }
+}
+
+/// A locked edit is in the way, or missing.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// This conversation holds it: write through it.
+    #[error("`{path}` is open for a locked edit in this conversation")]
+    Mine {
+        /// The locked file.
+        path: String,
+        /// Since when.
+        locked_at: Timestamp,
+    },
+    /// Another conversation of the same user holds it.
+    #[error("`{path}` is locked by another conversation since {locked_at}")]
+    OtherChat {
+        /// The locked file.
+        path: String,
+        /// Since when.
+        locked_at: Timestamp,
+    },
+    /// Another member of the group holds it, in a call that writes directly.
+    #[error("`{path}` is locked by another member since {locked_at}")]
+    OtherUser {
+        /// The locked file.
+        path: String,
+        /// Since when.
+        locked_at: Timestamp,
+    },
+    /// Another user holds it, in a call that belongs to the holder.
+    #[error("the locked edit of `{path}` belongs to another user")]
+    NotOwner {
+        /// The locked file.
+        path: String,
+    },
+    /// Nobody holds it.
+    #[error("`{path}` is not open for a locked edit")]
+    NotOpen {
+        /// The file.
+        path: String,
+    },
+}
+
+impl LockError {
+    /// How `lock` looks to the caller of `zone` who wants to write directly or to open the file.
+    pub(crate) fn held(lock: &Lock, zone: &Zone<'_>) -> Self {
+        let path = lock.path.clone();
+        let locked_at = Timestamp::from_second(lock.opened_at).unwrap_or_default();
+        let (user, chat) = holder(zone);
+        if lock.user != user {
+            Self::OtherUser { path, locked_at }
+        } else if lock.chat != chat {
+            Self::OtherChat { path, locked_at }
+        } else {
+            Self::Mine { path, locked_at }
+        }
+    }
+}
+
+/// The caller as the registry names a holder: user and conversation.
+pub(crate) fn holder<'a>(zone: &Zone<'a>) -> (&'a str, &'a str) {
+    let caller = zone.caller;
+    let user = caller.user.as_ref().map_or("", |user| user.as_str());
+    (user, caller.chat.as_str())
+}
+
+impl Teach for LockError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Mine { .. } | Self::OtherChat { .. } | Self::OtherUser { .. } => Code::FileLocked,
+            Self::NotOwner { .. } => Code::NotLockOwner,
+            Self::NotOpen { .. } => Code::NotInEditMode,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Mine { path, .. } => format!(
+                "write with shed_lockedit_overwrite(path=\"{path}\", content=…), or end the edit first with shed_lockedit_save or shed_lockedit_cancel"
+            ),
+            Self::OtherChat { path, .. } => format!(
+                "finish it in that conversation, or drop its changes with shed_force_unlock(path=\"{path}\")"
+            ),
+            Self::OtherUser { path, .. } => format!(
+                "wait, or ask the member; shed_force_unlock(path=\"{path}\") drops that member's changes"
+            ),
+            Self::NotOwner { .. } => "work on another file, or ask the holder to save".to_owned(),
+            Self::NotOpen { path } => format!("open it first: shed_lockedit_open(path=\"{path}\")"),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Mine { path, locked_at }
+            | Self::OtherChat { path, locked_at }
+            | Self::OtherUser { path, locked_at } => {
+                details.insert("path".to_owned(), path.as_str().into());
+                details.insert("locked_at".to_owned(), locked_at.to_string().into());
+            }
+            Self::NotOwner { path } | Self::NotOpen { path } => {
+                details.insert("path".to_owned(), path.as_str().into());
+            }
+        }
+        details
+    }
+}

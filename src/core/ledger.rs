@@ -1,0 +1,108 @@
+//! The registry: the only place that knows SQL.
+//!
+//! One SQLite database in WAL mode holds what must be true across processes and crashes: locks,
+//! tokens, space used, changes under way, ownership. Every statement is short; a database that is
+//! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
+
+mod intents;
+mod locks;
+mod schema;
+mod tokens;
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use serde_json::{Map, Value};
+
+use crate::settings::Durability;
+use crate::{Code, Teach};
+
+pub(crate) use intents::Plan;
+pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
+pub use locks::Lock;
+pub use tokens::{NewToken, Token, Tokens};
+
+/// File name of the registry below the data directory, as the original Fileshed has it.
+pub const FILE_NAME: &str = "access_auth.sqlite";
+
+/// The open registry.
+#[derive(Debug)]
+pub struct Ledger {
+    connection: Mutex<Connection>,
+}
+
+impl Ledger {
+    /// Opens the registry and brings it up to date.
+    pub fn open(file: &Path, durability: Durability) -> Result<Self, LedgerError> {
+        let mut connection = Connection::open(file)?;
+        connection.busy_handler(Some(|attempt| {
+            let waits = [100, 200, 400];
+            usize::try_from(attempt)
+                .ok()
+                .and_then(|attempt| waits.get(attempt))
+                .is_some_and(|milliseconds| {
+                    std::thread::sleep(Duration::from_millis(*milliseconds));
+                    true
+                })
+        }))?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        let synchronous = match durability {
+            Durability::Relaxed => "NORMAL",
+            Durability::Strict => "FULL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        schema::migrate(&mut connection)?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The registry failed, or does not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// SQLite says no.
+    #[error("the registry failed")]
+    Sqlite(#[from] rusqlite::Error),
+    /// The file was written by a later version.
+    #[error("the registry has version {found}, this program knows versions up to {known}")]
+    Newer {
+        /// Migrations that the file has seen.
+        found: i64,
+        /// Number of known migrations.
+        known: i64,
+    },
+    /// An applied migration is not the one that this program has.
+    #[error("migration {number} of the registry differs from the one that was applied")]
+    Drift {
+        /// Which one, from 1.
+        number: i64,
+    },
+}
+
+impl Teach for LedgerError {
+    fn code(&self) -> Code {
+        Code::DbError
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Sqlite(_) => "repeat the call; if it fails again, tell the administrator",
+            Self::Newer { .. } => "start the version of fileshed that wrote the data",
+            Self::Drift { .. } => "restore the registry, or start the version that wrote it",
+        }
+        .to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}

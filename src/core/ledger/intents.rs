@@ -1,0 +1,273 @@
+//! Space used, and changes under way.
+//!
+//! A change first enters its space and an intent in one transaction, then happens, then settles.
+//! So limits are exact without walking anything, and a process that dies in between leaves an
+//! intent behind that says which zone to measure and repair.
+
+use rusqlite::{OptionalExtension, TransactionBehavior};
+use serde_json::{Map, Value};
+
+use super::{Ledger, LedgerError};
+use crate::disk::Totals;
+use crate::settings::MEBIBYTE;
+use crate::{Code, Error, Teach};
+
+/// A change under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "an intent that is not settled marks the zone for repair"]
+pub struct Intent(i64);
+
+/// Space of one zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The zone's name.
+    pub zone: String,
+    /// What is in it.
+    pub totals: Totals,
+}
+
+/// An intent whose process is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// The zone to repair.
+    pub zone: String,
+    /// The operation that was under way.
+    pub operation: String,
+    /// Name for the author line of the repairing commit.
+    pub author_name: String,
+    /// Mail address for it.
+    pub author_email: String,
+}
+
+/// What a change is about to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) home: &'a str,
+    pub(crate) zone: &'a str,
+    pub(crate) instance: &'a str,
+    pub(crate) operation: &'a str,
+    pub(crate) author_name: &'a str,
+    pub(crate) author_email: &'a str,
+    /// Bytes that the zone grows by; negative where it shrinks.
+    pub(crate) bytes: i64,
+    pub(crate) files: i64,
+    /// Bytes that the home may hold.
+    pub(crate) limit: u64,
+}
+
+impl Ledger {
+    /// Enters a change, unless it does not fit. Every zone of the home has been measured.
+    pub(crate) fn begin(&self, plan: &Plan<'_>) -> Result<Intent, Error> {
+        self.try_begin(plan)
+            .map_err(LedgerError::from)?
+            .map_err(Error::from)
+    }
+
+    fn try_begin(&self, plan: &Plan<'_>) -> Result<Result<Intent, QuotaError>, rusqlite::Error> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        if plan.bytes > 0 {
+            let used: i64 = transaction
+                .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1")?
+                .query_row([plan.home], |row| row.get(0))?;
+            if used.saturating_add(plan.bytes) > plan.limit as i64 {
+                return Ok(Err(QuotaError {
+                    used: used as u64,
+                    needed: plan.bytes as u64,
+                    limit: plan.limit,
+                }));
+            }
+        }
+        if plan.bytes != 0 || plan.files != 0 {
+            transaction
+                .prepare_cached(
+                    "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
+                     WHERE home = ?1 AND zone = ?2",
+                )?
+                .execute((plan.home, plan.zone, plan.bytes, plan.files))?;
+        }
+        transaction
+            .prepare_cached(
+                "INSERT INTO intents (home, zone, instance, operation, author_name, author_email)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute((
+                plan.home,
+                plan.zone,
+                plan.instance,
+                plan.operation,
+                plan.author_name,
+                plan.author_email,
+            ))?;
+        let intent = Intent(transaction.last_insert_rowid());
+        transaction.commit()?;
+        Ok(Ok(intent))
+    }
+
+    /// The change is done.
+    pub(crate) fn settle(&self, intent: Intent) -> Result<(), LedgerError> {
+        self.connection()
+            .prepare_cached("DELETE FROM intents WHERE id = ?1")?
+            .execute([intent.0])?;
+        Ok(())
+    }
+
+    /// The change did not happen: its space is free again.
+    pub(crate) fn withdraw(&self, intent: Intent, plan: &Plan<'_>) -> Result<(), LedgerError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "UPDATE usage SET bytes = max(0, bytes - ?3), files = max(0, files - ?4)
+             WHERE home = ?1 AND zone = ?2",
+            (plan.home, plan.zone, plan.bytes, plan.files),
+        )?;
+        transaction.execute("DELETE FROM intents WHERE id = ?1", [intent.0])?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Space of every measured zone of a home.
+    pub fn usage(&self, home: &str) -> Result<Vec<Usage>, LedgerError> {
+        let connection = self.connection();
+        let mut statement =
+            connection.prepare_cached("SELECT zone, bytes, files FROM usage WHERE home = ?1")?;
+        let rows = statement.query_map([home], |row| {
+            Ok(Usage {
+                zone: row.get(0)?,
+                totals: Totals {
+                    bytes: row.get::<_, i64>(1)? as u64,
+                    files: row.get::<_, i64>(2)? as u64,
+                },
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Records a fresh measurement.
+    pub(crate) fn measured(
+        &self,
+        home: &str,
+        zone: &str,
+        totals: Totals,
+    ) -> Result<(), LedgerError> {
+        self.connection()
+            .prepare_cached(
+                "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4",
+            )?
+            .execute((home, zone, totals.bytes as i64, totals.files as i64))?;
+        Ok(())
+    }
+
+    /// Marks the intents of a process that is gone.
+    pub(crate) fn orphan(&self, instance: &str) -> Result<(), LedgerError> {
+        self.connection().execute(
+            "UPDATE intents SET instance = '' WHERE instance = ?1",
+            [instance],
+        )?;
+        Ok(())
+    }
+
+    /// One intent for each zone of this home that must be repaired: the latest.
+    pub(crate) fn orphans(&self, home: &str) -> Result<Vec<Orphan>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(
+            "SELECT zone, operation, author_name, author_email, max(id) FROM intents
+             WHERE home = ?1 AND instance = '' GROUP BY zone",
+        )?;
+        let rows = statement.query_map([home], |row| {
+            Ok(Orphan {
+                zone: row.get(0)?,
+                operation: row.get(1)?,
+                author_name: row.get(2)?,
+                author_email: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The zone is repaired.
+    pub(crate) fn repaired(&self, home: &str, zone: &str) -> Result<(), LedgerError> {
+        self.connection().execute(
+            "DELETE FROM intents WHERE home = ?1 AND zone = ?2 AND instance = ''",
+            (home, zone),
+        )?;
+        Ok(())
+    }
+
+    /// Whether the registry answers.
+    pub fn ping(&self) -> Result<(), LedgerError> {
+        self.connection()
+            .query_row("SELECT 1", [], |_| Ok(()))
+            .optional()?;
+        Ok(())
+    }
+}
+
+/// A change that does not fit.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the quota is exceeded: {} are used, {} more are needed, {} are allowed",
+    human_size(*used), human_size(*needed), human_size(*limit)
+)]
+pub struct QuotaError {
+    /// Bytes in use.
+    pub used: u64,
+    /// Bytes that the change needs.
+    pub needed: u64,
+    /// Bytes allowed.
+    pub limit: u64,
+}
+
+impl Teach for QuotaError {
+    fn code(&self) -> Code {
+        Code::QuotaExceeded
+    }
+
+    fn hint(&self) -> String {
+        "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("used_bytes".to_owned(), self.used.into());
+        details.insert("needed_bytes".to_owned(), self.needed.into());
+        details.insert("quota_bytes".to_owned(), self.limit.into());
+        details.insert("quota_mb".to_owned(), (self.limit / MEBIBYTE).into());
+        details
+    }
+}
+
+/// A size as people read it: `512 B`, `1.5 KB`, `20.0 MB`, by steps of 1024.
+#[must_use]
+pub fn human_size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["KB", "MB", "GB", "TB", "PB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut size = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    while size >= 1023.95 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS[unit])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human_size;
+
+    #[test]
+    fn sizes_as_people_read_them() {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1536, "1.5 KB"),
+            (1_048_575, "1.0 MB"),
+            (20 << 20, "20.0 MB"),
+        ] {
+            assert_eq!(human_size(bytes), shown);
+        }
+    }
+}

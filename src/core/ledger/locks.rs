@@ -1,0 +1,118 @@
+//! Locked edits: one row each, taken by an insert that either succeeds or meets another.
+
+use rusqlite::{OptionalExtension, Row};
+
+use super::{Ledger, LedgerError};
+
+/// One locked edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// Path inside the zone, NFC.
+    pub path: String,
+    /// Who holds it; empty in shared mode.
+    pub user: String,
+    /// In which conversation.
+    pub chat: String,
+    /// Directory of the working copy below the zone's editzone.
+    pub working_copy: String,
+    /// Unix seconds.
+    pub opened_at: i64,
+}
+
+const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at";
+
+fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
+    Ok(Lock {
+        path: row.get(0)?,
+        user: row.get(1)?,
+        chat: row.get(2)?,
+        working_copy: row.get(3)?,
+        opened_at: row.get(4)?,
+    })
+}
+
+impl Ledger {
+    /// The lock on exactly this path.
+    pub(crate) fn lock(
+        &self,
+        home: &str,
+        zone: &str,
+        path: &str,
+    ) -> Result<Option<Lock>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3"
+        ))?;
+        Ok(statement.query_row((home, zone, path), read).optional()?)
+    }
+
+    /// The oldest lock on this path or below it, opened after `since`.
+    pub(crate) fn lock_around(
+        &self,
+        home: &str,
+        zone: &str,
+        path: &str,
+        since: i64,
+    ) -> Result<Option<Lock>, LedgerError> {
+        let connection = self.connection();
+        // '0' follows '/' in byte order: the range holds what lies below the directory.
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND opened_at > ?4
+             AND (path = ?3 OR (path > ?3 || '/' AND path < ?3 || '0')) ORDER BY opened_at LIMIT 1"
+        ))?;
+        Ok(statement
+            .query_row((home, zone, path, since), read)
+            .optional()?)
+    }
+
+    /// All locks of a home.
+    pub fn locks(&self, home: &str, zone: &str) -> Result<Vec<Lock>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 ORDER BY path"
+        ))?;
+        let rows = statement.query_map((home, zone), read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Takes a lock; false where the path has one.
+    pub(crate) fn take_lock(
+        &self,
+        home: &str,
+        zone: &str,
+        lock: &Lock,
+    ) -> Result<bool, LedgerError> {
+        let taken = self
+            .connection()
+            .prepare_cached(
+                "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+            )?
+            .execute((
+                home,
+                zone,
+                &lock.path,
+                &lock.user,
+                &lock.chat,
+                &lock.working_copy,
+                lock.opened_at,
+            ))?;
+        Ok(taken == 1)
+    }
+
+    /// Releases exactly this lock; false where it is gone already.
+    pub(crate) fn release_lock(
+        &self,
+        home: &str,
+        zone: &str,
+        lock: &Lock,
+    ) -> Result<bool, LedgerError> {
+        let released = self
+            .connection()
+            .prepare_cached(
+                "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
+            )?
+            .execute((home, zone, &lock.path, &lock.working_copy))?;
+        Ok(released == 1)
+    }
+}

@@ -1,0 +1,267 @@
+//! Locked edits: a working copy beside the zone, and a lock that keeps everybody else off the
+//! file until the copy is saved or dropped.
+//!
+//! The lock is a row in the registry, taken by an insert that meets another or does not. The copy
+//! lies in a directory of its own below the zone's editzone, under the file's own name, so that a
+//! command that runs there sees this one file and nothing else.
+
+use crate::disk::{Root, Target};
+use crate::exec::{self, CommandLine, Ran};
+use crate::guard::{LockError, Needs, holder};
+use crate::history::CommitId;
+use crate::ledger::Lock;
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, random};
+
+/// Directory of all working copies, beside the zone's data.
+const EDITZONE: &str = "editzone";
+
+/// A locked edit that belongs to the caller.
+#[derive(Debug)]
+pub struct Edit<'a> {
+    zone: &'a Zone<'a>,
+    lock: Lock,
+    directory: Root,
+    /// The file's name, in the directory of the copy.
+    copy: ZonePath,
+    path: ZonePath,
+}
+
+/// Content of a working copy.
+#[derive(Debug)]
+pub struct Content {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// Whether the edit was open already and goes on.
+    pub resumed: bool,
+}
+
+/// Opens `path` for a locked edit and gives its content. An edit that this conversation has open
+/// goes on with its working copy.
+pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Content), Error> {
+    zone.expect_writable()?;
+    let entry = zone.entry(path)?;
+    entry
+        .expect_file()
+        .map_err(|error| zone.explain(error.into()))?;
+    let path = entry.path().clone();
+    let _turn = zone.turn()?;
+    let ledger = zone.shed.ledger();
+    let (home, name) = (&zone.home.key, zone.name.as_str());
+    if let Some(lock) = ledger.lock(home, name, &path.key())? {
+        let expired = lock.opened_at <= zone.shed.locks_expired_before();
+        let error = LockError::held(&lock, zone);
+        match error {
+            LockError::Mine { .. } if !expired => {
+                let edit = Edit::of(zone, lock, path)?;
+                let bytes = edit.content()?;
+                return Ok((
+                    edit,
+                    Content {
+                        bytes,
+                        resumed: true,
+                    },
+                ));
+            }
+            error if !expired => return Err(zone.explain(error.into())),
+            _ => drop_lock(zone, &lock)?,
+        }
+    }
+    let (user, chat) = holder(zone);
+    let lock = Lock {
+        path: path.key(),
+        user: user.to_owned(),
+        chat: chat.to_owned(),
+        working_copy: hex::encode(random::bytes::<16>()?),
+        opened_at: zone.shed.clock().now().as_second(),
+    };
+    let edit = Edit::of(zone, lock, path)?;
+    // Copied before the lock is taken: a lock always has its copy.
+    let staged = zone.shed.staging(&zone.home)?.copy(&mut entry.open()?)?;
+    staged.install(edit.directory.target(&edit.copy)?)?.keep();
+    let bytes = edit.content()?;
+    ledger.take_lock(home, name, &edit.lock)?;
+    Ok((
+        edit,
+        Content {
+            bytes,
+            resumed: false,
+        },
+    ))
+}
+
+/// The locked edit of `path` that this conversation has open.
+pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> {
+    zone.expect_writable()?;
+    let path = match zone.data.followed(path) {
+        Ok(entry) => entry.path().clone(),
+        Err(_) => path.clone(),
+    };
+    let lock = zone
+        .shed
+        .ledger()
+        .lock(&zone.home.key, zone.name.as_str(), &path.key())?;
+    let not_open = || LockError::NotOpen {
+        path: path.as_str().to_owned(),
+    };
+    let lock = lock.ok_or_else(|| zone.explain(not_open().into()))?;
+    match LockError::held(&lock, zone) {
+        LockError::Mine { .. } => Edit::of(zone, lock, path),
+        LockError::OtherUser { path, .. } => Err(zone.explain(LockError::NotOwner { path }.into())),
+        error => Err(zone.explain(error.into())),
+    }
+}
+
+/// Ends the locked edit of `path`, whoever holds it. Gives what was dropped.
+pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Lock, Error> {
+    zone.expect_writable()?;
+    let _turn = zone.turn()?;
+    let lock = zone
+        .shed
+        .ledger()
+        .lock(&zone.home.key, zone.name.as_str(), &path.key())?
+        .ok_or_else(|| {
+            zone.explain(
+                LockError::NotOpen {
+                    path: path.as_str().to_owned(),
+                }
+                .into(),
+            )
+        })?;
+    drop_lock(zone, &lock)?;
+    Ok(lock)
+}
+
+/// What maintenance found and cleaned in one zone.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Files whose locks had expired.
+    pub expired_locks: Vec<String>,
+    /// Files whose locks had lost their working copy.
+    pub corrupted_locks: Vec<String>,
+    /// Working copies without a lock.
+    pub orphan_copies: u64,
+}
+
+/// Releases locks that have expired or lost their working copy, and removes working copies
+/// without a lock.
+pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
+    let mut cleaned = Cleaned::default();
+    zone.expect_writable()?;
+    let _turn = zone.turn()?;
+    let (home, name) = (&zone.home.key, zone.name.as_str());
+    for lock in zone.shed.ledger().locks(home, name)? {
+        let list = if lock.opened_at <= zone.shed.locks_expired_before() {
+            &mut cleaned.expired_locks
+        } else if zone.base.existing_subdirectory(&place(&lock))?.is_none() {
+            &mut cleaned.corrupted_locks
+        } else {
+            continue;
+        };
+        list.push(lock.path.clone());
+        drop_lock(zone, &lock)?;
+    }
+    let held = zone.shed.ledger().locks(home, name)?;
+    if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)? {
+        for copy in copies.list(&ZonePath::root())? {
+            if !held
+                .iter()
+                .any(|lock| lock.working_copy == copy.path.as_str())
+            {
+                zone.shed
+                    .staging(&zone.home)?
+                    .remove(&copies.entry(&copy.path)?)?
+                    .keep()?;
+                cleaned.orphan_copies += 1;
+            }
+        }
+    }
+    Ok(cleaned)
+}
+
+fn place(lock: &Lock) -> String {
+    format!("{EDITZONE}/{}", lock.working_copy)
+}
+
+/// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
+fn drop_lock(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
+    let ledger = zone.shed.ledger();
+    ledger.release_lock(&zone.home.key, zone.name.as_str(), lock)?;
+    if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
+        && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
+    {
+        zone.shed.staging(&zone.home)?.remove(&entry)?.keep()?;
+    }
+    Ok(())
+}
+
+impl<'a> Edit<'a> {
+    fn of(zone: &'a Zone<'a>, lock: Lock, path: ZonePath) -> Result<Self, Error> {
+        let name = path.name().unwrap_or_default();
+        Ok(Self {
+            directory: zone.base.subdirectory(&place(&lock))?,
+            copy: ZonePath::root().join(name),
+            zone,
+            lock,
+            path,
+        })
+    }
+
+    /// Path of the file inside its zone.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.path
+    }
+
+    /// Conversation that holds the lock.
+    #[must_use]
+    pub fn chat(&self) -> &str {
+        &self.lock.chat
+    }
+
+    /// The working copy.
+    pub fn content(&self) -> Result<Vec<u8>, Error> {
+        Ok(self.directory.followed(&self.copy)?.content()?)
+    }
+
+    /// Replaces the working copy.
+    pub fn write(&self, content: &[u8]) -> Result<(), Error> {
+        let staged = self.zone.shed.staging(&self.zone.home)?.write(content)?;
+        staged.install(self.directory.target(&self.copy)?)?.keep();
+        Ok(())
+    }
+
+    /// Runs a command that sees the working copy and nothing else.
+    pub fn run(&self, line: &CommandLine<'_>) -> Result<Ran, Error> {
+        let name = self.copy.name().unwrap_or_default();
+        exec::run_on_copy(self.zone, line, &self.directory, name)
+    }
+
+    /// Writes the working copy back, commits it where the zone has history, and unlocks. If this
+    /// fails, lock and copy stay.
+    pub fn save(self, message: Option<&str>) -> Result<(u64, Option<CommitId>), Error> {
+        let zone = self.zone;
+        let writer = zone.writer("shed_lockedit_save")?;
+        let mut copy = self.directory.followed(&self.copy)?.open()?;
+        let staged = writer.staging().copy(&mut copy)?;
+        let size = staged.size()?;
+        let target: Target = zone.target("path", &self.path)?;
+        let text = format!("Edit {}", self.path);
+        let commit = writer
+            .guard(Needs::write(&target, size).ending_lock())?
+            .install(staged, target)?
+            .commit(message, &text)?;
+        drop_lock(zone, &self.lock)?;
+        Ok((size, commit))
+    }
+
+    /// Drops the working copy and unlocks. True when the copy differed from the file.
+    pub fn cancel(self) -> Result<bool, Error> {
+        let differs = match (self.content(), self.zone.entry(&self.path)) {
+            (Ok(copy), Ok(entry)) => entry.content()? != copy,
+            _ => true,
+        };
+        drop_lock(self.zone, &self.lock)?;
+        Ok(differs)
+    }
+}

@@ -1,0 +1,262 @@
+//! Names of directories that stand for users and conversations.
+//!
+//! A user's directory is called by 32 hex digits of HMAC-SHA256(pepper, user id): stable, free of
+//! collisions at any realistic number of users, and opaque to whoever lists it. The pepper is made
+//! once and never overwritten; a pepper of a wrong size stops the start, because a new one would
+//! make every user appear new.
+
+use std::io::{Read, Write};
+
+use hmac::{Hmac, KeyInit, Mac};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use sha2::Sha256;
+
+use crate::caller::CallerError;
+use crate::disk::Root;
+use crate::settings::NamespaceStyle;
+use crate::{Chat, Code, Error, Teach, UserId, random};
+
+/// File name of the pepper below the data directory.
+const FILE_NAME: &str = ".fs_pepper";
+
+/// Its size in bytes.
+const PEPPER_BYTES: usize = 32;
+
+/// Hex digits of a namespace: 128 bits.
+const NAMESPACE_DIGITS: usize = 32;
+
+/// The per-server secret behind the names.
+pub struct Pepper([u8; PEPPER_BYTES]);
+
+impl std::fmt::Debug for Pepper {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("Pepper(…)")
+    }
+}
+
+impl Pepper {
+    /// Reads the pepper of a data directory, or makes it. Two processes that start at once agree:
+    /// the file appears whole, and only one can make it.
+    pub fn load(data: &Root) -> Result<Self, Error> {
+        if let Some(pepper) = Self::read(data)? {
+            return Ok(pepper);
+        }
+        let fresh = random::bytes::<PEPPER_BYTES>()?;
+        let temporary = format!("{FILE_NAME}.{}", hex::encode(random::bytes::<8>()?));
+        let fail = |error: std::io::Error| PepperError::Io(error);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let file = rustix::fs::openat(data.handle(), &*temporary, flags, mode)
+            .map_err(|error| fail(error.into()))?;
+        let mut file = std::fs::File::from(file);
+        file.write_all(&fresh)
+            .and_then(|()| file.sync_all())
+            .map_err(fail)?;
+        // A link appears whole and refuses an existing name: nobody's pepper is overwritten.
+        let linked = rustix::fs::linkat(
+            data.handle(),
+            &*temporary,
+            data.handle(),
+            FILE_NAME,
+            rustix::fs::AtFlags::empty(),
+        );
+        let _gone = rustix::fs::unlinkat(data.handle(), &*temporary, rustix::fs::AtFlags::empty());
+        match linked {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(fail(error.into()).into()),
+        }
+        Self::read(data)?.ok_or_else(|| fail(Errno::NOENT.into()).into())
+    }
+
+    fn read(data: &Root) -> Result<Option<Self>, PepperError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(data.handle(), FILE_NAME, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(PepperError::Io(error.into())),
+        };
+        let mut content = Vec::new();
+        std::fs::File::from(file)
+            .take(PEPPER_BYTES as u64 + 1)
+            .read_to_end(&mut content)
+            .map_err(PepperError::Io)?;
+        let found = content.len();
+        content
+            .try_into()
+            .map(|bytes| Some(Self(bytes)))
+            .map_err(|_| PepperError::WrongSize { found })
+    }
+
+    fn digits(&self, what: &str, value: &str) -> String {
+        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
+            unreachable!("HMAC takes keys of any size");
+        };
+        mac.update(what.as_bytes());
+        mac.update(value.as_bytes());
+        let mut digits = hex::encode(mac.finalize().into_bytes());
+        digits.truncate(NAMESPACE_DIGITS);
+        digits
+    }
+
+    /// The directory name of a user.
+    pub fn namespace(&self, user: &UserId, style: NamespaceStyle) -> Result<String, CallerError> {
+        match style {
+            NamespaceStyle::Hmac => Ok(self.digits("", user.as_str())),
+            NamespaceStyle::Plain if is_plain(user.as_str()) => Ok(user.as_str().to_owned()),
+            NamespaceStyle::Plain => Err(CallerError::NotPlain),
+        }
+    }
+
+    /// The directory name of a conversation: its identifier where that is a plain name, else a
+    /// digest of it behind a `~`, which no plain name holds.
+    #[must_use]
+    pub fn chat_directory(&self, chat: &Chat) -> String {
+        let id = chat.as_str();
+        let plain = (1..=128).contains(&id.len())
+            && !id.starts_with('.')
+            && id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
+        if plain {
+            id.to_owned()
+        } else {
+            format!("~{}", self.digits("chat:", id))
+        }
+    }
+}
+
+fn is_plain(id: &str) -> bool {
+    (1..=64).contains(&id.len())
+        && !id.starts_with('.')
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+}
+
+/// The pepper cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PepperError {
+    /// Not 32 bytes.
+    #[error(
+        "the pepper has {found} bytes instead of {PEPPER_BYTES}; a new one would make every user appear new"
+    )]
+    WrongSize {
+        /// What the file has; 33 stands for anything longer.
+        found: usize,
+    },
+    /// Not readable or not writable.
+    #[error("the pepper could not be read or made")]
+    Io(#[source] std::io::Error),
+}
+
+impl Teach for PepperError {
+    fn code(&self) -> Code {
+        Code::InternalApiError
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::WrongSize { .. } => format!(
+                "restore {FILE_NAME} from a backup; only for data without users, delete the file and start again"
+            ),
+            Self::Io(_) => {
+                "make the data directory readable and writable for the server".to_owned()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn data() -> (tempfile::TempDir, Root) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = Root::open_ambient(directory.path()).expect("a root");
+        (directory, root)
+    }
+
+    #[test]
+    fn the_pepper_is_made_once_and_kept() {
+        let (directory, root) = data();
+        let first = Pepper::load(&root).expect("made");
+        let second = Pepper::load(&root).expect("read");
+        assert_eq!(first.0, second.0);
+        let file = directory.path().join(FILE_NAME);
+        let mode = std::fs::metadata(&file)
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(
+            std::fs::read_dir(directory.path()).expect("listed").count(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_pepper_of_another_size_stops_the_start() {
+        for size in [0, 31, 33, 64] {
+            let (directory, root) = data();
+            let file = directory.path().join(FILE_NAME);
+            std::fs::write(&file, vec![7; size]).expect("written");
+            let error = Pepper::load(&root).expect_err("refused");
+            assert!(error.message().contains("instead of 32"), "{error}");
+            assert_eq!(std::fs::read(&file).expect("there").len(), size);
+        }
+    }
+
+    #[test]
+    fn names_are_stable_opaque_and_apart() {
+        let pepper = Pepper([1; PEPPER_BYTES]);
+        let name = |id: &str| {
+            let user = UserId::parse(id).expect("an id");
+            pepper
+                .namespace(&user, NamespaceStyle::Hmac)
+                .expect("a name")
+        };
+        assert_eq!(name("alice"), name("alice"));
+        assert_ne!(name("alice"), name("bob"));
+        assert_eq!(name("alice").len(), 32);
+        let other = Pepper([2; PEPPER_BYTES]);
+        let alice = UserId::parse("alice").expect("an id");
+        assert_ne!(
+            other
+                .namespace(&alice, NamespaceStyle::Hmac)
+                .expect("a name"),
+            name("alice")
+        );
+    }
+
+    #[test]
+    fn plain_names_are_directories_and_nothing_else() {
+        let pepper = Pepper([1; PEPPER_BYTES]);
+        for (id, fine) in [
+            ("8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c", true),
+            ("alice_1", true),
+            ("..", false),
+            (".hidden", false),
+            ("a/b", false),
+            ("é", false),
+        ] {
+            let user = UserId::parse(id).expect("an id");
+            let name = pepper.namespace(&user, NamespaceStyle::Plain);
+            assert_eq!(name.is_ok(), fine, "{id}");
+        }
+    }
+
+    #[test]
+    fn no_two_chats_share_a_directory() {
+        let pepper = Pepper([1; PEPPER_BYTES]);
+        let name = |id: &str| pepper.chat_directory(&Chat::new(id));
+        assert_eq!(name("temporary:1-a"), "temporary:1-a");
+        assert_eq!(name(""), "default");
+        let odd: std::collections::BTreeSet<String> =
+            ["../x", "b/c", "..", ".", " ", "a b", "é"].map(name).into();
+        assert_eq!(odd.len(), 7);
+        assert!(odd.iter().all(|name| name.starts_with('~')));
+    }
+}

@@ -1,0 +1,120 @@
+//! Which commands run, and with which arguments.
+//!
+//! A command line is judged before anything starts: [`plan`] takes a name and its arguments and
+//! answers with the arguments to run, the files they name and whether the zone may change, or with
+//! a failure that tells a model what to call instead. The judgement is by *role*: a path is held
+//! to the zone, a search word is not, and a semicolon in an awk program is no shell syntax.
+//!
+//! This is the early and friendly line. What protects is the kernel sandbox the command runs in,
+//! so a rule aims at what an honest caller gets wrong and at the known ways out, not at proving a
+//! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
+//!
+//! - `table`: one rule a command, as data, with examples that a test runs ([`commands`]);
+//! - `role`, `rule`: the words that the table is written in;
+//! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
+//! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
+//! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
+//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`: tools with a grammar
+//!   of their own;
+//! - `advice`: what to call instead of a command that is not offered.
+
+mod advice;
+mod curl;
+mod error;
+mod exiftool;
+mod ffmpeg;
+mod find;
+mod git;
+mod judge;
+mod magick;
+mod path;
+mod refuse;
+mod role;
+mod rule;
+mod scan;
+mod script;
+mod seven;
+mod table;
+mod tar;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{CommandError, Refusal};
+pub use rule::{CommandRule, Example, Verdict};
+pub use table::commands;
+
+use judge::Judge;
+
+pub(crate) use crate::settings::NetworkMode;
+pub(crate) use crate::zone::ZoneName as ZoneKind;
+
+/// What holds for one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules<'a> {
+    /// The zone the command runs in.
+    pub zone: ZoneKind,
+    /// What the server lets commands do with the network.
+    pub network: NetworkMode,
+    /// Whether the kernel sandbox is enforced. Then a program, expression or delimiter argument
+    /// may hold the characters that a shell would act on; without it no argument may.
+    pub confined: bool,
+    /// Whether a path may begin with the name of its own zone.
+    pub allow_zone_in_path: bool,
+    /// Whether the caller stores standard output in a file, so that a download has a place to go.
+    pub stdout_file: bool,
+    /// The name of the working copy in a locked edit: the operand `.` stands for it, and no other
+    /// file is in reach.
+    pub file_being_edited: Option<&'a str>,
+}
+
+/// A file that an argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathArgument {
+    /// Relative to the zone, lexically normalised and NFC; `.` is the zone itself.
+    pub text: String,
+    /// Whether the command may create, change or remove it.
+    pub writes: bool,
+    /// Whether it holds `*` or `?`. No shell expands them: the caller does, against the zone.
+    pub glob: bool,
+    /// Index in [`Plan::args`] when the path is an argument of its own; an expansion replaces that
+    /// argument, with `./` before a name that begins with `-`. `None` when the path is a part of
+    /// an option.
+    pub position: Option<usize>,
+}
+
+/// A command line that may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Name of its rule in [`commands`], whose `program` is what to start.
+    pub command: &'static str,
+    /// Everything after the program's name, with the fixed safe options.
+    pub args: Vec<String>,
+    /// The files that arguments name.
+    pub paths: Vec<PathArgument>,
+    /// Whether the zone may be changed.
+    pub changes: bool,
+    /// Whether it wants sockets.
+    pub network: bool,
+    /// Environment beyond the common one.
+    pub environment: Vec<(&'static str, &'static str)>,
+}
+
+/// Judges a command line for a caller.
+pub fn plan(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
+    let mut words = std::iter::once(cmd).chain(args.iter().map(String::as_str));
+    if let Some(word) = words.find(|word| word.contains('\0')) {
+        return Err(CommandError::Nul(Box::new(Refusal {
+            command: text::shown(cmd).replace('\0', "\\0"),
+            argument: Some(text::shown(word).replace('\0', "\\0")),
+            reason: "it contains a NUL character".to_owned(),
+            hint: "remove the NUL character (\\u0000) from `cmd` and `args`".to_owned(),
+            zone: rules.zone,
+        })));
+    }
+    let rule = advice::command(cmd, args, rules)?;
+    let mut judge = Judge::new(rule, rules);
+    judge.command_line(args)?;
+    judge.finish()
+}

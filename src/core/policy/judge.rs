@@ -1,0 +1,375 @@
+//! Gives each word its role, holds paths to the zone, and makes the plan.
+
+use super::error::CommandError;
+use super::path::{self, Outside};
+use super::role::{Effect, Role, Syntax};
+use super::rule::{CommandRule, Grammar};
+use super::scan::{Piece, Refused, Scan, scan};
+use super::{PathArgument, Plan, Rules, ZoneKind, script, text};
+
+/// A command line on its way to a plan.
+pub(super) struct Judge<'a> {
+    pub(super) rules: &'a Rules<'a>,
+    pub(super) rule: &'static CommandRule,
+    pub(super) args: Vec<String>,
+    paths: Vec<PathArgument>,
+    changed_by: Option<String>,
+    pub(super) network: bool,
+    pub(super) environment: Vec<(&'static str, &'static str)>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(rule: &'static CommandRule, rules: &'a Rules<'a>) -> Self {
+        Self {
+            rules,
+            rule,
+            args: rule
+                .fixed
+                .iter()
+                .map(|&argument| argument.to_owned())
+                .collect(),
+            paths: Vec::new(),
+            changed_by: None,
+            network: rule.network,
+            environment: rule.environment.to_vec(),
+        }
+    }
+
+    pub(super) fn command_line(&mut self, args: &[String]) -> Result<(), CommandError> {
+        match self.rule.grammar {
+            Grammar::Gnu => self.syntax(&self.rule.syntax, args),
+            Grammar::Plain => args
+                .iter()
+                .try_for_each(|word| self.operand(self.rule.syntax.rest, word)),
+            Grammar::Special(read) => read(self.rule, args, self),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<Plan, CommandError> {
+        if self.rules.zone == ZoneKind::Uploads
+            && let Some(argument) = &self.changed_by
+        {
+            return Err(self.readonly(argument));
+        }
+        Ok(Plan {
+            command: self.rule.name,
+            args: self.args,
+            paths: self.paths,
+            changes: self.changed_by.is_some(),
+            network: self.network,
+            environment: self.environment,
+        })
+    }
+
+    /// Reads a command line by its syntax and judges it.
+    pub(super) fn syntax(&mut self, syntax: &Syntax, args: &[String]) -> Result<(), CommandError> {
+        let scan = self.scan(syntax, args)?;
+        self.scanned(syntax, &scan)
+    }
+
+    pub(super) fn scan<'w>(
+        &self,
+        syntax: &Syntax,
+        args: &'w [String],
+    ) -> Result<Scan<'w>, CommandError> {
+        scan(syntax, args).map_err(|Refused { argument, reason }| self.refuse(argument, reason))
+    }
+
+    /// Judges what was read.
+    pub(super) fn scanned(&mut self, syntax: &Syntax, scan: &Scan<'_>) -> Result<(), CommandError> {
+        let (in_place, to_stdout) = (scan.has(Effect::InPlace), scan.has(Effect::ToStdout));
+        if (syntax.changes && !to_stdout) || scan.has(Effect::Changes) {
+            self.changes(self.rule.name);
+        }
+        let count = scan.operands();
+        if let Some(option) = scan.find(Effect::InPlace)
+            && count > 0
+        {
+            self.changes(&option.shown());
+        }
+        let mut index = 0;
+        for piece in &scan.pieces {
+            match *piece {
+                Piece::Switch(word) => self.switch(word)?,
+                Piece::Value { prefix, text, role } => self.value(role, prefix, text)?,
+                Piece::Operand(word) => {
+                    let role = match operand_role(syntax, scan, index, count) {
+                        Role::Read | Role::AwkOperand if in_place => Role::Write,
+                        Role::Write if to_stdout => Role::Read,
+                        role => role,
+                    };
+                    self.operand(role, word)?;
+                    index += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that the zone may change, and by what.
+    pub(super) fn changes(&mut self, by: &str) {
+        self.changed_by.get_or_insert_with(|| by.to_owned());
+    }
+
+    /// An argument of the rule itself.
+    pub(super) fn fixed(&mut self, word: &str) {
+        self.args.push(word.to_owned());
+    }
+
+    /// A word that is neither a value nor an operand.
+    pub(super) fn switch(&mut self, word: &str) -> Result<(), CommandError> {
+        self.plain(word, word)?;
+        self.args.push(word.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn operand(&mut self, role: Role, word: &str) -> Result<(), CommandError> {
+        self.value(role, "", word)
+    }
+
+    /// Judges a value, and appends it behind its prefix.
+    pub(super) fn value(
+        &mut self,
+        role: Role,
+        prefix: &str,
+        value: &str,
+    ) -> Result<(), CommandError> {
+        let whole = format!("{prefix}{value}");
+        self.plain(prefix, &whole)?;
+        let mut chosen = None;
+        match role {
+            Role::Word => self.plain(value, &whole)?,
+            Role::Expression | Role::Delimiter => self.expression(value, &whole)?,
+            Role::Awk | Role::Sed | Role::Dc | Role::Filter | Role::Sql => {
+                self.expression(value, &whole)?;
+                script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
+            }
+            Role::Substitution | Role::Mode | Role::Suffix | Role::Format => {
+                self.plain(value, &whole)?;
+                script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
+            }
+            Role::Url => super::curl::address(self, value)?,
+            Role::Data => self.data(value, &whole)?,
+            Role::Revision | Role::Member => {
+                self.plain(value, &whole)?;
+                self.inside(value, &whole)?;
+            }
+            Role::AwkOperand if assignment(value) => self.expression(value, &whole)?,
+            Role::AwkOperand | Role::Read | Role::Archive | Role::Folder => {
+                chosen = self.path(value, &whole, prefix.is_empty(), false)?;
+            }
+            Role::Database => {
+                let writes = self.rules.zone != ZoneKind::Uploads;
+                if !writes {
+                    self.fixed("-readonly");
+                }
+                chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
+            }
+            Role::Write => chosen = self.path(value, &whole, prefix.is_empty(), true)?,
+        }
+        self.args
+            .push(chosen.map_or(whole, |name| format!("{prefix}{name}")));
+        Ok(())
+    }
+
+    /// A path; answers with the name to use when `.` stands for the file being edited.
+    fn path(
+        &mut self,
+        value: &str,
+        whole: &str,
+        alone: bool,
+        writes: bool,
+    ) -> Result<Option<String>, CommandError> {
+        if value == "-" || value == "/dev/null" {
+            return Ok(None);
+        }
+        if value.is_empty() {
+            return Err(self.refuse(whole, "a path is empty; the zone itself is `.`"));
+        }
+        if value == "~" || value.starts_with("~/") {
+            return Err(self.refuse_with(
+                whole,
+                "no shell runs here, so `~` is no home directory",
+                format!(
+                    "paths are relative to the zone: use `{}`",
+                    value.trim_start_matches(['~', '/'])
+                ),
+            ));
+        }
+        if let Some(scheme) = text::scheme(value) {
+            return Err(self.refuse_with(
+                whole,
+                format!("an address (`{scheme}`) stands where a file of the zone is expected"),
+                self.download_hint(value),
+            ));
+        }
+        self.path_characters(value, whole)?;
+        let normal = self.inside(value, whole)?;
+        if writes && self.rules.zone.is_versioned() && path::repository(value) {
+            return Err(CommandError::Protected(Box::new(
+                self.refusal(
+                    whole,
+                    "the repository is written by the server alone",
+                    "leave `.git` out of `args`; the server commits every change by itself, and \
+                    shed_exec(cmd=\"git\", args=[\"log\"]) shows the history"
+                        .to_owned(),
+                ),
+            )));
+        }
+        if let Some(name) = self.rules.file_being_edited {
+            return self
+                .edited(value, &normal, whole, alone, writes, name)
+                .map(Some);
+        }
+        if !self.rules.allow_zone_in_path
+            && let Some(rest) = path::without_zone(&normal, self.rules.zone.as_str())
+        {
+            return Err(CommandError::StartsWithZone(Box::new(self.refusal(
+                whole,
+                "paths are relative to the zone",
+                format!(
+                    "use `{rest}`; if the zone really holds a folder of that name, add \
+                    allow_zone_in_path=true"
+                ),
+            ))));
+        }
+        self.note(normal, writes, alone, whole);
+        Ok(None)
+    }
+
+    /// The same for a locked edit, where one file is in reach.
+    fn edited(
+        &mut self,
+        value: &str,
+        normal: &str,
+        whole: &str,
+        alone: bool,
+        writes: bool,
+        name: &str,
+    ) -> Result<String, CommandError> {
+        if normal != "." && normal != name {
+            return Err(self.refuse_with(
+                whole,
+                "only the file being edited is in reach",
+                format!("use \".\" for `{name}`; for other files call shed_exec"),
+            ));
+        }
+        self.note(name.to_owned(), writes, alone, whole);
+        if let Some(noted) = self.paths.last_mut() {
+            noted.glob = false;
+        }
+        Ok(match normal {
+            "." if name.starts_with('-') => format!("./{name}"),
+            "." => name.to_owned(),
+            _ => value.to_owned(),
+        })
+    }
+
+    fn note(&mut self, normal: String, writes: bool, alone: bool, by: &str) {
+        if writes {
+            self.changes(by);
+        }
+        self.paths.push(PathArgument {
+            glob: path::glob(&normal),
+            text: normal,
+            writes,
+            position: alone.then_some(self.args.len()),
+        });
+    }
+
+    /// Holds a text to the zone, wherever it leads.
+    pub(super) fn inside(&self, value: &str, whole: &str) -> Result<String, CommandError> {
+        if path::reserved(value) {
+            return Err(CommandError::Protected(Box::new(self.refusal(
+                whole,
+                "`.lfsig` and `.fs_pepper` are kept for the server",
+                "use another name".to_owned(),
+            ))));
+        }
+        path::normalise(value).map_err(|outside| {
+            let relative =
+                path::normalise(value.trim_start_matches(['/', '.'])).unwrap_or_default();
+            let (reason, hint) = match outside {
+                Outside::Absolute => (
+                    "it is absolute",
+                    format!(
+                        "paths are relative to the zone `{}`: use `{relative}`, or `.` \
+                        for the whole zone",
+                        self.rules.zone.as_str()
+                    ),
+                ),
+                Outside::Climbs => (
+                    "`..` climbs above the root of the zone",
+                    "stay inside the zone; another zone is reached with zone=\"…\", and \
+                        shed_copy_*/shed_move_* carry files between zones"
+                        .to_owned(),
+                ),
+            };
+            CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))
+        })
+    }
+
+    /// Holds a word to the strict rule.
+    pub(super) fn plain(&self, word: &str, whole: &str) -> Result<(), CommandError> {
+        match text::shell(word) {
+            None => Ok(()),
+            Some(shell) => Err(self.refuse_with(
+                whole,
+                format!("`{}` is shell syntax", shell.token),
+                shell.instead.to_owned(),
+            )),
+        }
+    }
+
+    pub(super) fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
+        if self.rules.confined {
+            Ok(())
+        } else {
+            self.plain(word, whole)
+        }
+    }
+
+    fn path_characters(&self, word: &str, whole: &str) -> Result<(), CommandError> {
+        if self.rules.confined && text::only_ampersand(word) {
+            Ok(())
+        } else {
+            self.plain(word, whole)
+        }
+    }
+
+    /// Data of a request: `@file` and `name=@file` read a file.
+    fn data(&mut self, value: &str, whole: &str) -> Result<(), CommandError> {
+        let content = value.split_once('=').map_or(value, |(_, content)| content);
+        let file = [value, content]
+            .into_iter()
+            .find_map(|part| part.strip_prefix(['@', '<']));
+        match file {
+            Some(file) => {
+                let file = file.split(';').next().unwrap_or(file);
+                self.path(file, whole, false, false).map(|_| ())
+            }
+            None => self.expression(value, whole),
+        }
+    }
+}
+
+/// The role of an operand by its place.
+fn operand_role(syntax: &Syntax, scan: &Scan<'_>, index: usize, count: usize) -> Role {
+    let skip = usize::from(scan.has(Effect::TakesFirst));
+    let first = syntax.first.get(skip..).unwrap_or_default();
+    if let Some(role) = first.get(index) {
+        return *role;
+    }
+    match syntax.last {
+        Some(last) if index + 1 == count && !scan.has(Effect::TakesLast) => last,
+        _ => syntax.rest,
+    }
+}
+
+/// An awk operand that sets a variable.
+fn assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}

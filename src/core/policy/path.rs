@@ -1,0 +1,69 @@
+//! Paths as text: normal form, what is kept for the server, the zone's own name.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Why a text is no path inside the zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outside {
+    Absolute,
+    Climbs,
+}
+
+/// The path without `.`, `..` and doubled slashes, in NFC; the zone itself is `.`.
+pub(super) fn normalise(text: &str) -> Result<String, Outside> {
+    if text.starts_with('/') {
+        return Err(Outside::Absolute);
+    }
+    let mut segments = Vec::new();
+    for segment in text.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop().ok_or(Outside::Climbs)?;
+            }
+            other => segments.push(other),
+        }
+    }
+    if segments.is_empty() {
+        return Ok(".".to_owned());
+    }
+    Ok(segments.join("/").nfc().collect())
+}
+
+/// A segment that belongs to the server in every zone.
+pub(super) fn reserved(text: &str) -> bool {
+    text.split('/').any(|segment| {
+        segment.eq_ignore_ascii_case(".lfsig") || segment.eq_ignore_ascii_case(".fs_pepper")
+    })
+}
+
+/// A segment that names the repository, in the spellings that other systems take for it.
+pub(super) fn repository(text: &str) -> bool {
+    text.split('/').any(|segment| {
+        let visible: String = segment.chars().filter(|c| !ignorable(*c)).collect();
+        let bare = visible.trim_end_matches(['.', ' ']);
+        bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
+    })
+}
+
+/// Characters that HFS+ leaves out when it compares names.
+fn ignorable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{200c}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{206a}'..='\u{206f}'
+            | '\u{feff}'
+    )
+}
+
+/// The path without the zone's own name in front, when it has it there.
+pub(super) fn without_zone<'a>(normal: &'a str, zone: &str) -> Option<&'a str> {
+    let (first, rest) = normal.split_once('/').unwrap_or((normal, "."));
+    first.eq_ignore_ascii_case(zone).then_some(rest)
+}
+
+/// Whether a shell would expand it.
+pub(super) fn glob(text: &str) -> bool {
+    text.contains(['*', '?'])
+}

@@ -1,0 +1,86 @@
+//! Refusals as the judge words them: the argument, the reason, and a call that works.
+
+use super::error::{CommandError, Refusal};
+use super::judge::Judge;
+use super::{NetworkMode, text};
+
+impl Judge<'_> {
+    pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
+        let hint = self.example_hint();
+        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
+    }
+
+    pub(super) fn refuse_with(
+        &self,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: String,
+    ) -> CommandError {
+        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
+    }
+
+    pub(super) fn required(&self, reason: &str, args: &[&str]) -> CommandError {
+        let args: Vec<String> = args.iter().map(|&argument| argument.to_owned()).collect();
+        let hint = text::call(self.rules, self.rule.name, &args);
+        let mut refusal = self.refusal("", reason, hint);
+        refusal.argument = None;
+        CommandError::Required(Box::new(refusal))
+    }
+
+    pub(super) fn forbidden(&self, argument: &str, reason: &str, hint: String) -> CommandError {
+        CommandError::Command(Box::new(self.refusal(argument, reason, hint)))
+    }
+
+    pub(super) fn readonly(&self, argument: &str) -> CommandError {
+        CommandError::Readonly(Box::new(
+            self.refusal(
+                argument,
+                format!("`{}` writes", text::shown(argument)),
+                "files in uploads are only read; first call \
+                shed_move_uploads_to_storage(src=\"name\", dest=\"name\"), then run the \
+                command with zone=\"storage\"; stdout_file and shed_unzip also write into \
+                storage"
+                    .to_owned(),
+            ),
+        ))
+    }
+
+    pub(super) fn refusal(
+        &self,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: String,
+    ) -> Refusal {
+        Refusal {
+            command: self.rule.name.to_owned(),
+            argument: Some(text::shown(argument)),
+            reason: reason.into(),
+            hint,
+            zone: self.rules.zone,
+        }
+    }
+
+    /// A call that the rule accepts.
+    fn example_hint(&self) -> String {
+        match self.rule.examples.first() {
+            Some(example) => format!(
+                "for example {}",
+                text::call(self.rules, self.rule.name, &example.args())
+            ),
+            None => "leave the argument out".to_owned(),
+        }
+    }
+
+    pub(super) fn download_hint(&self, address: &str) -> String {
+        if self.rules.network == NetworkMode::Disabled {
+            return "the network is off (network_mode is `disabled`): ask the user to upload \
+                the file"
+                .to_owned();
+        }
+        let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
+        format!(
+            "download it first: {}",
+            text::call(self.rules, "curl", &args)
+        )
+    }
+}

@@ -1,0 +1,156 @@
+//! Looks into the little languages that commands take as an argument, for what starts programs.
+//!
+//! These are friendly early answers: the tools run with their own sandbox switches and the kernel
+//! allows no other program, so a construct that slips through fails later and less clearly.
+
+mod awk;
+mod sed;
+
+use super::role::Role;
+
+const NO_PROGRAMS: &str = "commands start no other programs";
+
+/// What is wrong with a program, mode, suffix or format.
+pub(super) fn check(role: Role, text: &str) -> Result<(), String> {
+    match role {
+        Role::Awk => awk::check(text),
+        Role::Sed => sed::check(text),
+        Role::Dc => dc(text),
+        Role::Filter => filter(text),
+        Role::Sql => sql(text),
+        Role::Substitution => substitution(text),
+        Role::Mode => mode(text),
+        Role::Suffix if text.contains('/') => Err("a suffix holds no `/`".to_owned()),
+        Role::Format if text.contains(['/', '\\']) || text.contains(".lua") => {
+            Err("a format is a name such as `markdown` or `docx`, never a script".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `!` starts a program, unless it compares: `!<`, `!=`, `!>`.
+fn dc(text: &str) -> Result<(), String> {
+    let starts = text
+        .split('!')
+        .skip(1)
+        .any(|after| !after.starts_with(['<', '=', '>']));
+    if starts {
+        Err(format!("`!` in dc starts a program, and {NO_PROGRAMS}"))
+    } else {
+        Ok(())
+    }
+}
+
+/// Functions of yq that read the environment or other files.
+fn filter(text: &str) -> Result<(), String> {
+    const READING: &[&str] = &[
+        "load(",
+        "load_str(",
+        "load_xml(",
+        "load_props(",
+        "load_base64(",
+        "strenv(",
+    ];
+    let word = |at: usize| {
+        text[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|c| !c.is_alphanumeric() && c != '_')
+    };
+    match READING
+        .iter()
+        .find(|name| text.match_indices(*name).any(|(at, _)| word(at)))
+    {
+        Some(name) => Err(format!(
+            "`{name}…)` reads outside of its input: name the files as arguments"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Dot commands of sqlite3 that touch files or start programs.
+fn sql(text: &str) -> Result<(), String> {
+    const FILES: &[&str] = &[
+        "read", "import", "output", "once", "log", "open", "backup", "save", "load", "ar",
+        "archive", "cd", "clone", "excel", "restore", "recover", "trace", "iotrace", "testcase",
+        "www",
+    ];
+    let Some(dot) = text.trim_start().strip_prefix('.') else {
+        return Ok(());
+    };
+    let name: String = dot.chars().take_while(char::is_ascii_alphabetic).collect();
+    if name.is_empty() {
+        return Ok(());
+    }
+    if name.len() >= 2
+        && ["shell", "system"]
+            .iter()
+            .any(|full| full.starts_with(&name))
+    {
+        return Err(format!("`.{name}` starts a program, and {NO_PROGRAMS}"));
+    }
+    let cut = |full: &&&str| **full == name || (name.len() >= 3 && full.starts_with(&name));
+    match FILES.iter().find(cut) {
+        Some(full) => Err(format!(
+            "`.{full}` touches other files: use stdout_file for output, and \
+                shed_sqlite(import_csv=…, output_csv=…) for CSV"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// `s/old/new/` or `y/abc/xyz/` with the flags g and i, and nothing that perl would run.
+fn substitution(text: &str) -> Result<(), String> {
+    let refused = || {
+        Err(
+            "only one substitution such as `s/old/new/g` or `y/A-Z/a-z/` is accepted, with \
+            the flags g and i"
+                .to_owned(),
+        )
+    };
+    let mut characters = text.chars();
+    let (Some(kind), Some(delimiter)) = (characters.next(), characters.next()) else {
+        return refused();
+    };
+    if !matches!(kind, 's' | 'y') || !matches!(delimiter, '/' | ',' | '#' | '!' | ':' | '%' | '|') {
+        return refused();
+    }
+    let body = characters.as_str();
+    let Some((pattern, after)) = sed::until(body, delimiter) else {
+        return refused();
+    };
+    let Some((replacement, flags)) = sed::until(after, delimiter) else {
+        return refused();
+    };
+    let runs = ["@{", "${", "(?{", "(??{", "@["]
+        .iter()
+        .any(|code| pattern.contains(code) || replacement.contains(code));
+    if runs || !flags.chars().all(|flag| matches!(flag, 'g' | 'i')) {
+        return refused();
+    }
+    Ok(())
+}
+
+/// A mode without set-user-id and set-group-id.
+fn mode(text: &str) -> Result<(), String> {
+    let numeric = text.len() > 3
+        && text.chars().all(|c| c.is_digit(8))
+        && text
+            .len()
+            .checked_sub(4)
+            .and_then(|at| text.chars().nth(at))
+            .is_some_and(|c| matches!(c, '2'..='7'));
+    let symbolic = text.split(',').any(|clause| {
+        clause
+            .find(['+', '='])
+            .is_some_and(|at| clause[at..].contains('s'))
+    });
+    if numeric || symbolic {
+        return Err(
+            "set-user-id and set-group-id bits are not given here: use a mode such as \
+            `644` or `u+x`"
+                .to_owned(),
+        );
+    }
+    Ok(())
+}

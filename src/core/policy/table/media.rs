@@ -1,0 +1,174 @@
+//! Pictures, sound, video and documents.
+
+use crate::policy::role::{Opt, Role, Syntax, glued, refused, value};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
+use crate::policy::{exiftool, ffmpeg, magick};
+
+const CODE: &str = "it runs code";
+
+const PANDOC: &[Opt] = &[
+    value("o", "output", Role::Write),
+    value("frtw", "from read to write", Role::Format),
+    value(
+        "VMDTc",
+        "variable metadata id-prefix title-prefix css toc-depth wrap columns tab-stop dpi \
+            eol top-level-division number-offset slide-level shift-heading-level-by \
+            base-header-level default-image-extension indented-code-classes \
+            email-obfuscation reference-location markdown-headings highlight-style \
+            track-changes ipynb-output figure-caption-position link-images",
+        Role::Word,
+    ),
+    value(
+        "HBA",
+        "include-in-header include-before-body include-after-body",
+        Role::Read,
+    ),
+    value(
+        "",
+        "template bibliography csl citation-abbreviations reference-doc metadata-file \
+            epub-cover-image epub-metadata epub-embed-font resource-path",
+        Role::Read,
+    ),
+    glued(
+        "",
+        "mathjax katex mathml webtex gladtex print-highlight-style list-extensions \
+            file-scope sandbox toc table-of-contents standalone number-sections \
+            reference-links",
+        Role::Word,
+    ),
+    value("", "print-default-template", Role::Format),
+    refused("F", "filter", CODE),
+    refused("L", "lua-filter", CODE),
+    refused("d", "defaults data-dir", "settings are written as options"),
+    refused(
+        "",
+        "pdf-engine pdf-engine-opt",
+        "it starts a program: write docx, odt, html or epub",
+    ),
+    refused(
+        "",
+        "extract-media",
+        "it writes other files: use unzip on the document",
+    ),
+    refused(
+        "",
+        "log print-default-data-file syntax-definition abbreviations",
+        "it reads or writes other files",
+    ),
+    refused(
+        "",
+        "self-contained embed-resources request-header no-check-certificate",
+        "documents bring in no other files",
+    ),
+];
+
+pub(super) const RULES: &[CommandRule] = &[
+    CommandRule::everywhere("ffprobe", "ffmpeg", Syntax::new(Role::Read))
+        .special(ffmpeg::ffprobe)
+        .examples(&[
+            reads("-v error -show_format -show_streams -of json a.mp4"),
+            reads("-i a.mp3"),
+            forbidden("http://example.org/a.mp3"),
+            forbidden("concat:a|b"),
+            forbidden("-f lavfi -i sine"),
+            escapes("/etc/passwd"),
+        ]),
+    CommandRule::writable("ffmpeg", "ffmpeg", Syntax::new(Role::Write))
+        .special(ffmpeg::ffmpeg)
+        .fixed(&["-nostdin"])
+        .examples(&[
+            changes("-i a.wav b.mp3"),
+            changes("-y -i a.mp4 -ss 00:00:05 -t 10 -c:v libx264 -crf 23 -vf scale=640:-1 b.mp4"),
+            reads("-i a.mp4 -f null -"),
+            forbidden("-i http://example.org/a b.mp3"),
+            forbidden("-i file:/etc/passwd b.mp3"),
+            forbidden("-i subfile,,start,0,end,9,,:a b.mp3"),
+            forbidden("-f concat -i list.txt b.mp4"),
+            forbidden("-protocol_whitelist all -i a b"),
+            forbidden("-report -i a b"),
+            escapes("-i /etc/passwd b.mp3"),
+            escapes("-i a.wav ../b.mp3"),
+        ]),
+    CommandRule::everywhere("identify", "imagemagick", Syntax::new(Role::Read))
+        .special(magick::identify)
+        .examples(&[
+            reads("-format '%w %h' a.png"),
+            reads("-verbose a.png"),
+            forbidden("gray:/etc/passwd"),
+            forbidden("@list.txt"),
+            escapes("png:/etc/passwd"),
+            escapes("/etc/passwd"),
+        ]),
+    CommandRule::writable("convert", "imagemagick", Syntax::new(Role::Read))
+        .special(magick::convert)
+        .examples(&[
+            changes("a.png -resize 50% b.jpg"),
+            changes("a.png b.png +append c.png"),
+            changes("-size 100x100 xc:white -draw 'text 10,10 hello' out.png"),
+            changes("in.gif -coalesce PNG32:out.png"),
+            reads("a.png info:"),
+            forbidden("a.png -write b.png c.png"),
+            forbidden("label:@/etc/passwd b.png"),
+            forbidden("msl:x b.png"),
+            forbidden("https://example.org/a.png b.png"),
+            escapes("/etc/passwd b.png"),
+            escapes("a.png ../b.png"),
+        ]),
+    CommandRule::writable("magick", "imagemagick", Syntax::new(Role::Read))
+        .special(magick::magick)
+        .examples(&[
+            changes("a.png -rotate 90 b.png"),
+            reads("identify a.png"),
+            forbidden("mogrify -resize 50% a.png"),
+            escapes("a.png /tmp/b.png"),
+        ]),
+    CommandRule::everywhere(
+        "exiftool",
+        "libimage-exiftool-perl",
+        Syntax::new(Role::Read),
+    )
+    .special(exiftool::read)
+    .helpers(&["perl"])
+    .fixed(&["-config", ""])
+    .examples(&[
+        reads("-j a.jpg"),
+        reads("-DateTimeOriginal -s3 a.jpg"),
+        changes("-overwrite_original -Artist=Me a.jpg"),
+        changes("-all= a.jpg"),
+        forbidden("-if 1 a.jpg"),
+        forbidden("-p '${x;system(1)}' a.jpg"),
+        forbidden("-Comment<=/etc/passwd a.jpg"),
+        forbidden("-@ list"),
+        forbidden("-FileName=x a.jpg"),
+        forbidden("-config x a.jpg"),
+        escapes("/etc/passwd"),
+    ]),
+    CommandRule::writable(
+        "pandoc",
+        "pandoc",
+        Syntax::new(Role::Read).options(PANDOC).only(
+            "sNiphvS",
+            "standalone toc table-of-contents number-sections incremental \
+            preserve-tabs help version no-highlight ascii strip-comments reference-links \
+            listings section-divs html-q-tags citeproc natbib biblatex trace quiet verbose \
+            fail-if-warnings list-input-formats list-output-formats list-highlight-languages \
+            list-highlight-styles bash-completion ignore-args dump-args sandbox atx-headers \
+            file-scope mathml mathjax katex epub-title-page",
+        ),
+    )
+    .fixed(&["--sandbox"])
+    .examples(&[
+        changes("a.md -o b.docx"),
+        reads("-f markdown -t html a.md"),
+        changes("-s --toc a.md --output=b.html"),
+        forbidden("--lua-filter=x.lua a.md"),
+        forbidden("--lua=x.lua a.md"),
+        forbidden("-F x a.md"),
+        forbidden("-f x.lua a.md"),
+        forbidden("-t /tmp/x a.md"),
+        forbidden("--pdf-engine=x a.md"),
+        forbidden("https://example.org/a"),
+        escapes("-o/tmp/x a.md"),
+        escapes("--template=/etc/passwd a.md"),
+    ]),
+];

@@ -1,0 +1,31 @@
+//! Random bytes from the kernel.
+
+use rustix::rand::GetRandomFlags;
+
+use crate::{Code, Teach};
+
+/// `N` bytes that nobody can guess.
+pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
+    let mut bytes = [0; N];
+    let mut filled = 0;
+    while filled < N {
+        filled += rustix::rand::getrandom(&mut bytes[filled..], GetRandomFlags::empty())
+            .map_err(|error| RandomError(error.into()))?;
+    }
+    Ok(bytes)
+}
+
+/// The kernel has no random bytes.
+#[derive(Debug, thiserror::Error)]
+#[error("the kernel gave no random bytes")]
+pub struct RandomError(#[source] std::io::Error);
+
+impl Teach for RandomError {
+    fn code(&self) -> Code {
+        Code::InternalApiError
+    }
+
+    fn hint(&self) -> String {
+        "repeat the call".to_owned()
+    }
+}

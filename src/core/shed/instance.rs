@@ -1,0 +1,78 @@
+//! Processes that share a data directory, and how the living know the dead.
+//!
+//! Each process holds a lock on a file of its own. The kernel drops the lock when the process
+//! ends, however it ends; who starts next finds the file unlocked and marks what was under way.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+
+use crate::disk::{DiskError, Root};
+use crate::ledger::Ledger;
+use crate::zone::ZonePath;
+use crate::{Error, random};
+
+const DIRECTORY: &str = ".instances";
+
+/// This process among those that share the data.
+#[derive(Debug)]
+pub(super) struct Instance {
+    name: String,
+    directory: Root,
+    /// Locked as long as this process lives.
+    _file: OwnedFd,
+}
+
+impl Instance {
+    /// Registers this process, and marks the unfinished changes of processes that are gone.
+    pub(super) fn register(data: &Root, ledger: &Ledger) -> Result<Self, Error> {
+        let directory = data.subdirectory(DIRECTORY)?;
+        for entry in directory.list(&ZonePath::root())? {
+            let name = entry.path.as_str().to_owned();
+            if let Ok(file) = open(&directory, &name, OFlags::empty())
+                && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+            {
+                ledger.orphan(&name)?;
+                remove(&directory, &name);
+            }
+        }
+        let name = hex::encode(random::bytes::<8>()?);
+        let file = open(&directory, &name, OFlags::CREATE | OFlags::EXCL)?;
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+            .map_err(|error| DiskError::of("lock", &ZonePath::root(), error))?;
+        Ok(Self {
+            name,
+            directory,
+            _file: file,
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of all processes that share the data.
+    pub(super) fn living(&self) -> Result<Vec<String>, DiskError> {
+        let entries = self.directory.list(&ZonePath::root())?;
+        Ok(entries
+            .into_iter()
+            .map(|entry| entry.path.as_str().to_owned())
+            .collect())
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        remove(&self.directory, &self.name);
+    }
+}
+
+fn open(directory: &Root, name: &str, flags: OFlags) -> Result<OwnedFd, DiskError> {
+    let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR)
+        .map_err(|error| DiskError::of("register", &ZonePath::root(), error))
+}
+
+fn remove(directory: &Root, name: &str) {
+    let _gone = rustix::fs::unlinkat(directory.handle(), name, AtFlags::empty());
+}

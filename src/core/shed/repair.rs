@@ -1,0 +1,89 @@
+//! Making a home ready: measured, and free of what a crash left half done.
+//!
+//! A change that was acknowledged is final before its answer leaves. One that was not may have
+//! happened on disk while its process died: its content is whole (staging sees to that), so in a
+//! versioned zone it becomes a commit of its author, and space is measured afresh.
+
+use crate::Error;
+use crate::disk::{Kind, Totals};
+use crate::history::{Author, History};
+use crate::ledger::Orphan;
+use crate::zone::{Home, ZoneName, ZonePath};
+
+use super::Shed;
+
+impl Shed {
+    /// Repairs and measures what needs it. Costs two look-ups when nothing does.
+    pub(super) fn make_ready(&self, home: &Home) -> Result<(), Error> {
+        for orphan in self.ledger.orphans(&home.key)? {
+            self.repair(home, &orphan)?;
+        }
+        let measured = self.ledger.usage(&home.key)?;
+        for zone in ZoneName::PERSONAL {
+            if measured.iter().any(|usage| usage.zone == zone.as_str()) {
+                continue;
+            }
+            let _turn = self.turn(home, zone)?;
+            let measured = self.ledger.usage(&home.key)?;
+            if !measured.iter().any(|usage| usage.zone == zone.as_str()) {
+                self.measure(home, zone)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn repair(&self, home: &Home, orphan: &Orphan) -> Result<(), Error> {
+        let zone = ZoneName::parse(&orphan.zone)?;
+        let _turn = self.turn(home, zone)?;
+        if !self.ledger.orphans(&home.key)?.contains(orphan) {
+            return Ok(());
+        }
+        if zone.is_versioned() {
+            let base = home.root.subdirectory("Documents")?;
+            let data = base.subdirectory("data")?;
+            let author = Author {
+                name: orphan.author_name.clone(),
+                email: orphan.author_email.clone(),
+            };
+            History::open(&base, &data)?.capture(
+                &format!("{} (recovered after an interruption)", orphan.operation),
+                &author,
+                self.clock.now(),
+            )?;
+        }
+        self.measure(home, zone)?;
+        self.staging(home)?.sweep(&self.instance.living()?)?;
+        self.ledger.repaired(&home.key, zone.as_str())?;
+        tracing::warn!(
+            home = home.key,
+            zone = zone.as_str(),
+            operation = orphan.operation,
+            "repaired a zone after an interruption"
+        );
+        Ok(())
+    }
+
+    /// Measures a zone and enters the result. The caller has its turn, or nobody else can write.
+    pub(crate) fn measure(&self, home: &Home, zone: ZoneName) -> Result<Totals, Error> {
+        let directory = match zone {
+            ZoneName::Uploads => "Uploads",
+            ZoneName::Storage => "Storage/data",
+            ZoneName::Documents => "Documents/data",
+            ZoneName::Group => "data",
+        };
+        let mut totals = Totals::default();
+        if let Some(root) = home.root.existing_subdirectory(directory)? {
+            totals = root.measure()?;
+            // The pointer to the repository is the server's own file.
+            if zone.is_versioned()
+                && let Ok(pointer) = root.entry(&ZonePath::root().join(".git"))
+                && pointer.kind() == Kind::File
+            {
+                totals.bytes -= pointer.size();
+                totals.files -= 1;
+            }
+        }
+        self.ledger.measured(&home.key, zone.as_str(), totals)?;
+        Ok(totals)
+    }
+}

@@ -1,0 +1,18 @@
+//! Edits of file contents, from bytes to bytes.
+//!
+//! Everything here is a pure function: callers read the file, apply an edit and write the result.
+//! A text is a sequence of bytes with lines that end at LF or CRLF and nowhere else; bytes that an
+//! edit does not touch come out as they went in, valid UTF-8 or not.
+
+mod bytes;
+mod dialect;
+mod edit;
+mod error;
+mod lines;
+mod pattern;
+mod template;
+
+pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
+pub use edit::{Edited, Position, TextEdit};
+pub use error::TextError;
+pub use lines::line_count;

@@ -1,0 +1,454 @@
+//! Edits of files that are not text.
+
+use base64::Engine;
+use base64::alphabet::URL_SAFE;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::TextError;
+
+/// How bytes are written in a `content` parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContentFormat {
+    /// Two digits a byte: `48656c6c6f`, `48 65 6c`, `0x48, 0x65` or `\x48\x65`.
+    Hex,
+    /// Standard or URL-safe base64, with or without padding.
+    Base64,
+    /// The UTF-8 bytes of the content itself.
+    Raw,
+}
+
+impl ContentFormat {
+    const ALL: &[&str] = &["hex", "base64", "raw"];
+
+    /// Reads the parameter `content_format`.
+    pub fn parse(value: &str) -> Result<Self, TextError> {
+        match value.trim().to_ascii_lowercase().as_str() {
+            "hex" => Ok(Self::Hex),
+            "base64" => Ok(Self::Base64),
+            "raw" => Ok(Self::Raw),
+            _ => Err(TextError::UnknownWord {
+                parameter: "content_format",
+                value: value.to_owned(),
+                allowed: Self::ALL,
+            }),
+        }
+    }
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hex => "hex",
+            Self::Base64 => "base64",
+            Self::Raw => "raw",
+        }
+    }
+}
+
+/// The bytes that a `content` parameter stands for.
+pub fn decode(content: &str, format: ContentFormat) -> Result<Vec<u8>, TextError> {
+    match format {
+        ContentFormat::Hex => decode_hex(content),
+        ContentFormat::Base64 => decode_base64(content),
+        ContentFormat::Raw => Ok(content.as_bytes().to_vec()),
+    }
+}
+
+fn decode_hex(content: &str) -> Result<Vec<u8>, TextError> {
+    let mut bytes = Vec::with_capacity(content.len() / 2);
+    let mut high = None;
+    let mut characters = content.chars().zip(1..).peekable();
+    while let Some((character, place)) = characters.next() {
+        let next_is_x = matches!(characters.peek(), Some(('x' | 'X', _)));
+        match (character.to_digit(16), high) {
+            (Some(0), None) if next_is_x => {
+                characters.next();
+            }
+            (Some(digit), None) => high = Some(digit as u8),
+            (Some(digit), Some(half)) => {
+                bytes.push((half << 4) | digit as u8);
+                high = None;
+            }
+            (None, None) if character == '\\' && next_is_x => {
+                characters.next();
+            }
+            (None, None) if character.is_whitespace() || matches!(character, ',' | ':') => {}
+            // White space at the very end does not part a byte: the digit count is what is wrong.
+            (None, Some(_)) if character.is_whitespace() && characters.peek().is_none() => {}
+            (None, _) => {
+                return Err(TextError::InvalidContent {
+                    character,
+                    place,
+                    format: "hex",
+                });
+            }
+        }
+    }
+    match high {
+        None => Ok(bytes),
+        Some(_) => Err(TextError::TruncatedContent {
+            digits: bytes.len() * 2 + 1,
+            format: "hex",
+        }),
+    }
+}
+
+/// Lenient where encoders differ: padding may be missing, and unused bits of the last digit set.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &URL_SAFE,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
+        .with_decode_allow_trailing_bits(true),
+);
+
+fn decode_base64(content: &str) -> Result<Vec<u8>, TextError> {
+    let body = content.trim_end_matches(|c: char| c == '=' || c.is_whitespace());
+    let mut digits = Vec::with_capacity(body.len());
+    for (character, place) in body.chars().zip(1..) {
+        match character {
+            '+' => digits.push(b'-'),
+            '/' => digits.push(b'_'),
+            'A'..='Z' | 'a'..='z' | '0'..='9' | '-' | '_' => digits.push(character as u8),
+            _ if character.is_whitespace() => {}
+            _ => {
+                return Err(TextError::InvalidContent {
+                    character,
+                    place,
+                    format: "base64",
+                });
+            }
+        }
+    }
+    // Every character is a digit of the alphabet, so only the length can be wrong.
+    BASE64
+        .decode(&digits)
+        .map_err(|_| TextError::TruncatedContent {
+            digits: digits.len(),
+            format: "base64",
+        })
+}
+
+/// Where the bytes of an edit go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BytePosition {
+    /// Before everything.
+    Start,
+    /// Behind everything.
+    End,
+    /// Between the bytes, at an offset.
+    At,
+    /// Over the bytes from an offset on.
+    Replace,
+}
+
+impl BytePosition {
+    const ALL: &[&str] = &["start", "end", "at", "replace"];
+
+    /// Reads the parameter `position`.
+    pub fn parse(value: &str) -> Result<Self, TextError> {
+        match value.trim().to_ascii_lowercase().as_str() {
+            "start" => Ok(Self::Start),
+            "end" => Ok(Self::End),
+            "at" => Ok(Self::At),
+            "replace" => Ok(Self::Replace),
+            _ => Err(TextError::UnknownWord {
+                parameter: "position",
+                value: value.to_owned(),
+                allowed: Self::ALL,
+            }),
+        }
+    }
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::End => "end",
+            Self::At => "at",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+/// A change of bytes at a place.
+#[derive(Clone, Copy, Debug)]
+pub struct BytesEdit<'a> {
+    /// Where.
+    pub position: BytePosition,
+    /// The new bytes.
+    pub content: &'a [u8],
+    /// The first byte of `at` and `replace`, from 0 to the size of the file.
+    pub offset: Option<i64>,
+    /// How many bytes `replace` takes away; as many as there are new ones unless given.
+    pub length: Option<i64>,
+}
+
+/// A file after an edit of its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EditedBytes {
+    /// The whole file.
+    pub bytes: Vec<u8>,
+    /// The bytes inserted or taken away, whichever are more.
+    pub bytes_affected: u64,
+}
+
+impl BytesEdit<'_> {
+    /// Whether the edit makes no sense without a file.
+    #[must_use]
+    pub fn needs_file(&self) -> bool {
+        matches!(self.position, BytePosition::At | BytePosition::Replace)
+    }
+
+    /// The file after the edit.
+    pub fn apply(&self, existing: &[u8]) -> Result<EditedBytes, TextError> {
+        let size = existing.len();
+        let (start, removed) = match self.position {
+            BytePosition::Start => (0, 0),
+            BytePosition::End => (size, 0),
+            BytePosition::At => (self.offset_in(size)?, 0),
+            BytePosition::Replace => {
+                let start = self.offset_in(size)?;
+                (start, self.length()?.min(size - start))
+            }
+        };
+        let bytes = [
+            &existing[..start],
+            self.content,
+            &existing[start + removed..],
+        ]
+        .concat();
+        Ok(EditedBytes {
+            bytes,
+            bytes_affected: self.content.len().max(removed) as u64,
+        })
+    }
+
+    fn offset_in(&self, size: usize) -> Result<usize, TextError> {
+        let offset = self.offset.ok_or(TextError::NoOffset {
+            position: self.position.as_str(),
+        })?;
+        usize::try_from(offset)
+            .ok()
+            .filter(|&offset| offset <= size)
+            .ok_or(TextError::OffsetOutside {
+                offset,
+                size: size as u64,
+            })
+    }
+
+    fn length(&self) -> Result<usize, TextError> {
+        match self.length {
+            None => Ok(self.content.len()),
+            Some(length) => {
+                usize::try_from(length).map_err(|_| TextError::NegativeLength { length })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn hex_in_the_forms_that_callers_write() {
+        let hello = b"Hello".as_slice();
+        let cases = [
+            ("48656c6c6f", hello),
+            ("48656C6C6F\n", hello),
+            ("48 65 6c 6c 6f", hello),
+            ("48:65:6c:6c:6f", hello),
+            ("0x48656c6c6f", hello),
+            ("0x48, 0x65, 0x6C, 0X6c, 0x6f", hello),
+            (r"\x48\x65\x6c\x6c\x6f", hello),
+            ("00 0x00", &[0, 0]),
+            ("", &[]),
+        ];
+        for (content, bytes) in cases {
+            assert_eq!(
+                decode(content, ContentFormat::Hex).as_deref(),
+                Ok(bytes),
+                "{content}"
+            );
+        }
+    }
+
+    #[test]
+    fn wrong_hex_names_the_place() {
+        let invalid = |character, place| TextError::InvalidContent {
+            character,
+            place,
+            format: "hex",
+        };
+        let cases = [
+            ("48zz", invalid('z', 3)),
+            ("4 8", invalid(' ', 2)),
+            ("0x1,0x2", invalid(',', 4)),
+            ("é", invalid('é', 1)),
+            (
+                "486",
+                TextError::TruncatedContent {
+                    digits: 3,
+                    format: "hex",
+                },
+            ),
+            (
+                "486\n",
+                TextError::TruncatedContent {
+                    digits: 3,
+                    format: "hex",
+                },
+            ),
+        ];
+        for (content, error) in cases {
+            assert_eq!(decode(content, ContentFormat::Hex), Err(error), "{content}");
+        }
+    }
+
+    #[test]
+    fn base64_in_both_alphabets() {
+        let cases: [(&str, &[u8]); 7] = [
+            ("SGVsbG8=", b"Hello"),
+            ("SGVsbG8", b"Hello"),
+            ("SGVs\r\n bG8 =\n", b"Hello"),
+            ("+/+/", &[0xfb, 0xff, 0xbf]),
+            ("-_-_", &[0xfb, 0xff, 0xbf]),
+            ("/x==", &[0xff]),
+            ("", b""),
+        ];
+        for (content, bytes) in cases {
+            assert_eq!(
+                decode(content, ContentFormat::Base64).as_deref(),
+                Ok(bytes),
+                "{content}"
+            );
+        }
+        let invalid = TextError::InvalidContent {
+            character: '!',
+            place: 3,
+            format: "base64",
+        };
+        assert_eq!(decode("SG!s", ContentFormat::Base64), Err(invalid));
+        let truncated = TextError::TruncatedContent {
+            digits: 5,
+            format: "base64",
+        };
+        assert_eq!(decode("SGVsb", ContentFormat::Base64), Err(truncated));
+    }
+
+    #[test]
+    fn words_are_read_in_any_case() {
+        assert_eq!(ContentFormat::parse("HEX"), Ok(ContentFormat::Hex));
+        assert_eq!(BytePosition::parse("At"), Ok(BytePosition::At));
+        for format in ContentFormat::ALL {
+            assert_eq!(
+                ContentFormat::parse(format).map(ContentFormat::as_str),
+                Ok(*format)
+            );
+        }
+        for position in BytePosition::ALL {
+            assert_eq!(
+                BytePosition::parse(position).map(BytePosition::as_str),
+                Ok(*position)
+            );
+        }
+        assert!(ContentFormat::parse("octal").is_err());
+        assert!(BytePosition::parse("before").is_err());
+    }
+
+    fn edit(
+        position: BytePosition,
+        offset: Option<i64>,
+        length: Option<i64>,
+    ) -> BytesEdit<'static> {
+        BytesEdit {
+            position,
+            content: b"XY",
+            offset,
+            length,
+        }
+    }
+
+    #[test]
+    fn bytes_go_where_they_should() {
+        use BytePosition::{At, End, Replace, Start};
+        let cases: [(_, _, _, &[u8], u64); 9] = [
+            (Start, None, None, b"XYabcd", 2),
+            (End, None, None, b"abcdXY", 2),
+            (At, Some(0), None, b"XYabcd", 2),
+            (At, Some(4), None, b"abcdXY", 2),
+            (Replace, Some(1), None, b"aXYd", 2),
+            (Replace, Some(1), Some(0), b"aXYbcd", 2),
+            (Replace, Some(0), Some(3), b"XYd", 3),
+            (Replace, Some(3), Some(99), b"abcXY", 2),
+            (Replace, Some(4), None, b"abcdXY", 2),
+        ];
+        for (position, offset, length, bytes, bytes_affected) in cases {
+            let edited = edit(position, offset, length).apply(b"abcd");
+            let expected = EditedBytes {
+                bytes: bytes.to_vec(),
+                bytes_affected,
+            };
+            assert_eq!(edited, Ok(expected), "{position:?} {offset:?} {length:?}");
+        }
+    }
+
+    #[test]
+    fn places_outside_the_file_are_refused() {
+        use BytePosition::{At, Replace};
+        let cases = [
+            (At, None, None, TextError::NoOffset { position: "at" }),
+            (
+                Replace,
+                None,
+                None,
+                TextError::NoOffset {
+                    position: "replace",
+                },
+            ),
+            (
+                At,
+                Some(-1),
+                None,
+                TextError::OffsetOutside {
+                    offset: -1,
+                    size: 4,
+                },
+            ),
+            (
+                At,
+                Some(5),
+                None,
+                TextError::OffsetOutside { offset: 5, size: 4 },
+            ),
+            (
+                Replace,
+                Some(0),
+                Some(-2),
+                TextError::NegativeLength { length: -2 },
+            ),
+        ];
+        for (position, offset, length, error) in cases {
+            assert_eq!(edit(position, offset, length).apply(b"abcd"), Err(error));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn text_decode_reverses_encoding(bytes: Vec<u8>) {
+            let hex = hex::encode(&bytes);
+            prop_assert_eq!(decode(&hex, ContentFormat::Hex), Ok(bytes.clone()));
+            let base64 = base64::prelude::BASE64_STANDARD.encode(&bytes);
+            prop_assert_eq!(decode(&base64, ContentFormat::Base64), Ok(bytes));
+        }
+
+        #[test]
+        fn text_decode_never_panics(content: String) {
+            let _ = decode(&content, ContentFormat::Hex);
+            let _ = decode(&content, ContentFormat::Base64);
+        }
+    }
+}

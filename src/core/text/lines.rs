@@ -1,0 +1,120 @@
+//! Where lines begin and how they end.
+
+use std::ops::Range;
+
+/// The lines of a text: as many as `wc -l` counts, and one more for a last line without line end.
+#[must_use]
+pub fn line_count(text: &[u8]) -> u64 {
+    text.split_inclusive(|&byte| byte == b'\n').count() as u64
+}
+
+/// Whether the last line, if there is one, has its line end.
+pub(super) fn is_complete(text: &[u8]) -> bool {
+    text.last().is_none_or(|&byte| byte == b'\n')
+}
+
+/// The ranges of the lines of a text, each with its line end.
+pub(super) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut end = 0;
+    text.split_inclusive(|&byte| byte == b'\n')
+        .map(move |line| {
+            let start = end;
+            end += line.len();
+            start..end
+        })
+}
+
+/// A line without its line end.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// How the lines of a text end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineEnd {
+    /// With LF, or some one way and some the other, or not at all.
+    Lf,
+    /// All with CRLF.
+    Crlf,
+}
+
+impl LineEnd {
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
+        let has_ends = lines.peek().is_some_and(|line| is_complete(line));
+        if has_ends && lines.all(|line| line.ends_with(b"\r\n") || !is_complete(line)) {
+            Self::Crlf
+        } else {
+            Self::Lf
+        }
+    }
+
+    pub(super) const fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Self::Lf => b"\n",
+            Self::Crlf => b"\r\n",
+        }
+    }
+
+    /// Appends new text, with the line ends of the file it goes into.
+    pub(super) fn push(self, out: &mut Vec<u8>, new: &[u8]) {
+        match self {
+            Self::Lf => out.extend_from_slice(new),
+            Self::Crlf => {
+                for &byte in new {
+                    if byte == b'\n' && out.last() != Some(&b'\r') {
+                        out.push(b'\r');
+                    }
+                    out.push(byte);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_at_lf_only() {
+        let cases: [(&[u8], u64); 8] = [
+            (b"", 0),
+            (b"a", 1),
+            (b"a\n", 1),
+            (b"a\nb", 2),
+            (b"\n\n", 2),
+            (b"a\r\nb\r\n", 2),
+            (b"a\x0bb\x0cc\rd\n", 1),
+            ("a\u{2028}b\u{85}c\n".as_bytes(), 1),
+        ];
+        for (text, lines) in cases {
+            assert_eq!(line_count(text), lines, "{text:?}");
+            assert_eq!(ranges(text).count() as u64, lines, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_crlf_when_all_its_lines_are() {
+        let cases: [(&[u8], LineEnd); 7] = [
+            (b"", LineEnd::Lf),
+            (b"a", LineEnd::Lf),
+            (b"a\r", LineEnd::Lf),
+            (b"a\r\n", LineEnd::Crlf),
+            (b"a\r\nb", LineEnd::Crlf),
+            (b"a\r\nb\n", LineEnd::Lf),
+            (b"a\nb\r\n", LineEnd::Lf),
+        ];
+        for (text, end) in cases {
+            assert_eq!(LineEnd::of(text), end, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn new_text_follows_the_file() {
+        let mut out = b"x\r".to_vec();
+        LineEnd::Crlf.push(&mut out, b"\na\nb\r\nc");
+        assert_eq!(out, b"x\r\na\r\nb\r\nc");
+    }
+}

@@ -1,0 +1,144 @@
+//! The four zones.
+
+use serde_json::{Map, Value};
+
+use crate::{Code, Teach};
+
+/// Which room of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ZoneName {
+    /// What a conversation brought in: read and delete.
+    Uploads,
+    /// Free work.
+    Storage,
+    /// Every change is a commit.
+    Documents,
+    /// Shared with a group; every change is a commit.
+    Group,
+}
+
+impl ZoneName {
+    /// The personal zones, whose space counts together.
+    pub const PERSONAL: [Self; 3] = [Self::Uploads, Self::Storage, Self::Documents];
+
+    /// Reads the value of the parameter `zone`, in any case.
+    pub fn parse(text: &str) -> Result<Self, ZoneError> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "uploads" => Ok(Self::Uploads),
+            "storage" => Ok(Self::Storage),
+            "documents" => Ok(Self::Documents),
+            "group" => Ok(Self::Group),
+            "" => Err(ZoneError::Missing),
+            _ => Err(ZoneError::Unknown {
+                zone: text.chars().take(80).collect(),
+            }),
+        }
+    }
+
+    /// The name in requests and answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Uploads => "uploads",
+            Self::Storage => "storage",
+            Self::Documents => "documents",
+            Self::Group => "group",
+        }
+    }
+
+    /// Whether changes are commits.
+    #[must_use]
+    pub fn is_versioned(self) -> bool {
+        matches!(self, Self::Documents | Self::Group)
+    }
+
+    /// Whether files can be made and changed.
+    #[must_use]
+    pub fn is_writable(self) -> bool {
+        self != Self::Uploads
+    }
+}
+
+impl std::fmt::Display for ZoneName {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// A zone that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ZoneError {
+    /// Empty.
+    #[error("parameter `zone` is required, got an empty string")]
+    Missing,
+    /// None of the four.
+    #[error("parameter `zone` must be uploads, storage, documents or group, got: `{zone}`")]
+    Unknown {
+        /// What was sent.
+        zone: String,
+    },
+    /// A change in a zone that only reads and deletes.
+    #[error("the zone uploads is read-only")]
+    Readonly,
+    /// The operation makes no sense in this zone.
+    #[error("`{operation}` does not work in the zone {zone}")]
+    Unsuitable {
+        /// The operation.
+        operation: &'static str,
+        /// The zone.
+        zone: ZoneName,
+    },
+    /// This server has no groups.
+    #[error("groups are not available on this server")]
+    NoGroups,
+    /// The credential only reads.
+    #[error("this token may only read")]
+    ReadOnlyScope,
+}
+
+impl Teach for ZoneError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Missing => Code::MissingParameter,
+            Self::Unknown { .. } => Code::InvalidZone,
+            Self::Readonly => Code::ZoneReadonly,
+            Self::Unsuitable { .. } => Code::ZoneForbidden,
+            Self::NoGroups => Code::GroupNotAvailable,
+            Self::ReadOnlyScope => Code::AccessDenied,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Missing | Self::Unknown { .. } => {
+                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in".to_owned()
+            }
+            Self::Readonly => {
+                "uploads can be read and deleted; to write, use zone=\"storage\" or zone=\"documents\"".to_owned()
+            }
+            Self::Unsuitable { .. } => "use zone=\"storage\" or zone=\"documents\"".to_owned(),
+            Self::NoGroups => "use zone=\"documents\" for versioned files of your own".to_owned(),
+            Self::ReadOnlyScope => {
+                "use a token made with: fileshed token create --scope write".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Missing | Self::NoGroups | Self::ReadOnlyScope => {}
+            Self::Unknown { zone } => {
+                details.insert("parameter".to_owned(), "zone".into());
+                details.insert("received".to_owned(), zone.as_str().into());
+            }
+            Self::Readonly => {
+                details.insert("zone".to_owned(), "uploads".into());
+            }
+            Self::Unsuitable { zone, .. } => {
+                details.insert("zone".to_owned(), zone.as_str().into());
+            }
+        }
+        details
+    }
+}

@@ -1,0 +1,185 @@
+//! A caller's room: a directory handle with rights.
+
+use super::{ZoneError, ZoneName, ZonePath};
+use crate::caller::Scope;
+use crate::disk::{Entry, Kind, Root, Staged, Target, Totals, Vacancy};
+use crate::guard::{Writer, queue::Turn};
+use crate::history::{Author, History};
+use crate::{Caller, Error, Shed};
+
+/// Everything of one user (or of the one person of shared mode, or of a group): the unit of
+/// quota and of repair.
+#[derive(Debug)]
+pub struct Home {
+    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and the
+    /// key in the registry.
+    pub(crate) key: String,
+    pub(crate) root: Root,
+    /// Bytes that it may hold.
+    pub(crate) limit: u64,
+}
+
+/// One zone of one caller, for one call.
+#[derive(Debug)]
+pub struct Zone<'a> {
+    pub(crate) shed: &'a Shed,
+    pub(crate) caller: &'a Caller,
+    pub(crate) name: ZoneName,
+    pub(crate) home: Home,
+    /// Holds `data`, `editzone` and `repo.git`.
+    pub(crate) base: Root,
+    pub(crate) data: Root,
+}
+
+impl<'a> Zone<'a> {
+    /// Which zone it is.
+    #[must_use]
+    pub fn name(&self) -> ZoneName {
+        self.name
+    }
+
+    /// The caller whose zone it is.
+    #[must_use]
+    pub fn caller(&self) -> &'a Caller {
+        self.caller
+    }
+
+    /// Its files.
+    #[must_use]
+    pub fn data(&self) -> &Root {
+        &self.data
+    }
+
+    /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
+    /// begins with the zone's own name.
+    pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = ZonePath::parse(parameter, text)?;
+        if let Err(error) = path.refuse_zone_prefix(parameter, self.name.as_str()) {
+            // A directory that really has the zone's name is meant when it is there.
+            if self.data.entry(&path).is_err() {
+                return Err(self.explain(error.into()));
+            }
+        }
+        Ok(path)
+    }
+
+    /// A path parameter that must name something inside the zone, for a change.
+    pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
+        path.refuse_root(parameter)?;
+        if self.name.is_versioned() && path.has_git_segment() {
+            let path = path.as_str().to_owned();
+            return Err(super::PathError::Git { parameter, path }.into());
+        }
+        Ok(path)
+    }
+
+    /// What is at `path`, links followed inside the zone.
+    pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .followed(path)
+            .map_err(|error| self.explain(error.into()))
+    }
+
+    /// What is at `path` itself, for removing and renaming.
+    pub fn entry_itself(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .entry(path)
+            .map_err(|error| self.explain(error.into()))
+    }
+
+    /// A file to create or replace. A new name must suit every system.
+    pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self
+            .data
+            .target(path)
+            .map_err(|error| self.explain(error.into()))?;
+        if let Target::Vacancy(vacancy) = &target {
+            path.check_new_names(parameter, vacancy.existing_segments())?;
+        }
+        target
+            .expect_file()
+            .map_err(|error| self.explain(error.into()))?;
+        Ok(target)
+    }
+
+    /// A free name. It must suit every system.
+    pub fn vacancy(&self, parameter: &'static str, path: &ZonePath) -> Result<Vacancy, Error> {
+        let vacancy = self
+            .data
+            .vacancy(path)
+            .map_err(|error| self.explain(error.into()))?;
+        path.check_new_names(parameter, vacancy.existing_segments())?;
+        Ok(vacancy)
+    }
+
+    /// What an entry holds: itself, or everything below it.
+    pub fn totals(&self, entry: &Entry) -> Result<Totals, Error> {
+        Ok(match entry.kind() {
+            Kind::File => Totals {
+                bytes: entry.size(),
+                files: 1,
+            },
+            Kind::Directory => self.data.measure_below(entry.path())?,
+            Kind::Symlink | Kind::Special => Totals::default(),
+        })
+    }
+
+    /// Takes the caller's turn to change the zone. `operation` is the name for history and logs.
+    pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.expect_writable()?;
+        Writer::new(self, operation)
+    }
+
+    /// Fails in a zone that only reads and deletes, and where the credential only reads.
+    pub fn expect_writable(&self) -> Result<(), Error> {
+        if !self.name.is_writable() {
+            return Err(ZoneError::Readonly.into());
+        }
+        self.expect_write_scope()
+    }
+
+    /// Content that waits to be moved in; nobody sees it.
+    pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
+        Ok(self.shed.staging(&self.home)?.write(content)?)
+    }
+
+    /// Takes the caller's turn to delete: the one change that uploads allow.
+    pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        Writer::new(self, operation)
+    }
+
+    /// Says in a failure which zone it was met in.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        error.in_zone(self.name.as_str())
+    }
+
+    /// Fails where the credential only reads.
+    pub(crate) fn expect_write_scope(&self) -> Result<(), Error> {
+        match self.caller.scope {
+            Scope::Write => Ok(()),
+            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
+        }
+    }
+
+    /// Waits for the turn to change the zone.
+    pub(crate) fn turn(&self) -> Result<Turn<'a>, Error> {
+        self.shed.turn(&self.home, self.name)
+    }
+
+    /// The repository, made on first use.
+    pub(crate) fn history(&self) -> Result<History, Error> {
+        Ok(History::open(&self.base, &self.data)?)
+    }
+
+    /// Who the caller is to git.
+    pub(crate) fn author(&self) -> Author {
+        Author::of(self.caller)
+    }
+
+    /// Measures the zone afresh and enters the result. Uploads count over all conversations.
+    pub(crate) fn measure(&self) -> Result<Totals, Error> {
+        self.shed.measure(&self.home, self.name)
+    }
+}

@@ -1,0 +1,70 @@
+//! HTTP: how calls arrive and how answers leave.
+//!
+//! [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with arguments, `route` runs the
+//! operation, [`envelope`] answers. No header travels below this module, and no failure leaves it
+//! in another form than the envelope's.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn;
+use axum::routing::get;
+use fileshed_core::Shed;
+use fileshed_core::settings::MEBIBYTE;
+use tokio::sync::Semaphore;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_swagger_ui::SwaggerUi;
+
+use crate::config::Config;
+
+pub mod body;
+pub mod envelope;
+pub mod identity;
+mod page;
+mod request;
+mod route;
+mod serve;
+
+pub use page::state_name;
+pub use serve::serve;
+
+/// What every request needs.
+pub(crate) struct Server {
+    shed: Arc<Shed>,
+    gate: identity::Gate,
+    body_limit: usize,
+    calls: Arc<Semaphore>,
+    documents: page::Documents,
+}
+
+impl Server {
+    fn new(shed: Arc<Shed>, config: &Config) -> Self {
+        let calls = usize::try_from(config.max_concurrent_calls).unwrap_or(usize::MAX);
+        let body_limit = config.max_body_mb.saturating_mul(MEBIBYTE);
+        Self {
+            shed,
+            gate: identity::Gate::new(config),
+            body_limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
+            calls: Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS))),
+            documents: page::Documents::new(),
+        }
+    }
+}
+
+/// The whole server, without a socket.
+pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
+    let server = Arc::new(Server::new(shed, config));
+    // The validator badge would call a server on the internet.
+    let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
+    route::operations()
+        .route("/health", get(page::health))
+        .route("/ready", get(page::ready))
+        .route("/openapi.json", get(page::openapi))
+        .merge(SwaggerUi::new("/docs").config(browser))
+        .fallback(route::unknown)
+        .method_not_allowed_fallback(route::wrong_method)
+        .layer(CatchPanicLayer::custom(route::panicked))
+        .layer(from_fn(request::bounded))
+        .layer(from_fn(request::observed))
+        .with_state(server)
+}

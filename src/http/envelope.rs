@@ -1,0 +1,156 @@
+//! The one form of every answer, and the one place where a failure becomes a status.
+//!
+//! A handler answers a failure with [`failure`], which only remembers it; `seal` writes it out
+//! once the request id is known. What the server itself got wrong is never told: the caller gets
+//! the request id, the log gets the rest.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use fileshed_core::{Code, Error};
+use serde_json::{Value, json};
+
+use crate::ops::Reply;
+
+/// A failure on its way out.
+#[derive(Clone)]
+struct Failed(Arc<Error>);
+
+/// The answer of an operation.
+#[must_use]
+pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
+    match result {
+        Ok(reply) => Json(json!({
+            "success": true,
+            "data": reply.data,
+            "message": reply.message,
+        }))
+        .into_response(),
+        Err(error) => failure(error),
+    }
+}
+
+/// An answer that says what went wrong.
+#[must_use]
+pub fn failure(error: impl Into<Error>) -> Response {
+    let error = error.into();
+    let mut response = status(&error).into_response();
+    response.extensions_mut().insert(Failed(Arc::new(error)));
+    response
+}
+
+/// Writes a remembered failure into the answer and gives it back for the log.
+pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Arc<Error>>) {
+    let (mut parts, body) = response.into_parts();
+    let Some(Failed(error)) = parts.extensions.remove::<Failed>() else {
+        return (Response::from_parts(parts, body), None);
+    };
+    let headers = &mut parts.headers;
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if error.code() == Code::Unauthorized {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(seconds) = error.retry_after() {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    let body = Body::from(told(&error, request_id).to_string());
+    (Response::from_parts(parts, body), Some(error))
+}
+
+fn told(error: &Error, request_id: &str) -> Value {
+    let error = if is_ours(error.code()) {
+        json!({
+            "code": error.code().as_str(),
+            "message": "the server failed",
+            "details": {"request_id": request_id},
+            "hint": "repeat the call; if it fails again, tell the administrator the request id",
+        })
+    } else {
+        json!({
+            "code": error.code().as_str(),
+            "message": error.message(),
+            "details": error.details(),
+            "hint": error.hint(),
+        })
+    };
+    json!({"success": false, "error": error})
+}
+
+/// Whether the failure is the server's own and none of the caller's business.
+pub(super) fn is_ours(code: Code) -> bool {
+    matches!(code, Code::DbError | Code::InternalApiError)
+}
+
+fn status(error: &Error) -> StatusCode {
+    let scope = error.details().get("scope").and_then(Value::as_str);
+    match statuses(error.code()) {
+        [_, server] if scope == Some("server") => *server,
+        [status, ..] => *status,
+        [] => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// The statuses that a code is answered with; `BUSY` has two, the second when the whole server is
+/// meant.
+#[must_use]
+pub fn statuses(code: Code) -> &'static [StatusCode] {
+    match code {
+        Code::MissingParameter
+        | Code::InvalidParameter
+        | Code::InvalidPath
+        | Code::InvalidZone
+        | Code::InvalidMode
+        | Code::InvalidOwner
+        | Code::InvalidGroupId
+        | Code::InvalidFormat
+        | Code::NotAFile
+        | Code::PathStartsWithZone
+        | Code::ArgumentRequired
+        | Code::MissingFileId
+        | Code::CsvEmpty
+        | Code::CsvParseError
+        | Code::PatternNotFound
+        | Code::NotAFileshedLink
+        | Code::ExecError => &[StatusCode::BAD_REQUEST],
+        Code::Unauthorized | Code::InvalidUser => &[StatusCode::UNAUTHORIZED],
+        Code::PathEscape
+        | Code::ProtectedPath
+        | Code::PermissionDenied
+        | Code::AccessDenied
+        | Code::CommandForbidden
+        | Code::ArgumentForbidden
+        | Code::ZoneForbidden
+        | Code::ZoneReadonly
+        | Code::GroupAccessDenied
+        | Code::NotFileOwner
+        | Code::NotLockOwner => &[StatusCode::FORBIDDEN],
+        Code::FileNotFound
+        | Code::GroupNotFound
+        | Code::CommandNotFound
+        | Code::UnknownOperation => &[StatusCode::NOT_FOUND],
+        Code::MethodNotAllowed => &[StatusCode::METHOD_NOT_ALLOWED],
+        Code::FileExists | Code::TableExists | Code::NotInEditMode => &[StatusCode::CONFLICT],
+        Code::FileTooLarge | Code::ZipBomb | Code::CsvTooWide | Code::BodyTooLarge => {
+            &[StatusCode::PAYLOAD_TOO_LARGE]
+        }
+        Code::FileLocked | Code::LockError => &[StatusCode::LOCKED],
+        Code::Busy => &[
+            StatusCode::TOO_MANY_REQUESTS,
+            StatusCode::SERVICE_UNAVAILABLE,
+        ],
+        Code::GroupNotAvailable
+        | Code::OpenwebuiApiUnavailable
+        | Code::OpenwebuiInsertError
+        | Code::OpenwebuiGetError
+        | Code::OpenwebuiDeleteError
+        | Code::GitNotAvailable
+        | Code::SandboxUnavailable => &[StatusCode::SERVICE_UNAVAILABLE],
+        Code::Timeout => &[StatusCode::GATEWAY_TIMEOUT],
+        Code::QuotaExceeded => &[StatusCode::INSUFFICIENT_STORAGE],
+        Code::DbError | Code::InternalApiError => &[StatusCode::INTERNAL_SERVER_ERROR],
+    }
+}

@@ -1,0 +1,168 @@
+//! Around every request: its id, the size of its headers, and its one line in the log.
+//!
+//! The line holds who, what, how long and how it ended; never contents, file names or secrets.
+
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::http::header::X_CONTENT_TYPE_OPTIONS;
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::Response;
+use fileshed_core::{Caller, Code, Error, Shed, Teach};
+
+use super::envelope;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_MAX_BYTES: usize = 64;
+/// Most bytes of all headers together; the connection itself ends at four times that.
+pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
+
+/// Who a request was for, as far as a log may know.
+#[derive(Clone)]
+pub(super) struct Subject(String);
+
+impl Subject {
+    pub(super) fn of(shed: &Shed, caller: &Caller) -> Self {
+        Self(shed.namespace(caller))
+    }
+}
+
+/// Refuses headers beyond any need.
+pub(super) async fn bounded(request: Request, next: Next) -> Response {
+    let size: usize = request
+        .headers()
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len())
+        .sum();
+    if size > HEADERS_MAX_BYTES {
+        return envelope::failure(HeadersTooLarge);
+    }
+    next.run(request).await
+}
+
+/// Names, times and logs a request, and writes out a failure.
+pub(super) async fn observed(request: Request, next: Next) -> Response {
+    let line = Line {
+        id: request_id(request.headers()),
+        operation: operation(request.uri().path()),
+        begun: Instant::now(),
+        done: false,
+    };
+    let response = next.run(request).await;
+    let (mut response, error) = envelope::seal(response, &line.id);
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(id) = HeaderValue::from_str(&line.id) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    line.write(&mut response, error.as_deref());
+    response
+}
+
+fn request_id(headers: &HeaderMap) -> String {
+    let mut values = headers.get_all(X_REQUEST_ID).iter();
+    let given = match (values.next(), values.next()) {
+        (Some(value), None) => value.to_str().ok(),
+        _ => None,
+    };
+    let is_sane = |id: &&str| {
+        (1..=REQUEST_ID_MAX_BYTES).contains(&id.len())
+            && id
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    match given.filter(is_sane) {
+        Some(id) => id.to_owned(),
+        None => uuid::Uuid::new_v4().to_string(),
+    }
+}
+
+/// The operation or page of an address; other addresses may hold anything and are not logged.
+fn operation(path: &str) -> &'static str {
+    let name = path.trim_start_matches('/');
+    if let Some(entry) = crate::ops::find(name) {
+        return entry.id;
+    }
+    let first = name.split('/').next().unwrap_or_default();
+    ["health", "ready", "openapi.json", "docs"]
+        .into_iter()
+        .find(|page| *page == first)
+        .unwrap_or("unknown")
+}
+
+/// The one line of a request; one that nobody waited for gets its line too.
+struct Line {
+    id: String,
+    operation: &'static str,
+    begun: Instant,
+    done: bool,
+}
+
+impl Line {
+    fn write(mut self, response: &mut Response, error: Option<&Error>) {
+        self.done = true;
+        let operation = self.operation;
+        let status = response.status().as_u16();
+        let code = error.map_or("OK", |error| error.code().as_str());
+        let latency_ms = self.begun.elapsed().as_millis() as u64;
+        let subject = response.extensions_mut().remove::<Subject>();
+        let namespace = subject.as_ref().map_or("-", |subject| subject.0.as_str());
+        let request_id = self.id.as_str();
+        match error {
+            Some(error) if envelope::is_ours(error.code()) => {
+                let cause = chain(error);
+                tracing::error!(
+                    operation, status, code, latency_ms, namespace, request_id, cause, "request"
+                );
+            }
+            _ if matches!(operation, "health" | "ready") => {
+                tracing::debug!(
+                    operation, status, code, latency_ms, namespace, request_id, "request"
+                );
+            }
+            _ => tracing::info!(
+                operation, status, code, latency_ms, namespace, request_id, "request"
+            ),
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if !self.done {
+            let (operation, request_id) = (self.operation, self.id.as_str());
+            let latency_ms = self.begun.elapsed().as_millis() as u64;
+            tracing::info!(operation, latency_ms, request_id, "the client went away");
+        }
+    }
+}
+
+/// A failure with all its causes, for the log only.
+fn chain(error: &Error) -> String {
+    let mut text = error.message().to_owned();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Headers beyond any need.
+#[derive(Debug, thiserror::Error)]
+#[error("the headers have more than {HEADERS_MAX_BYTES} bytes")]
+struct HeadersTooLarge;
+
+impl Teach for HeadersTooLarge {
+    fn code(&self) -> Code {
+        Code::BodyTooLarge
+    }
+
+    fn hint(&self) -> String {
+        "send fewer or shorter headers".to_owned()
+    }
+}

@@ -1,0 +1,101 @@
+//! `shed_allowed_commands`: which commands this server runs.
+
+use fileshed_core::policy::{self, CommandRule};
+use fileshed_core::settings::NetworkMode;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::vocabulary::Nothing;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct AllowedCommands;
+
+/// The commands of one zone.
+#[derive(Serialize, ToSchema)]
+pub struct Commands {
+    available: Vec<&'static str>,
+    /// Allowed, but not installed on the server.
+    missing: Vec<&'static str>,
+}
+
+/// What the network mode allows.
+#[derive(Serialize, ToSchema)]
+pub struct Network {
+    mode: &'static str,
+    curl: bool,
+    wget: bool,
+    git_clone: bool,
+    git_push: bool,
+}
+
+/// Numbers over all zones.
+#[derive(Serialize, ToSchema)]
+pub struct Summary {
+    total_whitelist: usize,
+    available: usize,
+    missing: usize,
+    /// Available in percent of all.
+    coverage: String,
+}
+
+/// What runs where.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    uploads: Commands,
+    storage: Commands,
+    documents: Commands,
+    network: Network,
+    summary: Summary,
+}
+
+impl Operation for AllowedCommands {
+    const ID: &str = "shed_allowed_commands";
+    const SUMMARY: &str = "List allowed commands";
+    const DOC: &str = "List the commands that shed_exec runs in each zone.";
+    const ERRORS: &[Code] = &[];
+    const EXAMPLES: &[&str] = &["{}"];
+    type Request = Nothing;
+    type Response = Response;
+
+    fn run(shed: &Shed, _caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let mode = shed.settings().network_mode;
+        let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
+        let commands = |suits: &dyn Fn(&CommandRule) -> bool| {
+            let (available, missing) = policy::commands()
+                .iter()
+                .filter(offered)
+                .filter(|rule| suits(rule))
+                .map(|rule| rule.name)
+                .partition(|name| shed.programs().has(name));
+            Commands { available, missing }
+        };
+        let all = commands(&|_| true);
+        let (available, missing) = (all.available.len(), all.missing.len());
+        let total_whitelist = available + missing;
+        let online = |name: &str| mode != NetworkMode::Disabled && shed.programs().has(name);
+        let message = format!("{available} of {total_whitelist} commands are installed");
+        Ok(Reply::new(
+            Response {
+                uploads: commands(&|rule| rule.uploads),
+                documents: commands(&|_| true),
+                storage: all,
+                network: Network {
+                    mode: mode.as_str(),
+                    curl: online("curl"),
+                    wget: online("wget"),
+                    git_clone: online("git"),
+                    git_push: mode == NetworkMode::All && online("git"),
+                },
+                summary: Summary {
+                    total_whitelist,
+                    available,
+                    missing,
+                    coverage: format!("{}%", 100 * available / total_whitelist.max(1)),
+                },
+            },
+            message,
+        ))
+    }
+}

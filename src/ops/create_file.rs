@@ -1,0 +1,112 @@
+//! `shed_create_file`: a file with this content, whatever was there.
+
+use fileshed_core::text::{ContentFormat, decode, line_count};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::choice;
+use super::vocabulary::{ContentFormatParameter, ZoneParameter};
+use super::{Operation, Reply, write};
+
+/// See the module.
+pub struct CreateFile;
+
+/// The parameter `file_type`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum FileTypeParameter {
+    Text,
+    Bytes,
+}
+
+/// The file.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    content: String,
+    /// Default text
+    #[schema(value_type = Option<FileTypeParameter>)]
+    file_type: Option<String>,
+    /// For bytes; default hex
+    #[schema(value_type = Option<ContentFormatParameter>)]
+    content_format: Option<String>,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+/// What was written.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    zone: &'static str,
+    /// Always `overwrite`.
+    position: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines_affected: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_written: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes_affected: Option<u64>,
+    created: bool,
+    file_size: u64,
+    safe_mode: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_format: Option<&'static str>,
+}
+
+impl Operation for CreateFile {
+    const ID: &str = "shed_create_file";
+    const SUMMARY: &str = "Create or overwrite a file";
+    const DOC: &str = "Create a file with this content, or overwrite it. Makes directories. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = write::ERRORS;
+    const EXAMPLES: &[&str] = &[
+        r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n"}"##,
+        r#"{"zone": "storage", "path": "pixel.bin", "content": "AAEC", "file_type": "bytes", "content_format": "base64"}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let bytes = choice(
+            "file_type",
+            request.file_type.as_deref(),
+            &["text", "bytes"],
+        )? == "bytes";
+        let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;
+        let content = if bytes {
+            decode(&request.content, format)?
+        } else {
+            request.content.into_bytes()
+        };
+        let written = write::File {
+            zone: &zone,
+            operation: Self::ID,
+            path: &request.path,
+            message: request.message.as_deref(),
+        }
+        .overwrite(&content)?;
+        let message = written.sentence();
+        let size = content.len() as u64;
+        Ok(Reply::new(
+            Response {
+                path: written.path,
+                zone: zone.name().as_str(),
+                position: "overwrite",
+                lines_affected: (!bytes).then(|| line_count(&content)),
+                bytes_written: bytes.then_some(size),
+                bytes_affected: bytes.then_some(size),
+                created: written.created,
+                file_size: written.size,
+                safe_mode: true,
+                content_format: bytes.then(|| format.as_str()),
+            },
+            message,
+        ))
+    }
+}

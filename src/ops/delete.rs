@@ -1,0 +1,71 @@
+//! `shed_delete`: remove a file or a directory with everything in it.
+
+use fileshed_core::disk::Kind;
+use fileshed_core::guard::Needs;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Delete;
+
+/// What to remove.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+/// What was removed.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    deleted: String,
+    was_directory: bool,
+}
+
+impl Operation for Delete {
+    const ID: &str = "shed_delete";
+    const SUMMARY: &str = "Delete a file or directory";
+    const DOC: &str = "Delete a file or a directory with all its content; works in uploads too.";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::FileNotFound,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let writer = zone.remover(Self::ID)?;
+        let entry = zone.entry_itself(&path)?;
+        let totals = zone.totals(&entry)?;
+        writer
+            .guard(Needs::remove(&entry, totals))?
+            .remove(&entry)?
+            .commit(request.message.as_deref(), &format!("Delete {path}"))?;
+        let was_directory = entry.kind() == Kind::Directory;
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                deleted: path.as_str().to_owned(),
+                was_directory,
+            },
+            format!("Deleted {path}"),
+        ))
+    }
+}

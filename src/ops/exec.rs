@@ -1,0 +1,123 @@
+//! `shed_exec`: run one whitelisted command in a zone.
+
+use fileshed_core::exec::{self, CommandLine};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Exec;
+
+/// What to run, and where its output goes.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    /// Command name only
+    cmd: String,
+    /// One argument each; no shell: no pipes, no redirection
+    #[serde(default)]
+    args: Vec<String>,
+    /// Seconds
+    timeout: Option<i64>,
+    /// Bytes
+    max_output: Option<i64>,
+    /// Write stdout to this file
+    stdout_file: Option<String>,
+    /// Write stderr to this file
+    stderr_file: Option<String>,
+    #[serde(default)]
+    redirect_stderr_to_stdout: bool,
+    #[serde(default)]
+    allow_zone_in_path: bool,
+}
+
+/// How the command ended.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    command: String,
+    args: Vec<String>,
+    stdout: String,
+    stderr: String,
+    /// Exit status; negative when a signal ended the command.
+    returncode: i32,
+    /// Whether output is missing.
+    truncated: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout_file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stdout_file_size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr_file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr_file_size: Option<u64>,
+}
+
+impl Operation for Exec {
+    const ID: &str = "shed_exec";
+    const SUMMARY: &str = "Run a command";
+    const DOC: &str = "Run one command (ls, cat, head, grep, sed, awk, find, jq, tar, git, mkdir, cp, mv, …) in a zone: to read files, search, make directories, copy. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::CommandForbidden,
+        Code::CommandNotFound,
+        Code::ArgumentForbidden,
+        Code::ArgumentRequired,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::QuotaExceeded,
+        Code::Timeout,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "cmd": "ls", "args": ["-la"]}"#,
+        r#"{"zone": "storage", "cmd": "mkdir", "args": ["-p", "projects/2026"]}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let ran = exec::run(
+            &zone,
+            &CommandLine {
+                command: &request.cmd,
+                arguments: &request.args,
+                timeout: request.timeout,
+                max_output: request.max_output,
+                stdout_file: request.stdout_file.as_deref(),
+                stderr_file: request.stderr_file.as_deref(),
+                merge_streams: request.redirect_stderr_to_stdout,
+                allow_zone_in_path: request.allow_zone_in_path,
+            },
+        )?;
+        let message = match ran.status {
+            0 => format!("{} ran", request.cmd),
+            status => format!("{} ended with status {status}", request.cmd),
+        };
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                command: request.cmd,
+                args: request.args,
+                stdout: ran.stdout,
+                stderr: ran.stderr,
+                returncode: ran.status,
+                truncated: ran.truncated,
+                stdout_file: request.stdout_file,
+                stdout_file_size: ran.stdout_size,
+                stderr_file: request.stderr_file,
+                stderr_file_size: ran.stderr_size,
+            },
+            message,
+        ))
+    }
+}

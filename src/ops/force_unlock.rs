@@ -1,0 +1,60 @@
+//! `shed_force_unlock`: end a locked edit that nobody will end.
+
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct ForceUnlock;
+
+/// The locked file.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+}
+
+/// What was dropped.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    message: String,
+}
+
+impl Operation for ForceUnlock {
+    const ID: &str = "shed_force_unlock";
+    const SUMMARY: &str = "End a stuck locked edit";
+    const DOC: &str = "End a locked edit of any conversation; its unsaved changes are lost.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::NotInEditMode,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let lock = lockedit::force_unlock(&zone, &path)?;
+        let message = format!(
+            "Unlocked {path}; the changes of conversation {} are dropped",
+            lock.chat
+        );
+        Ok(Reply::new(
+            Response {
+                message: message.clone(),
+            },
+            message,
+        ))
+    }
+}

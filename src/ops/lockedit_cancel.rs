@@ -1,0 +1,65 @@
+//! `shed_lockedit_cancel`: drop a locked edit.
+
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LockeditCancel;
+
+/// The file that is open.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+}
+
+/// What was dropped.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    path: String,
+    /// Whether the working copy differed from the file.
+    changes_discarded: bool,
+}
+
+impl Operation for LockeditCancel {
+    const ID: &str = "shed_lockedit_cancel";
+    const SUMMARY: &str = "Drop a locked edit";
+    const DOC: &str = "Drop the working copy and unlock; the file stays as it was.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::ProtectedPath,
+        Code::PathStartsWithZone,
+        Code::NotInEditMode,
+        Code::FileLocked,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let edit = lockedit::held(&zone, &path)?;
+        let path = edit.path().as_str().to_owned();
+        let changes_discarded = edit.cancel()?;
+        let message = format!("Unlocked {path}");
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                path,
+                changes_discarded,
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,89 @@
+//! `shed_lockedit_exec`: run a command on a locked file.
+
+use fileshed_core::exec::CommandLine;
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LockeditExec;
+
+/// The file that is open, and what to run on it.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    cmd: String,
+    /// "." is the file
+    #[serde(default)]
+    args: Vec<String>,
+    timeout: Option<i64>,
+}
+
+/// How the command ended.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    path: String,
+    command: String,
+    stdout: String,
+    stderr: String,
+    returncode: i32,
+}
+
+impl Operation for LockeditExec {
+    const ID: &str = "shed_lockedit_exec";
+    const SUMMARY: &str = "Run a command on a locked file";
+    const DOC: &str = "Run a command on the working copy of an open locked edit. shed_lockedit_exec(zone=\"storage\", path=\"a.md\", cmd=\"sed\", args=[\"-i\", \"s/old/new/\", \".\"])";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::ProtectedPath,
+        Code::PathStartsWithZone,
+        Code::NotInEditMode,
+        Code::FileLocked,
+        Code::CommandForbidden,
+        Code::CommandNotFound,
+        Code::ArgumentForbidden,
+        Code::Timeout,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let edit = lockedit::held(&zone, &path)?;
+        let ran = edit.run(&CommandLine {
+            command: &request.cmd,
+            arguments: &request.args,
+            timeout: request.timeout,
+            ..CommandLine::default()
+        })?;
+        let message = match ran.status {
+            0 => format!("{} ran on the working copy", request.cmd),
+            status => format!("{} ended with status {status}", request.cmd),
+        };
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                path: edit.path().as_str().to_owned(),
+                command: request.cmd,
+                stdout: ran.stdout,
+                stderr: ran.stderr,
+                returncode: ran.status,
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,79 @@
+//! `shed_lockedit_open`: lock a file for editing.
+
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LockeditOpen;
+
+/// The file to lock.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+}
+
+/// The working copy.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    path: String,
+    /// Text of the copy; null when it is binary.
+    content: Option<String>,
+    is_binary: bool,
+    size: u64,
+    /// The conversation that holds the lock.
+    locked_by: String,
+}
+
+impl Operation for LockeditOpen {
+    const ID: &str = "shed_lockedit_open";
+    const SUMMARY: &str = "Lock a file for editing";
+    const DOC: &str = "Lock a file against other conversations and get a working copy to edit with shed_lockedit_exec or shed_lockedit_overwrite; end with shed_lockedit_save or shed_lockedit_cancel.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::ProtectedPath,
+        Code::PathStartsWithZone,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::FileLocked,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let (edit, content) = lockedit::open(&zone, &path)?;
+        let size = content.bytes.len() as u64;
+        let text = String::from_utf8(content.bytes)
+            .ok()
+            .filter(|text| !text.contains('\0'));
+        let message = if content.resumed {
+            format!("{path} was open already: this is its working copy")
+        } else {
+            format!("Locked {path}")
+        };
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                path: edit.path().as_str().to_owned(),
+                is_binary: text.is_none(),
+                content: text,
+                size,
+                locked_by: edit.chat().to_owned(),
+            },
+            message,
+        ))
+    }
+}

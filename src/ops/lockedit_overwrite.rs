@@ -1,0 +1,81 @@
+//! `shed_lockedit_overwrite`: write the working copy of a locked file.
+
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LockeditOverwrite;
+
+/// The file that is open, and its new content.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    content: String,
+    #[serde(default)]
+    append: bool,
+}
+
+/// The working copy.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    path: String,
+    bytes_written: u64,
+    new_size: u64,
+    mode: &'static str,
+}
+
+impl Operation for LockeditOverwrite {
+    const ID: &str = "shed_lockedit_overwrite";
+    const SUMMARY: &str = "Write the working copy of a locked file";
+    const DOC: &str = "Replace or append to the working copy of an open locked edit.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::ProtectedPath,
+        Code::PathStartsWithZone,
+        Code::NotInEditMode,
+        Code::FileLocked,
+        Code::FileTooLarge,
+    ];
+    const EXAMPLES: &[&str] =
+        &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let edit = lockedit::held(&zone, &path)?;
+        let mut content = if request.append {
+            edit.content()?
+        } else {
+            Vec::new()
+        };
+        content.extend_from_slice(request.content.as_bytes());
+        edit.write(&content)?;
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                path: edit.path().as_str().to_owned(),
+                bytes_written: request.content.len() as u64,
+                new_size: content.len() as u64,
+                mode: if request.append {
+                    "append"
+                } else {
+                    "overwrite"
+                },
+            },
+            "Wrote the working copy; shed_lockedit_save makes it final",
+        ))
+    }
+}

@@ -1,0 +1,71 @@
+//! `shed_lockedit_save`: save a locked file and unlock it.
+
+use fileshed_core::lockedit;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LockeditSave;
+
+/// The file that is open.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+/// The saved file.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    path: String,
+    size: u64,
+    /// Whether a commit was made.
+    committed: bool,
+}
+
+impl Operation for LockeditSave {
+    const ID: &str = "shed_lockedit_save";
+    const SUMMARY: &str = "Save a locked file and unlock it";
+    const DOC: &str = "Write the working copy back, commit it in documents, and unlock.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::ProtectedPath,
+        Code::PathStartsWithZone,
+        Code::NotInEditMode,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let edit = lockedit::held(&zone, &path)?;
+        let path = edit.path().as_str().to_owned();
+        let (size, commit) = edit.save(request.message.as_deref())?;
+        let message = format!("Saved and unlocked {path}");
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                path,
+                size,
+                committed: commit.is_some(),
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,90 @@
+//! `shed_parameters`: the limits and switches that a model may act on. Never a path, never a
+//! secret: what is here is chosen by name, nothing is passed on wholesale.
+
+use fileshed_core::settings::NetworkMode;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Operation, Reply};
+
+/// `shed_parameters`
+pub struct Parameters;
+
+/// Takes nothing.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = ParametersRequest)]
+pub struct Request {}
+
+/// What is decided.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ParametersResponse)]
+pub struct Response {
+    quota_per_user_mb: u64,
+    quota_per_group_mb: u64,
+    max_file_size_mb: u64,
+    lock_max_age_hours: u64,
+    exec_timeout_default: u64,
+    exec_timeout_max: u64,
+    exec_memory_limit_mb: u64,
+    exec_cpu_limit_seconds: u64,
+    exec_max_per_user: u64,
+    group_default_mode: String,
+    network_mode: String,
+    max_output_default: u64,
+    max_output_absolute: u64,
+    sqlite_readonly: bool,
+    #[serde(rename = "_info")]
+    info: Info,
+}
+
+/// What follows from it.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ParametersInfo)]
+pub struct Info {
+    network_enabled: bool,
+    network_upload_allowed: bool,
+    groups_available: bool,
+}
+
+impl Operation for Parameters {
+    const ID: &'static str = "shed_parameters";
+    const SUMMARY: &'static str = "Limits and switches";
+    const DOC: &'static str =
+        "Shows quotas, size and time limits, and whether commands have network.";
+    const ERRORS: &'static [Code] = &[];
+    const EXAMPLES: &'static [&'static str] = &["{}"];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(
+        shed: &Shed,
+        _caller: &Caller,
+        _request: Self::Request,
+    ) -> Result<Reply<Self::Response>, Error> {
+        let settings = shed.settings();
+        let data = Response {
+            quota_per_user_mb: settings.quota_per_user_mb,
+            quota_per_group_mb: settings.quota_per_group_mb,
+            max_file_size_mb: settings.max_file_size_mb,
+            lock_max_age_hours: settings.lock_max_age_hours,
+            exec_timeout_default: settings.exec_timeout_default,
+            exec_timeout_max: settings.exec_timeout_max,
+            exec_memory_limit_mb: settings.exec_memory_limit_mb,
+            exec_cpu_limit_seconds: settings.exec_cpu_limit_seconds,
+            exec_max_per_user: settings.exec_max_per_user,
+            group_default_mode: settings.group_default_mode.as_str().to_owned(),
+            network_mode: settings.network_mode.as_str().to_owned(),
+            max_output_default: settings.max_output_default,
+            max_output_absolute: settings.max_output_absolute,
+            sqlite_readonly: settings.sqlite_readonly,
+            info: Info {
+                network_enabled: settings.network_mode != NetworkMode::Disabled,
+                network_upload_allowed: settings.network_mode == NetworkMode::All,
+                // No directory of groups is connected yet.
+                groups_available: false,
+            },
+        };
+        Ok(Reply::new(data, "Limits and switches of this server"))
+    }
+}

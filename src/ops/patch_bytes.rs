@@ -1,0 +1,150 @@
+//! `shed_patch_bytes`: write bytes, whole or at an offset.
+
+use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::vocabulary::{ContentFormatParameter, ZoneParameter};
+use super::{Operation, Reply, write};
+
+/// See the module.
+pub struct PatchBytes;
+
+/// The parameter `position`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum PositionParameter {
+    End,
+    Start,
+    At,
+    Replace,
+}
+
+/// What to write, and where.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    content: String,
+    /// Default hex
+    #[schema(value_type = Option<ContentFormatParameter>)]
+    content_format: Option<String>,
+    /// Default end. at and replace need offset
+    #[schema(value_type = Option<PositionParameter>)]
+    position: Option<String>,
+    offset: Option<i64>,
+    /// Bytes to replace
+    length: Option<i64>,
+    /// Replace the whole file
+    #[serde(default)]
+    overwrite: bool,
+    #[serde(default = "yes")]
+    #[schema(required = false)]
+    safe: bool,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What was written.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    zone: &'static str,
+    position: &'static str,
+    /// Bytes of the content.
+    bytes_written: u64,
+    /// Bytes of the file that are new or gone.
+    bytes_affected: u64,
+    created: bool,
+    file_size: u64,
+    safe_mode: bool,
+    content_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<i64>,
+}
+
+impl Operation for PatchBytes {
+    const ID: &str = "shed_patch_bytes";
+    const SUMMARY: &str = "Write bytes";
+    const DOC: &str = "Write binary data to a file: append (default), insert or replace at an offset, or overwrite. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", overwrite=true)";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "path": "data.bin", "content": "48656c6c6f", "overwrite": true}"#,
+        r#"{"zone": "storage", "path": "data.bin", "content": "IQ==", "content_format": "base64"}"#,
+        r#"{"zone": "storage", "path": "data.bin", "content": "4a", "position": "replace", "offset": 0}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn prepare(arguments: &mut Map<String, Value>) {
+        write::drop_what_overwrite_ignores(arguments);
+    }
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;
+        let content = decode(&request.content, format)?;
+        let edit = BytesEdit {
+            position: BytePosition::parse(request.position.as_deref().unwrap_or("end"))?,
+            content: &content,
+            offset: request.offset,
+            length: request.length,
+        };
+        let mut bytes_affected = content.len() as u64;
+        let file = write::File {
+            zone: &zone,
+            operation: Self::ID,
+            path: &request.path,
+            message: request.message.as_deref(),
+        };
+        let written = if request.overwrite {
+            file.overwrite(&content)?
+        } else {
+            file.edit(edit.needs_file(), |old| {
+                let edited = edit.apply(old)?;
+                bytes_affected = edited.bytes_affected;
+                Ok(edited.bytes)
+            })?
+        };
+        let message = written.sentence();
+        Ok(Reply::new(
+            Response {
+                path: written.path,
+                zone: zone.name().as_str(),
+                position: if request.overwrite {
+                    "overwrite"
+                } else {
+                    edit.position.as_str()
+                },
+                bytes_written: content.len() as u64,
+                bytes_affected,
+                created: written.created,
+                file_size: written.size,
+                safe_mode: request.safe,
+                content_format: format.as_str(),
+                offset: request.offset,
+            },
+            message,
+        ))
+    }
+}

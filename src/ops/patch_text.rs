@@ -1,0 +1,146 @@
+//! `shed_patch_text`: write text, whole or at a line or pattern.
+
+use fileshed_core::text::{Position, TextEdit, line_count};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply, write};
+
+/// See the module.
+pub struct PatchText;
+
+/// The parameter `position`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum PositionParameter {
+    End,
+    Start,
+    Before,
+    After,
+    Replace,
+}
+
+/// What to write, and where.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    content: String,
+    /// Default end. before, after, replace need line or pattern
+    #[schema(value_type = Option<PositionParameter>)]
+    position: Option<String>,
+    /// First line is 1
+    line: Option<i64>,
+    /// Last line of a replaced range
+    end_line: Option<i64>,
+    /// Python regex
+    pattern: Option<String>,
+    /// i, m, s
+    regex_flags: Option<String>,
+    /// All matches, not the first only
+    #[serde(default)]
+    match_all: bool,
+    /// Replace the whole file
+    #[serde(default)]
+    overwrite: bool,
+    #[serde(default = "yes")]
+    #[schema(required = false)]
+    safe: bool,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What was written.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    pub(super) path: String,
+    pub(super) zone: &'static str,
+    pub(super) position: &'static str,
+    pub(super) lines_affected: u64,
+    pub(super) created: bool,
+    pub(super) file_size: u64,
+    pub(super) safe_mode: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pattern_matches: Option<u64>,
+}
+
+impl Operation for PatchText {
+    const ID: &str = "shed_patch_text";
+    const SUMMARY: &str = "Write text";
+    const DOC: &str = "Write text to a file: append (default), insert or replace by line or pattern, or overwrite. Creates file and directories. shed_patch_text(zone=\"storage\", path=\"log.md\", content=\"done\\n\")";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = write::ERRORS_OF_EDITS;
+    const EXAMPLES: &[&str] = &[
+        r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n", "overwrite": true}"##,
+        r#"{"zone": "storage", "path": "notes/todo.md", "content": "- buy milk\n"}"#,
+        r#"{"zone": "storage", "path": "notes/todo.md", "content": "- call Ada\n", "position": "after", "line": 1}"#,
+        r#"{"zone": "storage", "path": "notes/todo.md", "content": "oat $1", "position": "replace", "pattern": "(milk)"}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn prepare(arguments: &mut Map<String, Value>) {
+        write::drop_what_overwrite_ignores(arguments);
+    }
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let edit = TextEdit {
+            position: Position::parse(request.position.as_deref().unwrap_or("end"))?,
+            content: &request.content,
+            line: request.line,
+            end_line: request.end_line,
+            pattern: request.pattern.as_deref(),
+            regex_flags: request.regex_flags.as_deref().unwrap_or(""),
+            match_all: request.match_all,
+        };
+        if !request.overwrite {
+            edit.check()?;
+        }
+        let mut lines_affected = line_count(request.content.as_bytes());
+        let mut pattern_matches = 0;
+        let file = write::File {
+            zone: &zone,
+            operation: Self::ID,
+            path: &request.path,
+            message: request.message.as_deref(),
+        };
+        let written = if request.overwrite {
+            file.overwrite(request.content.as_bytes())?
+        } else {
+            file.edit(edit.needs_file(), |old| {
+                let edited = edit.apply(old, write::largest_file(shed))?;
+                lines_affected = edited.lines_affected;
+                pattern_matches = edited.pattern_matches;
+                Ok(edited.bytes)
+            })?
+        };
+        let message = written.sentence();
+        Ok(Reply::new(
+            Response {
+                path: written.path,
+                zone: zone.name().as_str(),
+                position: if request.overwrite {
+                    "overwrite"
+                } else {
+                    edit.position.as_str()
+                },
+                lines_affected,
+                created: written.created,
+                file_size: written.size,
+                safe_mode: request.safe,
+                pattern_matches: (pattern_matches > 0).then_some(pattern_matches),
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,78 @@
+//! `shed_rename`: give a file or directory another path inside its zone.
+
+use fileshed_core::guard::Needs;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Rename;
+
+/// From where to where.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    old_path: String,
+    /// Nothing may be there yet
+    new_path: String,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+/// What moved.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    zone: &'static str,
+    old_path: String,
+    new_path: String,
+}
+
+impl Operation for Rename {
+    const ID: &str = "shed_rename";
+    const SUMMARY: &str = "Rename or move inside one zone";
+    const DOC: &str = "Rename or move a file or directory inside its zone.";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::FileExists,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+    ];
+    const EXAMPLES: &[&str] =
+        &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let old_path = zone.path_to_change("old_path", &request.old_path)?;
+        let new_path = zone.path_to_change("new_path", &request.new_path)?;
+        let writer = zone.writer(Self::ID)?;
+        let entry = zone.entry_itself(&old_path)?;
+        let vacancy = zone.vacancy("new_path", &new_path)?;
+        writer
+            .guard(Needs::rename(&entry, &vacancy))?
+            .rename(&entry, vacancy)?
+            .commit(
+                request.message.as_deref(),
+                &format!("Rename {old_path} to {new_path}"),
+            )?;
+        Ok(Reply::new(
+            Response {
+                zone: zone.name().as_str(),
+                old_path: old_path.as_str().to_owned(),
+                new_path: new_path.as_str().to_owned(),
+            },
+            format!("Renamed {old_path} to {new_path}"),
+        ))
+    }
+}

@@ -1,0 +1,148 @@
+//! `shed_tree`: what is in a directory, drawn.
+
+use std::fmt::Write;
+
+use fileshed_core::disk::{Found, Kind};
+use fileshed_core::ledger::human_size;
+use fileshed_core::zone::is_git_name;
+use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::ArgumentError;
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// Entries of one directory that are drawn.
+const ENTRIES: usize = 100;
+
+/// Lines of the whole drawing.
+const LINES: usize = 2000;
+
+/// See the module.
+pub struct Tree;
+
+/// Where to begin.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: Option<String>,
+    /// 1 to 10, default 3
+    depth: Option<i64>,
+}
+
+/// The drawing.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    tree: String,
+    depth: i64,
+    path: String,
+    zone: &'static str,
+}
+
+impl Operation for Tree {
+    const ID: &str = "shed_tree";
+    const SUMMARY: &str = "Show a directory tree";
+    const DOC: &str = "Show the directory tree with sizes.";
+    const CORE: bool = true;
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::FileNotFound,
+        Code::InvalidPath,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage"}"#,
+        r#"{"zone": "storage", "path": "notes", "depth": 1}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path("path", request.path.as_deref().unwrap_or("."))?;
+        let depth = request.depth.unwrap_or(3);
+        if depth < 0 {
+            return Err(ArgumentError::range("depth", depth, "1 to 10").into());
+        }
+        let depth = depth.clamp(1, 10);
+        let mut drawing = Drawing {
+            zone: &zone,
+            text: format!("{path}\n"),
+            lines: 0,
+        };
+        drawing.directory(&path, "", depth)?;
+        Ok(Reply::new(
+            Response {
+                tree: drawing.text.trim_end().to_owned(),
+                depth,
+                path: path.display().to_owned(),
+                zone: zone.name().as_str(),
+            },
+            format!("Tree of {path}"),
+        ))
+    }
+}
+
+struct Drawing<'a> {
+    zone: &'a Zone<'a>,
+    text: String,
+    lines: usize,
+}
+
+impl Drawing<'_> {
+    fn directory(&mut self, path: &ZonePath, indent: &str, depth: i64) -> Result<(), Error> {
+        let data = self.zone.data();
+        let mut entries = data
+            .list(path)
+            .map_err(|error| self.zone.explain(error.into()))?;
+        if self.zone.name().is_versioned() {
+            entries.retain(|entry| !entry.path.name().is_some_and(is_git_name));
+        }
+        entries.sort_by_cached_key(|entry| (entry.kind != Kind::Directory, entry.path.clone()));
+        let more = entries.len().saturating_sub(ENTRIES);
+        entries.truncate(ENTRIES);
+        let last = entries.len() + usize::from(more > 0);
+        for (place, entry) in (1..).zip(&entries) {
+            let (branch, below) = branches(place == last);
+            self.line(&format!("{indent}{branch}{}", label(entry)));
+            if entry.kind == Kind::Directory && depth > 1 && self.lines < LINES {
+                self.directory(&entry.path, &format!("{indent}{below}"), depth - 1)?;
+            }
+        }
+        if more > 0 {
+            self.line(&format!("{indent}└── ... and {more} more items"));
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str) {
+        self.lines += 1;
+        if self.lines <= LINES {
+            let _written = writeln!(self.text, "{line}");
+        } else if self.lines == LINES + 1 {
+            self.text.push_str("... cut here: ask for a path below\n");
+        }
+    }
+}
+
+fn branches(last: bool) -> (&'static str, &'static str) {
+    if last {
+        ("└── ", "    ")
+    } else {
+        ("├── ", "│   ")
+    }
+}
+
+fn label(entry: &Found) -> String {
+    let name = entry.path.name().unwrap_or_default();
+    match entry.kind {
+        Kind::Directory => format!("{name}/"),
+        Kind::File => format!("{name} ({})", human_size(entry.size())),
+        Kind::Symlink => format!("{name} (link)"),
+        Kind::Special => format!("{name} (special)"),
+    }
+}

@@ -1,0 +1,29 @@
+//! Schemas of parameters that many operations share. Requests hold the text as it came, because
+//! the core reads it with its own codes; these types only say what to offer.
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// The parameter `zone`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum ZoneParameter {
+    Uploads,
+    Storage,
+    Documents,
+}
+
+/// The parameter `content_format`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum ContentFormatParameter {
+    Hex,
+    Base64,
+    Raw,
+}
+
+/// An operation without parameters.
+#[derive(Deserialize, ToSchema)]
+pub struct Nothing {}

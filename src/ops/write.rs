@@ -1,0 +1,141 @@
+//! How operations write one file: read, edit, stage, guard, install, commit.
+
+use fileshed_core::guard::Needs;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::{Code, Error, Shed, Zone};
+use serde_json::{Map, Value};
+
+use super::arguments::is_true;
+
+/// Failures of every operation that writes a file.
+pub(super) const ERRORS: &[Code] = &[
+    Code::InvalidZone,
+    Code::ZoneReadonly,
+    Code::NotAFile,
+    Code::PathEscape,
+    Code::PathStartsWithZone,
+    Code::ProtectedPath,
+    Code::InvalidPath,
+    Code::FileLocked,
+    Code::FileTooLarge,
+    Code::QuotaExceeded,
+];
+
+/// Failures of operations that also read what they edit.
+pub(super) const ERRORS_OF_EDITS: &[Code] = &[
+    Code::InvalidZone,
+    Code::ZoneReadonly,
+    Code::FileNotFound,
+    Code::NotAFile,
+    Code::PatternNotFound,
+    Code::PathEscape,
+    Code::PathStartsWithZone,
+    Code::ProtectedPath,
+    Code::InvalidPath,
+    Code::FileLocked,
+    Code::FileTooLarge,
+    Code::QuotaExceeded,
+];
+
+/// With `overwrite: true` the parameters of a place mean nothing, whatever they hold.
+pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
+    if arguments.get("overwrite").is_some_and(is_true) {
+        for name in [
+            "position",
+            "line",
+            "end_line",
+            "pattern",
+            "regex_flags",
+            "match_all",
+            "offset",
+            "length",
+        ] {
+            arguments.remove(name);
+        }
+    }
+}
+
+/// Bytes of the largest file that the server takes.
+pub(super) fn largest_file(shed: &Shed) -> u64 {
+    shed.settings().max_file_size_mb * MEBIBYTE
+}
+
+/// One file to write.
+pub(super) struct File<'a> {
+    pub(super) zone: &'a Zone<'a>,
+    pub(super) operation: &'static str,
+    pub(super) path: &'a str,
+    pub(super) message: Option<&'a str>,
+}
+
+/// What was written.
+pub(super) struct Written {
+    pub(super) path: String,
+    pub(super) size: u64,
+    pub(super) created: bool,
+}
+
+impl Written {
+    pub(super) fn sentence(&self) -> String {
+        let verb = if self.created { "Created" } else { "Wrote" };
+        format!("{verb} {} ({} bytes)", self.path, self.size)
+    }
+}
+
+impl File<'_> {
+    /// Gives the file this content, whatever it had.
+    pub(super) fn overwrite(&self, content: &[u8]) -> Result<Written, Error> {
+        let path = self.zone.path_to_change("path", self.path)?;
+        self.zone.expect_writable()?;
+        self.zone.target("path", &path)?;
+        // Written before the turn: others need not wait for it.
+        let staged = self.zone.stage(content)?;
+        let writer = self.zone.writer(self.operation)?;
+        let target = self.zone.target("path", &path)?;
+        self.install(writer, target, staged)
+    }
+
+    /// Gives the file what `edit` makes of its content; a missing file is empty, or an error
+    /// where `must_exist`. Nobody else writes in between.
+    pub(super) fn edit(
+        &self,
+        must_exist: bool,
+        edit: impl FnOnce(&[u8]) -> Result<Vec<u8>, Error>,
+    ) -> Result<Written, Error> {
+        let path = self.zone.path_to_change("path", self.path)?;
+        let writer = self.zone.writer(self.operation)?;
+        if must_exist {
+            self.zone.entry(&path)?;
+        }
+        let target = self.zone.target("path", &path)?;
+        let old = match target.entry() {
+            Some(entry) => entry.content()?,
+            None => Vec::new(),
+        };
+        let new = edit(&old).map_err(|error| self.zone.explain(error))?;
+        drop(old);
+        let staged = self.zone.stage(&new)?;
+        self.install(writer, target, staged)
+    }
+
+    fn install(
+        &self,
+        writer: fileshed_core::guard::Writer<'_>,
+        target: fileshed_core::disk::Target,
+        staged: fileshed_core::disk::Staged,
+    ) -> Result<Written, Error> {
+        let size = staged.size()?;
+        let created = target.entry().is_none();
+        let path = target.path().as_str().to_owned();
+        let verb = if created { "Create" } else { "Update" };
+        writer
+            .guard(Needs::write(&target, size))?
+            .install(staged, target)?
+            .commit(self.message, &format!("{verb} {path}"))?;
+        Ok(Written {
+            path,
+            size,
+            created,
+        })
+    }
+}

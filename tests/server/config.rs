@@ -1,0 +1,217 @@
+//! What an administrator writes, and what the program says about it.
+
+use std::path::Path;
+
+use crate::support::{Finished, Server, Setup};
+
+#[track_caller]
+fn shows(finished: &Finished, line: &str) {
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let found = finished.stdout.lines().any(|other| other == line);
+    assert!(found, "{line} is missing in\n{}", finished.stdout);
+}
+
+#[track_caller]
+fn complains(finished: &Finished, parts: &[&str]) {
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    for part in parts {
+        assert!(
+            finished.stderr.contains(part),
+            "{part} is missing in\n{}",
+            finished.stderr
+        );
+    }
+}
+
+fn config(setup: &Setup) -> Finished {
+    setup.run(&["config"])
+}
+
+#[test]
+fn defaults_are_those_of_the_specification() {
+    let finished = config(&Server::with());
+    for line in [
+        "bind = \"127.0.0.1:8000\"  # default",
+        "api_keys = []  # default",
+        "storage_base_path = \"./data\"  # default",
+        "quota_per_user_mb = 1000  # default",
+        "exec.sandbox = \"required\"  # default",
+        "sqlite_readonly = false  # default",
+    ] {
+        shows(&finished, line);
+    }
+}
+
+#[test]
+fn a_flag_beats_the_environment_beats_the_file() {
+    let toml = "quota_per_user_mb = 1\nquota_per_group_mb = 2\nmax_file_size_mb = 3\n\
+                api_keys = [\"one\", \"two\"]\n[exec]\nsandbox = \"best_effort\"\nmax_per_user = 2\n";
+    let setup = Server::with()
+        .file("fileshed.toml", toml)
+        .env("FILESHED_QUOTA_PER_GROUP_MB", "20")
+        .env("FILESHED_MAX_FILE_SIZE_MB", "30")
+        .flag("max-file-size-mb", "300");
+    let finished = config(&setup);
+    for line in [
+        "quota_per_user_mb = 1  # file fileshed.toml",
+        "quota_per_group_mb = 20  # environment FILESHED_QUOTA_PER_GROUP_MB",
+        "max_file_size_mb = 300  # flag --max-file-size-mb",
+        "exec.sandbox = \"best_effort\"  # file fileshed.toml",
+        "exec.max_per_user = 2  # file fileshed.toml",
+        "api_keys = [\"********\", \"********\"]  # file fileshed.toml",
+    ] {
+        shows(&finished, line);
+    }
+}
+
+#[test]
+fn another_file_can_be_named() {
+    let content = "durability = \"strict\"\n";
+    let named = Server::with().file("other.toml", content);
+    let by_flag = named.run(&["config", "--config", "other.toml"]);
+    shows(&by_flag, "durability = \"strict\"  # file other.toml");
+    let named = named.env("FILESHED_CONFIG", "other.toml");
+    shows(
+        &config(&named),
+        "durability = \"strict\"  # file other.toml",
+    );
+    let missing = Server::with().env("FILESHED_CONFIG", "missing.toml");
+    complains(
+        &config(&missing),
+        &[
+            "environment FILESHED_CONFIG",
+            "missing.toml",
+            "cannot be read",
+        ],
+    );
+}
+
+#[test]
+fn secrets_come_from_files_and_are_never_shown() {
+    let setup = Server::with()
+        .file("keys", "key-one\nkey-two\n")
+        .env("FILESHED_API_KEYS_FILE", "keys");
+    let finished = config(&setup);
+    shows(
+        &finished,
+        "api_keys = [\"********\", \"********\"]  # environment FILESHED_API_KEYS_FILE",
+    );
+    assert!(!finished.stdout.contains("key-one"));
+
+    let server = setup.env("FILESHED_LOG_LEVEL", "trace").start();
+    let answer = server
+        .client()
+        .header("Authorization", "Bearer key-two")
+        .header("X-User-Id", "alice")
+        .call("shed_parameters", &serde_json::json!({}));
+    answer.data();
+    assert!(server.logged("shed_parameters"));
+    assert!(!server.log().contains("key-"), "{}", server.log());
+
+    let both = Server::with()
+        .file("keys", "key-one")
+        .env("FILESHED_API_KEYS_FILE", "keys")
+        .env("FILESHED_API_KEYS", "key-two");
+    let finished = config(&both);
+    complains(&finished, &["FILESHED_API_KEYS_FILE", "both set"]);
+    assert!(!finished.stderr.contains("key-"), "{}", finished.stderr);
+}
+
+#[test]
+fn all_faults_are_listed_at_once() {
+    let toml = "quota_per_user = 5\nnetwork_mode = \"some\"\n[exec]\nsandbx = \"required\"\n";
+    let setup = Server::with()
+        .file("fileshed.toml", toml)
+        .env("FILESHED_MAX_FILE_SIZE_MB", "many")
+        .env("FILESHED_EXEC_SANDBOXX", "hidden-value")
+        .env("FILESHED_API_KEYS", "")
+        .env("FILESHED_EXEC_TIMEOUT_DEFAULT", "500")
+        .flag("bind", "everywhere");
+    let finished = setup.run(&["serve"]);
+    complains(
+        &finished,
+        &[
+            "8 faults",
+            "file fileshed.toml: `quota_per_user` is not a setting, did you mean `quota_per_user_mb`?",
+            "file fileshed.toml: `network_mode` = `some` must be one of disabled, safe, all",
+            "file fileshed.toml: `exec.sandbx` is not a setting, did you mean `exec.sandbox`?",
+            "environment FILESHED_MAX_FILE_SIZE_MB: `max_file_size_mb` = `many` must be a whole number",
+            "`FILESHED_EXEC_SANDBOXX` is not a setting, did you mean `FILESHED_EXEC_SANDBOX`?",
+            "environment FILESHED_API_KEYS: `api_keys` is empty",
+            "`exec_timeout_default` = `500` must not be more than `exec_timeout_max`, which is 300",
+            "flag --bind: `bind` = `everywhere` must be an address with a port",
+        ],
+    );
+    assert!(
+        !finished.stderr.contains("hidden-value"),
+        "{}",
+        finished.stderr
+    );
+    assert!(!setup.path("data").exists(), "nothing is touched");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_named_with_its_line_and_not_quoted() {
+    let setup = Server::with().file(
+        "fileshed.toml",
+        "log_level = \"info\"\napi_keys = [\"hidden\n",
+    );
+    let finished = config(&setup);
+    complains(&finished, &["fileshed.toml", "line 2"]);
+    assert!(!finished.stderr.contains("hidden"), "{}", finished.stderr);
+}
+
+#[test]
+fn other_machines_need_a_key() {
+    for bind in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8000"] {
+        let open = Server::with().flag("bind", bind);
+        complains(&open.run(&["serve"]), &["`bind`", "set `api_keys`"]);
+        let keyed = open.env("FILESHED_API_KEYS", "service-key");
+        assert_eq!(config(&keyed).code, Some(0), "{bind}");
+    }
+    shows(
+        &config(&Server::with().flag("bind", "[::1]:9000")),
+        "bind = \"[::1]:9000\"  # flag --bind",
+    );
+}
+
+#[test]
+fn secrets_are_visible_ascii() {
+    for keys in ["a,,b", "a b", " ", "schlüssel"] {
+        let setup = Server::with().env("FILESHED_API_KEYS", keys);
+        complains(&config(&setup), &["FILESHED_API_KEYS", "`api_keys`"]);
+    }
+}
+
+#[test]
+fn variables_of_an_orchestrator_are_not_ours() {
+    let setup = Server::with()
+        .env("FILESHED_PORT", "tcp://10.0.0.1:8000")
+        .env("FILESHED_PORT_8000_TCP_ADDR", "10.0.0.1")
+        .env("FILESHED_SERVICE_HOST", "10.0.0.1");
+    assert_eq!(config(&setup).code, Some(0));
+    let meant = Server::with().env("FILESHED_PORT", "9000");
+    complains(&config(&meant), &["`FILESHED_PORT` is not a setting"]);
+}
+
+#[test]
+fn help_names_every_setting_and_hides_the_helper() {
+    let finished = Server::with().run(&["--help"]);
+    assert_eq!(finished.code, Some(0));
+    for setting in fileshed::config::SETTINGS {
+        assert!(
+            finished.stdout.contains(&format!("--{}", setting.flag())),
+            "{}",
+            setting.key
+        );
+        assert!(
+            finished.stdout.contains(&setting.variable()),
+            "{}",
+            setting.key
+        );
+    }
+    assert!(!finished.stdout.contains("jail"));
+    assert_eq!(Server::with().run(&["--nonsense"]).code, Some(2));
+    assert_eq!(Server::with().run(&["doctor"]).code, Some(0));
+    assert!(Path::new(env!("CARGO_BIN_EXE_fileshed")).exists());
+}

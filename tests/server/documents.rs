@@ -1,0 +1,214 @@
+//! The OpenAPI documents: committed, served, and of use to Open WebUI.
+
+use std::collections::BTreeSet;
+
+use fileshed::openapi::{Toolset, document, pretty};
+use fileshed::ops::OPERATIONS;
+use serde_json::{Map, Value, json};
+
+use crate::support::{Server, repository};
+
+/// Most characters that the tools of a document may cost a model on every turn.
+const BUDGET_ALL: usize = 24_000;
+const BUDGET_CORE: usize = 9_000;
+
+#[test]
+fn the_committed_document_is_the_generated_one() {
+    let path = repository().join("openapi/fileshed.json");
+    let committed = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        committed == pretty(Toolset::All).expect("a document"),
+        "openapi/fileshed.json is out of date: cargo run -- openapi > openapi/fileshed.json"
+    );
+}
+
+#[test]
+fn the_program_prints_what_it_serves() {
+    let server = Server::with_key();
+    let all = server.client().get("/openapi.json");
+    assert_eq!(
+        (all.status, all.header("content-type")),
+        (200, "application/json")
+    );
+    assert_eq!(all.body, document(Toolset::All));
+    let printed = server.run(&["openapi"]);
+    assert_eq!(printed.stdout, pretty(Toolset::All).expect("a document"));
+    let core = server.client().get("/openapi.json?toolset=core");
+    assert_eq!(core.body, document(Toolset::Core));
+    let printed = server.run(&["openapi", "--toolset", "core"]);
+    assert_eq!(printed.stdout, pretty(Toolset::Core).expect("a document"));
+    let none = server.client().get("/openapi.json?toolset=half");
+    none.refused(400, "INVALID_PARAMETER");
+}
+
+#[test]
+fn a_document_that_is_known_is_not_sent_again() {
+    let server = Server::start();
+    let first = server.client().get("/openapi.json");
+    let tag = first.header("etag").to_owned();
+    for known in [
+        tag.clone(),
+        format!("W/{tag}"),
+        format!("\"x\", {tag}"),
+        "*".to_owned(),
+    ] {
+        let again = server
+            .client()
+            .header("If-None-Match", &known)
+            .get("/openapi.json");
+        assert_eq!((again.status, again.text.as_str()), (304, ""), "{known}");
+        assert_eq!(again.header("etag"), tag);
+    }
+    let other = server
+        .client()
+        .header("If-None-Match", "\"x\"")
+        .get("/openapi.json");
+    assert_eq!(other.status, 200);
+}
+
+#[test]
+fn people_browse_without_the_internet() {
+    let server = Server::with_key();
+    let redirect = server.client().get("/docs");
+    assert_eq!(
+        (redirect.status, redirect.header("location")),
+        (303, "/docs/")
+    );
+    let page = server.client().get("/docs/");
+    assert_eq!(page.status, 200);
+    let script = server.client().get("/docs/swagger-initializer.js");
+    assert!(script.text.contains("/openapi.json"), "{}", script.text);
+    assert!(!page.text.contains("https://"), "{}", page.text);
+    let bundle = server.client().get("/docs/swagger-ui-bundle.js");
+    assert!(bundle.status == 200 && bundle.text.len() > 100_000);
+}
+
+#[test]
+fn open_webui_makes_a_usable_tool_of_every_operation() {
+    for (toolset, budget) in [(Toolset::All, BUDGET_ALL), (Toolset::Core, BUDGET_CORE)] {
+        let tools = tools(&document(toolset));
+        let names: BTreeSet<&str> = tools
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        let expected: BTreeSet<&str> = OPERATIONS
+            .iter()
+            .filter(|entry| toolset == Toolset::All || entry.core)
+            .map(|entry| entry.id)
+            .collect();
+        assert_eq!(names, expected);
+        for tool in &tools {
+            assert!(
+                tool["description"]
+                    .as_str()
+                    .is_some_and(|text| text.len() > 10),
+                "{tool}"
+            );
+            let properties = tool["parameters"]["properties"]
+                .as_object()
+                .expect("properties");
+            for (name, property) in properties {
+                assert_plain(property, &format!("{}.{name}", tool["name"]));
+            }
+            for name in tool["parameters"]["required"].as_array().expect("required") {
+                assert!(
+                    properties.contains_key(name.as_str().unwrap_or_default()),
+                    "{tool}"
+                );
+            }
+        }
+        let cost = json!(tools).to_string().chars().count();
+        println!(
+            "{toolset:?}: {} tools, {cost} of {budget} characters",
+            tools.len()
+        );
+        assert!(
+            cost <= budget,
+            "{toolset:?}: {cost} characters, {budget} are allowed"
+        );
+    }
+}
+
+/// One plain type that every provider takes.
+fn assert_plain(schema: &Value, place: &str) {
+    let kind = schema["type"].as_str();
+    assert!(
+        matches!(
+            kind,
+            Some("string" | "integer" | "number" | "boolean" | "array" | "object")
+        ),
+        "{place}: {schema}"
+    );
+    for composed in ["$ref", "oneOf", "anyOf", "allOf"] {
+        assert!(schema.get(composed).is_none(), "{place}: {schema}");
+    }
+    if kind == Some("array") {
+        assert_plain(&schema["items"], place);
+    }
+}
+
+/// What Open WebUI 0.12 offers a model for a document: a tool for each operation with an id,
+/// described by its description or else its summary, whose parameters are the properties of the
+/// JSON body once references are followed.
+fn tools(document: &Value) -> Vec<Value> {
+    let methods = [
+        "get", "put", "post", "delete", "options", "head", "patch", "trace",
+    ];
+    let none = Map::new();
+    document["paths"]
+        .as_object()
+        .unwrap_or(&none)
+        .values()
+        .filter_map(Value::as_object)
+        .flatten()
+        .filter(|(method, operation)| {
+            methods.contains(&method.as_str()) && operation["operationId"].is_string()
+        })
+        .map(|(_, operation)| {
+            let text = operation
+                .get("description")
+                .or_else(|| operation.get("summary"));
+            let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let body = resolved(body, document, &[]);
+            let properties = body.get("properties").cloned().unwrap_or_else(|| json!({}));
+            let required = body.get("required").cloned().unwrap_or_else(|| json!([]));
+            json!({
+                "name": operation["operationId"],
+                "description": text,
+                "parameters": {"type": "object", "properties": properties, "required": required},
+            })
+        })
+        .collect()
+}
+
+/// A schema with its references followed, each at most once on the way down.
+fn resolved(schema: &Value, document: &Value, seen: &[&str]) -> Value {
+    if let Some(name) = schema["$ref"].as_str() {
+        if seen.contains(&name) {
+            return json!({});
+        }
+        let target = document
+            .pointer(name.trim_start_matches('#'))
+            .unwrap_or(&Value::Null);
+        return resolved(target, document, &[seen, &[name]].concat());
+    }
+    let Value::Object(members) = schema else {
+        return json!({});
+    };
+    let members = members.iter().map(|(key, value)| {
+        let value = match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) => properties
+                .iter()
+                .map(|(name, inner)| (name.clone(), resolved(inner, document, seen)))
+                .collect(),
+            ("items", inner) => resolved(inner, document, seen),
+            ("oneOf" | "anyOf" | "allOf", Value::Array(inner)) => inner
+                .iter()
+                .map(|inner| resolved(inner, document, seen))
+                .collect(),
+            _ => value.clone(),
+        };
+        (key.clone(), value)
+    });
+    members.collect()
+}

@@ -1,0 +1,213 @@
+//! Who is let in, as whom, and who is not.
+
+use serde_json::json;
+
+use crate::support::{Client, Server};
+
+const CALL: &str = "shed_parameters";
+
+#[track_caller]
+fn passes(client: &Client<'_>) {
+    client.call(CALL, &json!({})).data();
+}
+
+#[track_caller]
+fn refused(client: &Client<'_>, status: u16, code: &str) {
+    let answer = client.call(CALL, &json!({}));
+    answer.refused(status, code);
+    if code == "UNAUTHORIZED" {
+        assert_eq!(answer.header("www-authenticate"), "Bearer");
+    }
+    for secret in ["service-key", "wrong-secret"] {
+        assert!(!answer.text.contains(secret), "{}", answer.text);
+    }
+}
+
+#[test]
+fn shared_mode_lets_everybody_in_and_believes_no_user_header() {
+    let server = Server::start();
+    passes(&server.client());
+    passes(&server.client().header("X-OpenWebUI-User-Id", "alice"));
+    passes(
+        &server
+            .client()
+            .header("X-OpenWebUI-User-Id", "alice")
+            .header("X-User-Id", "bob"),
+    );
+    assert!(server.logged("shared"));
+    // A credential that is sent must be right, even where none is needed.
+    refused(&server.with_token("wrong-secret"), 401, "UNAUTHORIZED");
+}
+
+#[test]
+fn shared_mode_serves_no_page_of_another_site() {
+    let server = Server::start();
+    let own = format!("http://{}", server.address());
+    passes(&server.client().header("Origin", &own));
+    for (name, value) in [
+        ("Origin", "https://evil.example"),
+        ("Origin", "null"),
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Host", "evil.example"),
+    ] {
+        refused(&server.client().header(name, value), 403, "ACCESS_DENIED");
+    }
+}
+
+#[test]
+fn a_service_key_speaks_for_the_user_it_names() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "first-key,service-key")
+        .start();
+    passes(&server.as_user("alice"));
+    let gateway = |key: &str| {
+        server
+            .client()
+            .header("Authorization", &format!("Bearer {key}"))
+    };
+    passes(&gateway("first-key").header("X-User-Id", "alice"));
+    passes(&server.as_user("alice").header("X-User-Id", "alice"));
+    passes(
+        &server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Name", "Ursula %C3%96ne")
+            .header("X-OpenWebUI-User-Email", "")
+            .header("X-OpenWebUI-User-Role", "user"),
+    );
+    passes(
+        &server
+            .client()
+            .header("authorization", "bearer service-key")
+            .header("X-OpenWebUI-User-Id", "alice"),
+    );
+
+    refused(&gateway("service-key"), 401, "INVALID_USER");
+    refused(
+        &server.as_user("alice").header("X-User-Id", "bob"),
+        403,
+        "ACCESS_DENIED",
+    );
+}
+
+#[test]
+fn wrong_credentials_in_every_form() {
+    let server = Server::with_key();
+    let named = || server.client().header("X-OpenWebUI-User-Id", "alice");
+    refused(&server.client(), 401, "UNAUTHORIZED");
+    refused(&named(), 401, "UNAUTHORIZED");
+    for value in [
+        "",
+        "Bearer",
+        "Bearer ",
+        "service-key",
+        "Basic c2VydmljZS1rZXk6",
+        "Bearer wrong-secret",
+        "Bearer service-ke",
+        "Bearer service-key2",
+        "Bearer service-key,service-key",
+        "Bearer service-key wrong-secret",
+        "Bearer SERVICE-KEY",
+    ] {
+        refused(&named().header("Authorization", value), 401, "UNAUTHORIZED");
+    }
+    let long = format!("Bearer {}", "k".repeat(2000));
+    refused(&named().header("Authorization", &long), 401, "UNAUTHORIZED");
+    let odd = server.raw(
+        b"POST /shed_parameters HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+          Authorization: Bearer service-key\xff\r\nX-User-Id: alice\r\n\r\n",
+    );
+    assert!(odd.starts_with("HTTP/1.1 401 "), "{odd}");
+    let twice = server
+        .as_user("alice")
+        .header("Authorization", "Bearer service-key");
+    refused(&twice, 401, "UNAUTHORIZED");
+    let lines = server.log();
+    assert!(
+        !lines.contains("service-key") && !lines.contains("wrong-secret"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn identity_headers_that_cannot_be_meant() {
+    let server = Server::with_key();
+    for user in ["", "a\tb", &"u".repeat(257)] {
+        refused(&server.as_user(user), 401, "INVALID_USER");
+    }
+    let gateway = || {
+        server
+            .client()
+            .header("Authorization", "Bearer service-key")
+    };
+    refused(
+        &gateway().header_bytes("X-OpenWebUI-User-Id", b"al\xffice"),
+        401,
+        "INVALID_USER",
+    );
+    refused(
+        &server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Id", "alice"),
+        401,
+        "INVALID_USER",
+    );
+    refused(&gateway().header("X-User-Id", ""), 401, "INVALID_USER");
+    for name in ["%0A", "%FF", &"%C3%96".repeat(200)] {
+        let client = server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Name", name);
+        refused(&client, 401, "INVALID_USER");
+    }
+    passes(&server.as_user(&"u".repeat(256)));
+    passes(
+        &server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Name", &"%C3%96".repeat(100)),
+    );
+}
+
+#[test]
+fn conversations_are_short_texts() {
+    let server = Server::with_key();
+    for chat in ["", "temporary:5", "8c7f2c1e", &"c".repeat(256)] {
+        passes(&server.as_user("alice").chat(chat));
+    }
+    passes(&server.as_user("alice").header("X-Session-Id", "s"));
+    refused(
+        &server.as_user("alice").chat(&"c".repeat(257)),
+        400,
+        "INVALID_PARAMETER",
+    );
+    refused(
+        &server.as_user("alice").chat("one").chat("two"),
+        401,
+        "INVALID_USER",
+    );
+}
+
+#[test]
+fn header_names_are_the_administrators_choice() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_HEADER_USER_ID", "X-Gateway-User")
+        .start();
+    let gateway = || {
+        server
+            .client()
+            .header("Authorization", "Bearer service-key")
+    };
+    passes(&gateway().header("X-Gateway-User", "alice"));
+    refused(
+        &gateway().header("X-OpenWebUI-User-Id", "alice"),
+        401,
+        "INVALID_USER",
+    );
+}
+
+#[test]
+fn logs_tell_users_apart_without_naming_them() {
+    let server = Server::with_key();
+    passes(&server.as_user("alice-the-first"));
+    assert!(server.logged("namespace=\"8ac6c19f\""));
+    assert!(!server.log().contains("alice"), "{}", server.log());
+}

@@ -1,0 +1,390 @@
+//! The real server on a loopback port, for every test binary.
+//!
+//! `#[path = "../support/mod.rs"] mod support;`, with `#[expect(dead_code, reason = "…")]` where a
+//! binary does not use all of it, then
+//! `Server::start()` or `Server::with().env("FILESHED_API_KEYS", "key").start()`.
+//! Each server has its own directory and no environment but its own; it ends with its value.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    unreachable_pub,
+    reason = "a test that cannot go on panics, and it starts processes"
+)]
+
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// Longest that a server may take to start or to stop.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The program, not yet started.
+pub struct Setup {
+    directory: tempfile::TempDir,
+    environment: Vec<(String, String)>,
+    flags: Vec<String>,
+}
+
+impl Setup {
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.push(format!("--{name}"));
+        self.flags.push(value.to_owned());
+        self
+    }
+
+    /// Writes a file beside the data, for configurations and secrets.
+    pub fn file(self, name: &str, content: &str) -> Self {
+        std::fs::write(self.directory.path().join(name), content).unwrap();
+        self
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs the program with these arguments to its end.
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// Starts the server and waits until it listens.
+    pub fn start(self) -> Server {
+        let mut child = self
+            .command(&["serve", "--bind", "127.0.0.1:0"])
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let log = Arc::new(Mutex::new(String::new()));
+        let (sender, receiver) = mpsc::channel();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let written = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if let Some(address) = listening(&line) {
+                    let _ = sender.send(address);
+                }
+                let mut log = written.lock().unwrap();
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        let address = receiver.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+            let _ = child.kill();
+            panic!("the server does not listen:\n{}", log.lock().unwrap())
+        });
+        Server {
+            child,
+            address,
+            log,
+            setup: self,
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fileshed"));
+        command
+            .args(arguments)
+            .args(&self.flags)
+            .current_dir(self.directory.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+/// The address in the line that says so, in either log format.
+fn listening(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once("listening")?;
+    let (_, rest) = rest
+        .split_once("address")
+        .or_else(|| line.split_once("address"))?;
+    let rest = rest.trim_start_matches(['"', ':', '=']);
+    let end = rest.find(['"', ' ', ',']).unwrap_or(rest.len());
+    Some(rest[..end].to_owned())
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    address: String,
+    log: Arc<Mutex<String>>,
+    setup: Setup,
+}
+
+impl Server {
+    /// A server in shared mode.
+    pub fn start() -> Self {
+        Self::with().start()
+    }
+
+    /// A server that is configured first.
+    pub fn with() -> Setup {
+        Setup {
+            directory: tempfile::tempdir().unwrap(),
+            environment: Vec::new(),
+            flags: Vec::new(),
+        }
+    }
+
+    /// A server with the service key `service-key`.
+    pub fn with_key() -> Self {
+        Self::with().env("FILESHED_API_KEYS", "service-key").start()
+    }
+
+    /// host:port
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.setup.path("data")
+    }
+
+    /// Everything that was logged so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Waits until `text` was logged.
+    pub fn logged(&self, text: &str) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if self.log().contains(text) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+
+    /// Runs the program beside the server, on the same data.
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        self.setup.run(arguments)
+    }
+
+    pub fn process(&self) -> rustix::process::Pid {
+        rustix::process::Pid::from_child(&self.child)
+    }
+
+    /// Asks the server to stop.
+    pub fn terminate(&self) {
+        rustix::process::kill_process(self.process(), rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Waits for the end; the exit code.
+    pub fn wait(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the server does not stop:\n{}", self.log())
+    }
+
+    /// Sends bytes as they are and reads until the connection ends, however it ends.
+    pub fn raw(&self, request: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.write_all(request);
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// A call without any header.
+    pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
+        self.client().call(operation, arguments)
+    }
+
+    /// Requests without headers, to which some may be added.
+    pub fn client(&self) -> Client<'_> {
+        Client {
+            server: self,
+            headers: Vec::new(),
+        }
+    }
+
+    /// What Open WebUI sends for a user; the server must have the key of [`Server::with_key`].
+    pub fn as_user(&self, user: &str) -> Client<'_> {
+        self.client()
+            .header("Authorization", "Bearer service-key")
+            .header("X-OpenWebUI-User-Id", user)
+    }
+
+    /// Somebody with a personal token.
+    pub fn with_token(&self, secret: &str) -> Client<'_> {
+        self.client()
+            .header("Authorization", &format!("Bearer {secret}"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Headers for requests to a server.
+#[derive(Clone)]
+pub struct Client<'a> {
+    server: &'a Server,
+    headers: Vec<(String, Vec<u8>)>,
+}
+
+impl Client<'_> {
+    #[must_use]
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.header_bytes(name, value.as_bytes())
+    }
+
+    #[must_use]
+    pub fn header_bytes(mut self, name: &str, value: &[u8]) -> Self {
+        self.headers.push((name.to_owned(), value.to_vec()));
+        self
+    }
+
+    #[must_use]
+    pub fn chat(self, id: &str) -> Self {
+        self.header("X-OpenWebUI-Chat-Id", id)
+    }
+
+    pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
+        self.post(operation, arguments.to_string().as_bytes())
+    }
+
+    /// A body as it is, also one that is no JSON.
+    pub fn post(&self, operation: &str, body: &[u8]) -> Answer {
+        self.send("POST", &format!("/{operation}"), body)
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, b"")
+    }
+
+    pub fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(self.server.url(path));
+        for (name, value) in &self.headers {
+            request = request.header(name, value.as_slice());
+        }
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .max_redirects(0)
+            .output_buffer_size(1 << 20)
+            .timeout_global(Some(PATIENCE))
+            .build()
+            .into();
+        let response = if body.is_empty() && method != "POST" {
+            agent.run(request.body(()).unwrap())
+        } else {
+            agent.run(request.body(body).unwrap())
+        };
+        Answer::read(response.unwrap())
+    }
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub text: String,
+    /// The text as JSON, null if it is none.
+    pub body: Value,
+}
+
+impl Answer {
+    fn read(response: ureq::http::Response<ureq::Body>) -> Self {
+        let (parts, body) = response.into_parts();
+        let mut text = Vec::new();
+        body.into_reader().read_to_end(&mut text).unwrap();
+        let text = String::from_utf8_lossy(&text).into_owned();
+        Self {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body: serde_json::from_str(&text).unwrap_or_default(),
+            text,
+        }
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap_or("?"))
+    }
+
+    /// The code of a failure, or "" on success.
+    pub fn code(&self) -> &str {
+        self.body["error"]["code"].as_str().unwrap_or_default()
+    }
+
+    /// Asserts success and gives `data`.
+    #[track_caller]
+    pub fn data(&self) -> &Value {
+        assert_eq!(self.status, 200, "{}", self.text);
+        assert_eq!(self.body["success"], true, "{}", self.text);
+        &self.body["data"]
+    }
+
+    /// Asserts a failure in the whole form of the envelope.
+    #[track_caller]
+    pub fn refused(&self, status: u16, code: &str) {
+        assert_eq!((self.status, self.code()), (status, code), "{}", self.text);
+        assert_eq!(self.body["success"], false, "{}", self.text);
+        let error = &self.body["error"];
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        );
+        assert!(error["hint"].as_str().is_some_and(|text| !text.is_empty()));
+        assert!(error["details"].is_object(), "{}", self.text);
+        assert_eq!(self.header("content-type"), "application/json");
+    }
+}
+
+/// The files of the repository that tests compare with.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
