@@ -1,87 +1,239 @@
-//! Stub until history lands.
-use crate::disk::{Root, Totals};
-use crate::zone::ZonePath;
-use crate::{Caller, Code, Teach};
+//! The only place that knows git: what a zone was, change by change.
+//!
+//! The repository lies beside the work tree, where no path of the zone leads. What an operation
+//! changed is committed path by path, straight from HEAD's tree, so that a commit costs the same
+//! in a zone of ten files and of ten thousand. What a command may have changed is found by a walk
+//! that reads only files whose stat is new. Bytes are stored as they are: no attribute, filter or
+//! setting changes them. Names that are not UTF-8, special files, empty directories and whatever
+//! git takes for a `.git` are not versioned.
+//!
+//! Callers hold the writer lock of the zone around every call, opening included.
 
-/// stub
-#[derive(Debug, Clone)]
-pub struct Author {
-    /// n
-    pub name: String,
-    /// e
-    pub email: String,
+mod author;
+mod change;
+mod commit;
+mod compare;
+mod config;
+mod content;
+mod error;
+mod repository;
+mod stat_cache;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::path::Path;
+
+use git2::{Commit, ErrorCode, Repository};
+use jiff::Timestamp;
+
+use crate::disk::{DiskError, Kind, Root, Vacancy};
+use crate::zone::ZonePath;
+use compare::Comparison;
+use content::{is_versioned, mode_of, store, zone_path};
+use stat_cache::StatCache;
+use tree::Edits;
+
+pub use author::Author;
+pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
+pub use error::HistoryError;
+
+/// The history of one zone.
+pub struct History {
+    repository: Repository,
+    parent: Root,
+    data: Root,
 }
-impl Author {
-    pub(crate) fn of(caller: &Caller) -> Self {
-        Self {
-            name: caller.name.clone().unwrap_or_else(|| "x".into()),
-            email: "x".into(),
-        }
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let place = self.git_dir();
+        formatter
+            .debug_struct("History")
+            .field("git_dir", &place)
+            .finish_non_exhaustive()
     }
 }
-/// stub
-#[derive(Debug, Clone)]
-pub struct CommitId(String);
-impl CommitId {
-    /// s
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-/// stub
-pub struct History;
-/// stub
-pub struct Captured {
-    /// c
-    pub commit: Option<CommitId>,
-    /// t
-    pub totals: Totals,
-}
+
 impl History {
-    /// stub
-    pub fn open(_b: &Root, _d: &Root) -> Result<Self, HistoryError> {
-        Ok(Self)
-    }
-    /// stub
-    pub fn commit_paths(
-        &self,
-        _p: &[ZonePath],
-        _m: &str,
-        _a: &Author,
-        _w: jiff::Timestamp,
-    ) -> Result<Option<CommitId>, HistoryError> {
-        Ok(None)
-    }
-    /// stub
-    pub fn git_dir(&self) -> &std::path::Path {
-        std::path::Path::new("/x")
-    }
-    /// stub
-    pub fn refresh_index(&self) -> Result<(), HistoryError> {
-        Ok(())
-    }
-    /// stub
-    pub fn capture(
-        &self,
-        _m: &str,
-        _a: &Author,
-        _w: jiff::Timestamp,
-    ) -> Result<Captured, HistoryError> {
-        Ok(Captured {
-            commit: None,
-            totals: Totals::default(),
+    /// Opens the history of the work tree `data`, which lies in `parent`. The first time it is
+    /// made, or, where the work tree has a repository inside, taken over.
+    pub fn open(parent: &Root, data: &Root) -> Result<Self, HistoryError> {
+        Ok(Self {
+            repository: repository::open(parent, data)?,
+            parent: parent.try_clone()?,
+            data: data.try_clone()?,
         })
     }
-}
-/// stub
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct HistoryError;
-impl Teach for HistoryError {
-    fn code(&self) -> Code {
-        Code::InternalApiError
+
+    /// Where the repository is, for the command `git`.
+    #[must_use]
+    pub fn git_dir(&self) -> &Path {
+        self.repository.path()
     }
-    fn hint(&self) -> String {
-        String::new()
+
+    /// The last commit, if there is one.
+    pub fn head(&self) -> Result<Option<CommitId>, HistoryError> {
+        let head = self.head_commit()?;
+        Ok(head.map(|commit| CommitId::of(commit.id())))
+    }
+
+    /// Commits what is on disk at `changed`: a file, a link, a directory with everything below,
+    /// or nothing any more. Nothing is committed where HEAD has it all.
+    pub fn commit_paths(
+        &self,
+        changed: &[ZonePath],
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Option<CommitId>, HistoryError> {
+        let mut edits = Edits::default();
+        let mut files = Vec::new();
+        for path in changed {
+            self.look_at(path, &mut edits, &mut files)?;
+        }
+        let writer = self.writer(files.len())?;
+        for path in files {
+            let entry = self.data.entry(&path)?;
+            if let Some(mode) = mode_of(entry.kind(), entry.mode()) {
+                edits.put(path.as_str(), store(writer.objects(), &entry)?, mode);
+            }
+        }
+        let commit = self.commit(&writer, edits, message, author, when)?;
+        Ok(commit.map(|(id, _)| id))
+    }
+
+    /// What differs from the last commit, wherever it is.
+    pub fn changes(&self) -> Result<Changes, HistoryError> {
+        let comparison = self.compare()?;
+        Ok(Changes {
+            changed: comparison.changes(),
+            totals: comparison.totals,
+        })
+    }
+
+    /// Commits whatever differs from the last commit, ignored files too: after a command, or
+    /// after a process died between a change and its commit. Then git's index describes HEAD.
+    pub fn capture(
+        &self,
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Captured, HistoryError> {
+        repository::restore_gitfile(&self.parent, &self.data)?;
+        let mut comparison = self.compare()?;
+        let changed = comparison.changes();
+        let totals = comparison.totals;
+        let writer = self.writer(changed.len())?;
+        let mut edits = Edits::default();
+        for (path, _, _) in &comparison.deleted {
+            edits.remove(&String::from_utf8_lossy(path));
+        }
+        for seen in &mut comparison.seen {
+            if seen.change().is_some() {
+                let entry = self.data.entry(&zone_path(&seen.path))?;
+                seen.id = store(writer.objects(), &entry)?;
+                edits.put(&seen.path, seen.id, seen.mode);
+            }
+        }
+        let commit = if changed.is_empty() {
+            None
+        } else {
+            self.commit(&writer, edits, message, author, when)?
+        };
+        let head = match &commit {
+            Some((_, tree)) => Some(*tree),
+            None => self.head_commit()?.map(|commit| commit.tree_id()),
+        };
+        let cache = self.cache();
+        if let Some(tree) = head
+            && (comparison.learned || !cache.is_current(tree))
+        {
+            cache.write(tree, &comparison.lines_after_commit())?;
+        }
+        Ok(Captured {
+            commit: commit.map(|(id, _)| id),
+            changed,
+            totals,
+        })
+    }
+
+    /// Makes git's index describe HEAD, for git commands that follow. Almost free where it does.
+    pub fn refresh_index(&self) -> Result<(), HistoryError> {
+        let Some(commit) = self.head_commit()? else {
+            return Ok(());
+        };
+        let cache = self.cache();
+        if cache.is_current(commit.tree_id()) {
+            return Ok(());
+        }
+        let lines = self.compare()?.lines_of_head();
+        cache.write(commit.tree_id(), &lines)
+    }
+
+    fn cache(&self) -> StatCache {
+        StatCache::of(self.git_dir())
+    }
+
+    fn head_commit(&self) -> Result<Option<Commit<'_>>, HistoryError> {
+        let fail = HistoryError::git("read");
+        match self.repository.refname_to_id("HEAD") {
+            Ok(id) => self.repository.find_commit(id).map(Some).map_err(fail),
+            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    fn compare(&self) -> Result<Comparison, HistoryError> {
+        let head = self.head_commit()?;
+        let tree = head
+            .map(|commit| commit.tree())
+            .transpose()
+            .map_err(HistoryError::git("read"))?;
+        Comparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
+    }
+
+    /// Sorts what is at `path` into what the commit takes away and the files that it puts.
+    fn look_at(
+        &self,
+        path: &ZonePath,
+        edits: &mut Edits,
+        files: &mut Vec<ZonePath>,
+    ) -> Result<(), HistoryError> {
+        let entry = match self.data.entry(path) {
+            Ok(entry) => entry,
+            Err(
+                DiskError::NotFound { .. }
+                | DiskError::NotADirectory { .. }
+                | DiskError::Escape { .. }
+                | DiskError::TooDeep { .. },
+            ) => {
+                // A directory above it may be a link: HEAD has the path without it.
+                let vacancy = self.data.vacancy(path);
+                edits.remove(vacancy.as_ref().map_or(path, Vacancy::path).as_str());
+                if let Some(spelled) = path.as_spelled() {
+                    edits.remove(spelled.as_str());
+                }
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let path = entry.path();
+        match entry.kind() {
+            kind if !is_versioned(path.as_str(), kind) => {}
+            Kind::File | Kind::Symlink => files.push(path.clone()),
+            Kind::Special => edits.remove(path.as_str()),
+            Kind::Directory => {
+                edits.remove(path.as_str());
+                self.data.walk(path, |found| {
+                    let versioned = is_versioned(found.path.as_str(), found.kind);
+                    if versioned && matches!(found.kind, Kind::File | Kind::Symlink) {
+                        files.push(found.path.clone());
+                    }
+                    Ok(versioned)
+                })?;
+            }
+        }
+        Ok(())
     }
 }

@@ -160,6 +160,13 @@ impl Entry {
         }
     }
 
+    /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
+    pub(crate) fn link_target(&self) -> Result<Vec<u8>, DiskError> {
+        rustix::fs::readlinkat(&self.place.parent, &*self.place.name, Vec::new())
+            .map(std::ffi::CString::into_bytes)
+            .map_err(|error| DiskError::of("read", &self.place.path, error))
+    }
+
     /// The whole content of the regular file.
     pub fn content(&self) -> Result<Vec<u8>, DiskError> {
         let mut content = Vec::with_capacity(self.size as usize + 1);

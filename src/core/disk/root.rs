@@ -249,6 +249,16 @@ impl Root {
         self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
     }
 
+    /// The same, for a directory that a command took the right to look into away from: the right
+    /// is given back, or nothing below could ever be counted.
+    pub(super) fn reopen_raw(&self, path: &CStr) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = self.resolve(path, flags, ResolveFlags::NO_SYMLINKS)?;
+        let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        rustix::fs::chmod(name, Mode::RWXU)?;
+        self.open_raw(path)
+    }
+
     /// Only the handle.
     pub(super) fn into_handle(self) -> OwnedFd {
         self.directory

@@ -93,30 +93,49 @@ impl Root {
     /// Space of everything below one directory.
     pub(crate) fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();
+        self.survey(path, |_, kind, stat| {
+            if kind == Kind::File {
+                totals.bytes += stat.st_size as u64;
+                totals.files += 1;
+            }
+        })?;
+        Ok(totals)
+    }
+
+    /// Every name below one directory, also those that are not UTF-8. Paths are those below the
+    /// root, without a leading slash.
+    pub(crate) fn survey(
+        &self,
+        path: &ZonePath,
+        mut visit: impl FnMut(&[u8], Kind, &Stat),
+    ) -> Result<(), DiskError> {
         let mut pending = Vec::from_iter(CString::new(path.display()).ok());
         while let Some(path) = pending.pop() {
-            let directory = match self.open_raw(&path) {
+            let opened = match self.open_raw(&path) {
+                Err(Errno::ACCESS) => self.reopen_raw(&path),
+                other => other,
+            };
+            let directory = match opened {
                 Err(Errno::NOENT) => continue,
                 other => other.map_err(|error| {
                     let path = ZonePath::found(path.to_string_lossy().into_owned());
                     DiskError::of("measure", &path, error)
                 })?,
             };
+            let above = match path.as_bytes() {
+                b"." => Vec::new(),
+                path => [path, b"/"].concat(),
+            };
             each(&directory, &ZonePath::root(), |name, stat| {
-                match kind_of(&stat) {
-                    Kind::File => {
-                        totals.bytes += stat.st_size as u64;
-                        totals.files += 1;
-                    }
-                    Kind::Directory => {
-                        let below = [path.as_bytes(), b"/", name.to_bytes()].concat();
-                        pending.extend(CString::new(below));
-                    }
-                    Kind::Symlink | Kind::Special => {}
+                let path = [&above, name.to_bytes()].concat();
+                let kind = kind_of(&stat);
+                visit(&path, kind, &stat);
+                if kind == Kind::Directory {
+                    pending.extend(CString::new(path));
                 }
             })?;
         }
-        Ok(totals)
+        Ok(())
     }
 }
 

@@ -1,0 +1,99 @@
+//! What can go wrong with the history of a zone.
+
+use serde_json::{Map, Value};
+
+use crate::disk::DiskError;
+use crate::{Code, Teach};
+
+/// A history that could not be read or written. Messages of git hold paths of the host, so they
+/// stay in the source chain.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryError {
+    /// git failed.
+    #[error("could not {action} the history of this zone")]
+    Git {
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        #[source]
+        source: git2::Error,
+    },
+    /// A file of the repository could not be read or written.
+    #[error("could not {action} the history of this zone")]
+    Repository {
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The zone has a repository of its own that cannot be taken over.
+    #[error("the repository that this zone came with {reason}")]
+    Unadoptable {
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The disk is full.
+    #[error("the disk of the server is full")]
+    Full,
+    /// A file of the zone could not be read.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+}
+
+impl HistoryError {
+    /// For `map_err`: git failed at `action`.
+    pub(super) fn git(action: &'static str) -> impl Fn(git2::Error) -> Self {
+        move |source| {
+            // libgit2 knows no errno; its text ends with the one of the system.
+            if source.class() == git2::ErrorClass::Os && source.message().contains("No space left")
+            {
+                Self::Full
+            } else {
+                Self::Git { action, source }
+            }
+        }
+    }
+
+    /// For `map_err`: a file of the repository failed at `action`.
+    pub(super) fn repository(action: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |source| match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Repository { action, source },
+        }
+    }
+}
+
+impl Teach for HistoryError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Git { .. } | Self::Repository { .. } | Self::Unadoptable { .. } => {
+                Code::InternalApiError
+            }
+            Self::Full => Code::QuotaExceeded,
+            Self::Disk(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Git { .. } | Self::Repository { .. } => {
+                "repeat the call; if it fails again, tell the administrator".to_owned()
+            }
+            Self::Unadoptable { .. } => {
+                "tell the administrator: the directory .git of this zone must be repaired or moved \
+                 away by hand"
+                    .to_owned()
+            }
+            Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
+            Self::Disk(error) => error.hint(),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        match self {
+            Self::Disk(error) => error.details(),
+            _ => Map::new(),
+        }
+    }
+}
