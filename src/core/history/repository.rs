@@ -47,16 +47,41 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
-    Repository::open_bare(&place).map_err(HistoryError::git("open"))
+    open_with(&place, &Flushing::EachObject)
 }
 
 /// The same repository for a large commit: what is written through it is not on disk until the
 /// file system is flushed. A flush for every object would take minutes.
 pub(super) fn open_unflushed(place: &Path) -> Result<Repository, HistoryError> {
-    let settings = place.join(OWN).join("unflushed");
-    fs::create_dir_all(place.join(OWN))
-        .and_then(|()| fs::write(&settings, "[core]\n\tfsyncObjectFiles = false\n"))
-        .map_err(HistoryError::repository("open"))?;
+    open_with(place, &Flushing::Later)
+}
+
+/// When objects and references are on disk.
+enum Flushing {
+    EachObject,
+    Later,
+}
+
+impl Flushing {
+    /// The name of a file inside the repository, and what it says.
+    fn settings(&self) -> (&'static str, &'static str) {
+        match self {
+            Self::EachObject => ("flushed", "[core]\n\tfsyncObjectFiles = true\n"),
+            Self::Later => ("unflushed", "[core]\n\tfsyncObjectFiles = false\n"),
+        }
+    }
+}
+
+/// The setting is libgit2's alone and stays out of the repository's own configuration: git says
+/// with every command that it has another name now.
+fn open_with(place: &Path, flushing: &Flushing) -> Result<Repository, HistoryError> {
+    let (name, text) = flushing.settings();
+    let settings = place.join(OWN).join(name);
+    if fs::read_to_string(&settings).ok().as_deref() != Some(text) {
+        fs::create_dir_all(place.join(OWN))
+            .and_then(|()| write(&settings, text))
+            .map_err(HistoryError::repository("open"))?;
+    }
     let fail = HistoryError::git("open");
     let repository = Repository::open_bare(place).map_err(&fail)?;
     // In this handle only, the file stands above the repository's own configuration.
