@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::time::Duration;
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::child::{self, Ending, Outcome, Sink};
 use super::jail::{self, Limits, Order};
 use super::output::Mask;
@@ -69,7 +71,7 @@ struct StreamFile {
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
 pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
     let plan = judge(zone, line, None).map_err(|error| zone.explain(error))?;
-    let plan = expand(zone.data(), plan);
+    let plan = expand(zone.data(), respell(zone.data(), plan));
     check_paths(zone, &plan)?;
     let mut stdout_file = stream_file(zone, "stdout_file", line.stdout_file)?;
     let mut stderr_file = stream_file(zone, "stderr_file", line.stderr_file)?;
@@ -139,6 +141,24 @@ fn judge(
         zone.expect_write_scope()?;
     }
     Ok(plan)
+}
+
+/// Gives names that are not NFC the spelling that they have on disk: NFC, unless only the other
+/// one is there.
+fn respell(data: &Root, mut plan: Plan) -> Plan {
+    for argument in plan.paths.iter().filter(|path| !path.glob) {
+        let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
+            continue;
+        };
+        let composed: String = word.nfc().collect();
+        let is_there =
+            |text: &str| ZonePath::parse("args", text).is_ok_and(|path| data.entry(&path).is_ok());
+        // A path that is not NFC stands for both spellings.
+        if composed != *word && (is_there(&composed) || !is_there(word)) {
+            *word = composed;
+        }
+    }
+    plan
 }
 
 /// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
