@@ -6,6 +6,7 @@
 )]
 
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "not every test needs all of it")]
 mod support;
 
 mod config;
