@@ -91,7 +91,7 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         extra = git::environment(zone, &plan.args)?;
     }
     let outcome = if plan.changes {
-        changing(zone, &plan, || run.start(zone.data(), extra, sinks))?
+        changing(zone, line, || run.start(zone.data(), extra, sinks))?
     } else {
         run.start(zone.data(), extra, sinks)?
     };
@@ -238,7 +238,7 @@ fn clone_file(file: &File) -> Result<File, DiskError> {
 /// and into the ledger, also when it was stopped.
 fn changing(
     zone: &Zone<'_>,
-    plan: &Plan,
+    line: &CommandLine<'_>,
     effect: impl FnOnce() -> Result<Outcome, Error>,
 ) -> Result<Outcome, Error> {
     let author = zone.author();
@@ -259,7 +259,7 @@ fn changing(
     if zone.name().is_versioned() {
         let captured =
             zone.history()?
-                .capture(&describe(plan), &author, zone.shed.clock().now())?;
+                .capture(&describe(line), &author, zone.shed.clock().now())?;
         zone.shed
             .ledger()
             .measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
@@ -275,10 +275,10 @@ fn changing(
 }
 
 /// The command line as a commit message: one line, of a readable length.
-fn describe(plan: &Plan) -> String {
+fn describe(line: &CommandLine<'_>) -> String {
     const CHARACTERS: usize = 72;
-    let line = std::iter::once(plan.command)
-        .chain(plan.args.iter().map(String::as_str))
+    let line = std::iter::once(line.command)
+        .chain(line.arguments.iter().map(String::as_str))
         .collect::<Vec<_>>()
         .join(" ")
         .replace(char::is_control, " ");

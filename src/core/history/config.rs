@@ -17,7 +17,6 @@ const OURS: &str = "\
 \tprecomposeunicode = false
 \tprotectHFS = true
 \tprotectNTFS = true
-\tfsyncObjectFiles = true
 [gc]
 \tauto = 0
 ";
