@@ -56,6 +56,9 @@ pub enum DiskError {
     /// The disk is full.
     #[error("the disk of the server is full")]
     Full,
+    /// A directory of the server's own, which no path of a caller names.
+    #[error("the data directory cannot be used")]
+    Server(#[source] std::io::Error),
     /// The kernel refused for another reason.
     #[error("could not {action} `{path}`")]
     Io {
@@ -98,6 +101,17 @@ impl DiskError {
     }
 }
 
+impl DiskError {
+    /// A failure on a directory of the server's own.
+    pub(crate) fn server(error: impl Into<std::io::Error>) -> Self {
+        let source = error.into();
+        match source.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
+            _ => Self::Server(source),
+        }
+    }
+}
+
 impl Teach for DiskError {
     fn code(&self) -> Code {
         match self {
@@ -109,7 +123,7 @@ impl Teach for DiskError {
             }
             Self::Escape { .. } => Code::PathEscape,
             Self::Full => Code::QuotaExceeded,
-            Self::Io { .. } => Code::InternalApiError,
+            Self::Server(_) | Self::Io { .. } => Code::InternalApiError,
         }
     }
 
@@ -139,7 +153,7 @@ impl Teach for DiskError {
                 format!("remove what is nested with shed_delete(path=\"{path}\")")
             }
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
-            Self::Io { .. } => {
+            Self::Server(_) | Self::Io { .. } => {
                 "repeat the call; if it fails again, tell the administrator".to_owned()
             }
         }
@@ -158,7 +172,7 @@ impl Teach for DiskError {
             | Self::Io { path, .. } => {
                 details.insert("path".to_owned(), path.display().into());
             }
-            Self::Full => {}
+            Self::Full | Self::Server(_) => {}
         }
         details
     }

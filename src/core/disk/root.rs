@@ -48,25 +48,19 @@ impl Root {
     /// The directory `name` below this one, made where it is missing. `name` may have several
     /// segments; it comes from the server, not from a caller.
     pub(crate) fn subdirectory(&self, name: &str) -> Result<Self, DiskError> {
-        let path = ZonePath::found(name.to_owned());
-        let directory = match self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS) {
-            Err(Errno::NOENT) => {
-                let mut place = PathBuf::new();
-                for segment in path.segments() {
-                    place.push(segment);
-                    match rustix::fs::mkdirat(&self.directory, &place, Mode::RWXU) {
-                        Ok(()) | Err(Errno::EXIST) => {}
-                        Err(error) => return Err(DiskError::of("create", &path, error)),
-                    }
-                }
-                self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+        if let Some(existing) = self.existing_subdirectory(name)? {
+            return Ok(existing);
+        }
+        let mut place = PathBuf::new();
+        for segment in name.split('/') {
+            place.push(segment);
+            match rustix::fs::mkdirat(&self.directory, &place, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(DiskError::server(error)),
             }
-            other => other,
-        };
-        Ok(Self {
-            directory: directory.map_err(|error| DiskError::of("open", &path, error))?,
-            location: self.location.join(name),
-        })
+        }
+        self.existing_subdirectory(name)?
+            .ok_or_else(|| DiskError::server(Errno::NOENT))
     }
 
     /// The directory `name` below this one, if there is one.
@@ -77,11 +71,7 @@ impl Root {
                 location: self.location.join(name),
             })),
             Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(DiskError::of(
-                "open",
-                &ZonePath::found(name.to_owned()),
-                error,
-            )),
+            Err(error) => Err(DiskError::server(error)),
         }
     }
 

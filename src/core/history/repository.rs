@@ -24,6 +24,8 @@ const GITFILE: &str = "gitdir: ../repo.git\n";
 /// Wins over every `.gitattributes` of the work tree: git itself, too, stores bytes as they are.
 const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol\n";
 
+const FLUSH: &str = "[core]\n\tfsyncObjectFiles = true\n";
+
 /// Opens the repository beside `data`. Callers hold the zone's writer lock, so every lock file of
 /// git that is there was left by a process that died.
 pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryError> {
@@ -47,49 +49,30 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
-    open_with(&place, &Flushing::EachObject)
+    let repository = Repository::open_bare(&place).map_err(HistoryError::git("open"))?;
+    flush_at_once(&repository, &place)?;
+    Ok(repository)
 }
 
 /// The same repository for a large commit: what is written through it is not on disk until the
 /// file system is flushed. A flush for every object would take minutes.
 pub(super) fn open_unflushed(place: &Path) -> Result<Repository, HistoryError> {
-    open_with(place, &Flushing::Later)
+    Repository::open_bare(place).map_err(HistoryError::git("open"))
 }
 
-/// When objects and references are on disk.
-enum Flushing {
-    EachObject,
-    Later,
-}
-
-impl Flushing {
-    /// The name of a file inside the repository, and what it says.
-    fn settings(&self) -> (&'static str, &'static str) {
-        match self {
-            Self::EachObject => ("flushed", "[core]\n\tfsyncObjectFiles = true\n"),
-            Self::Later => ("unflushed", "[core]\n\tfsyncObjectFiles = false\n"),
-        }
-    }
-}
-
-/// The setting is libgit2's alone and stays out of the repository's own configuration: git says
-/// with every command that it has another name now.
-fn open_with(place: &Path, flushing: &Flushing) -> Result<Repository, HistoryError> {
-    let (name, text) = flushing.settings();
-    let settings = place.join(OWN).join(name);
-    if fs::read_to_string(&settings).ok().as_deref() != Some(text) {
+/// Makes this handle put objects and references on disk before they count. The setting is not in
+/// the repository's own configuration, where git itself would warn that it knows a newer name.
+fn flush_at_once(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
+    let settings = place.join(OWN).join("flush");
+    if !settings.exists() {
         fs::create_dir_all(place.join(OWN))
-            .and_then(|()| write(&settings, text))
-            .map_err(HistoryError::repository("open"))?;
+            .and_then(|()| write(&settings, FLUSH))
+            .map_err(HistoryError::repository("configure"))?;
     }
-    let fail = HistoryError::git("open");
-    let repository = Repository::open_bare(place).map_err(&fail)?;
-    // In this handle only, the file stands above the repository's own configuration.
     repository
         .config()
         .and_then(|mut config| config.add_file(&settings, ConfigLevel::App, true))
-        .map_err(&fail)?;
-    Ok(repository)
+        .map_err(HistoryError::git("open"))
 }
 
 /// Makes an empty repository whole before it gets its name.
