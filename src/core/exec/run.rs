@@ -453,6 +453,7 @@ impl<'a> Run<'a> {
             access.read.extend(room);
         }
         let order = Order {
+            server: std::process::id(),
             program: program.file.clone(),
             name: program
                 .called
