@@ -111,15 +111,28 @@ impl Staging {
     }
 
     /// Removes what processes left here that are gone: every name that does not begin with one of
-    /// `living`.
-    pub(crate) fn sweep(&self, living: &[String]) -> Result<(), DiskError> {
+    /// `living`, which is asked after the names were read: who stages later is among them.
+    pub(crate) fn sweep(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<(), DiskError> {
         let path = ZonePath::root();
         let listing = rustix::fs::Dir::read_from(&self.directory)
             .map_err(|error| DiskError::of("list", &path, error))?;
-        for item in listing.flatten() {
-            let name = item.file_name().to_string_lossy().into_owned();
-            let mine = |owner: &String| name.starts_with(&format!("{owner}-"));
-            if !matches!(&*name, "." | "..") && !living.iter().any(mine) && name.contains('-') {
+        let names: Vec<String> = listing
+            .flatten()
+            .map(|item| item.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.contains('-'))
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let living = living()?;
+        for name in names {
+            if !living
+                .iter()
+                .any(|owner| name.starts_with(&format!("{owner}-")))
+            {
                 remove_tree(&self.directory, &name)?;
             }
         }
