@@ -17,7 +17,7 @@ mod slots;
 mod tar;
 mod which;
 
-pub use confinement::Confinement;
+pub use confinement::{Confinement, hide_this_process};
 pub use error::ExecError;
 pub use programs::{Program, Programs};
 pub(crate) use run::run_on_copy;

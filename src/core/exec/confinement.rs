@@ -5,13 +5,19 @@ use std::time::Duration;
 
 use super::child::{self, Sink};
 use super::jail::{Access, Enforcement, Limits, Order, Report};
-use crate::caller::Cancellation;
 use crate::disk::Root;
 
 /// The layers that hold every command.
 #[derive(Clone, Copy, Debug)]
 pub struct Confinement {
     report: Option<Report>,
+}
+
+/// Keeps commands, which run under the same account, from reading this process through /proc:
+/// its environment and memory hold secrets. Landlock refuses that as well; this holds without it.
+pub fn hide_this_process() {
+    let _refused_only_for_unknown_values =
+        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 impl Confinement {
@@ -43,7 +49,7 @@ impl Confinement {
             directory,
             sinks,
             Duration::from_secs(5),
-            &Cancellation::default(),
+            || None,
         );
         let report = outcome
             .ok()

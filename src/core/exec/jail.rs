@@ -1,7 +1,7 @@
 //! The helper that restricts itself and then becomes the command.
 //!
 //! The server never forks: it starts its own binary anew with `jail` as its only argument and
-//! sends an [`Order`] through its standard input. The helper is one fresh thread without the
+//! sends an order through its standard input. The helper is one fresh thread without the
 //! server's memory, descriptors or secrets; what it takes away from itself, the command never has:
 //!
 //! 1. a session of its own, limits, no capabilities, no way to gain any;

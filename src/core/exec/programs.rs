@@ -192,7 +192,7 @@ impl Format {
     }
 }
 
-/// The loader in the PT_INTERP segment of a 64-bit little-endian ELF file (elf(5)).
+/// The loader in the `PT_INTERP` segment of a 64-bit little-endian ELF file (elf(5)).
 fn loader(file: &mut File, head: &[u8]) -> Option<PathBuf> {
     const PT_INTERP: u32 = 3;
     let half =

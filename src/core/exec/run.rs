@@ -1,7 +1,7 @@
 //! A command from its line to its outcome.
 
 use std::fs::File;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -23,6 +23,9 @@ const OPEN_FILES: u64 = 256;
 /// Processes and threads of the account that the server runs under, commands included: more than
 /// any command needs, less than harms the machine.
 const PROCESSES: u64 = 2048;
+
+/// How often the space of a zone is measured while a command writes in it.
+const MEASURE_EVERY: Duration = Duration::from_millis(400);
 
 /// What a glob may expand to.
 const GLOB_MATCHES: usize = 5000;
@@ -480,8 +483,28 @@ impl<'a> Run<'a> {
             invocation.directory,
             invocation.sinks,
             Duration::from_secs(self.timeout),
-            &self.zone.caller().cancellation,
+            self.must_stop(invocation.writes),
         )?)
+    }
+
+    /// Watches for the caller going away and, for a command that writes, for the quota. A
+    /// measurement of a large zone takes time, so there is at least three times as much between
+    /// two of them.
+    fn must_stop(&self, writes: bool) -> impl FnMut() -> Option<Ending> {
+        let cancellation = &self.zone.caller().cancellation;
+        let mut next = Instant::now() + MEASURE_EVERY;
+        move || {
+            if cancellation.is_cancelled() {
+                return Some(Ending::Cancelled);
+            }
+            let begun = Instant::now();
+            if !writes || begun < next {
+                return None;
+            }
+            let over = self.zone.is_over_quota();
+            next = Instant::now() + MEASURE_EVERY.max(3 * begun.elapsed());
+            over.then_some(Ending::OverQuota)
+        }
     }
 
     fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
@@ -500,7 +523,8 @@ impl<'a> Run<'a> {
                 .into());
             }
             Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
-            Ending::Exited => {}
+            // What was measured afterwards has refused an excess already.
+            Ending::Exited | Ending::OverQuota => {}
         }
         if outcome.status == i32::from(jail::FAILED)
             && let Some(reason) = stderr.strip_prefix(jail::COMPLAINT)

@@ -17,16 +17,13 @@ pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Outcome {
     let found: Vec<String> = names
         .iter()
         .filter_map(|name| zone.shed.programs().shown_place(name))
+        .map(|place| place + "\n")
         .collect();
-    let bytes = found
-        .iter()
-        .map(|place| format!("{place}\n"))
-        .collect::<String>();
     Outcome {
         ending: Ending::Exited,
         status: i32::from(found.len() < names.len() || names.is_empty()),
         stdout: Stream {
-            bytes: bytes.into_bytes(),
+            bytes: found.concat().into_bytes(),
             truncated: false,
         },
         stderr: Stream::default(),

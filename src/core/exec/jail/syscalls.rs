@@ -92,7 +92,7 @@ const NEVER_HERE: &[i64] = &[
 const NEVER_HERE: &[i64] = &[];
 
 /// Terminal requests that put text into another's input.
-const FORBIDDEN_IOCTLS: [u64; 2] = [libc::TIOCSTI as u64, 0x541c];
+const FORBIDDEN_IOCTLS: [u64; 2] = [libc::TIOCSTI, 0x541c];
 
 /// Flags of clone that make namespaces.
 const NAMESPACE_FLAGS: [i32; 7] = [
