@@ -71,7 +71,7 @@ impl Root {
         let mut first = true;
         while let Some(directory) = pending.pop() {
             let entries = match self.list(&directory) {
-                Err(DiskError::NotFound { .. }) if !first => continue,
+                Err(error) if !first && error.is_gone() => continue,
                 other => other?,
             };
             first = false;
@@ -116,7 +116,8 @@ impl Root {
                 other => other,
             };
             let directory = match opened {
-                Err(Errno::NOENT) => continue,
+                // Gone since it was seen, or something else now.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 other => other.map_err(|error| {
                     let path = ZonePath::found(path.to_string_lossy().into_owned());
                     DiskError::of("measure", &path, error)

@@ -3,7 +3,10 @@
 //! In documents and groups the repository lies beside the files and is named by the environment;
 //! in storage git looks for one below the zone's root and never above it.
 
+use std::path::PathBuf;
+
 use crate::Error;
+use crate::policy::Plan;
 use crate::zone::Zone;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
@@ -22,11 +25,21 @@ const HISTORY_ONLY: [&str; 12] = [
     "tag",
 ];
 
-/// Prepares the zone for git and says what git must know.
+/// Name of the command.
+pub(super) const COMMAND: &str = "git";
+
+/// Whether git works on the repository that the server keeps: neither may write it while the
+/// other does.
+pub(super) fn shares_repository(zone: &Zone<'_>, plan: &Plan) -> bool {
+    plan.command == COMMAND && zone.name().is_versioned()
+}
+
+/// Prepares the zone for git, whose turn is taken where it shares the repository; says what git must know, and where the repository beside the zone
+/// is.
 pub(super) fn environment(
     zone: &Zone<'_>,
     arguments: &[String],
-) -> Result<Vec<(String, String)>, Error> {
+) -> Result<(Vec<(String, String)>, Option<PathBuf>), Error> {
     let author = zone.author();
     let mut environment = vec![
         ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
@@ -34,6 +47,7 @@ pub(super) fn environment(
         ("GIT_COMMITTER_NAME".to_owned(), author.name),
         ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
     ];
+    let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name().is_versioned() {
         let history = zone.history()?;
@@ -41,13 +55,13 @@ pub(super) fn environment(
             .iter()
             .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
         if !history_only {
-            let _turn = zone.turn()?;
             history.refresh_index()?;
         }
         environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
+        repository = Some(history.git_dir().to_owned());
         environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
     } else if let Some(above) = zone.data().location().parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
-    Ok(environment)
+    Ok((environment, repository))
 }

@@ -10,7 +10,9 @@ use super::jail::{self, Access, Limits, Order};
 use super::output::Mask;
 use super::{ExecError, environment, git, glob, tar, which};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
+use crate::guard::queue::Turn;
 use crate::guard::{Needs, check_lock};
+use crate::history::Author;
 use crate::ledger::Plan as Entering;
 use crate::policy::{self, PathArgument, Plan, Rules};
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -96,12 +98,12 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
     );
     let mut invocation = run.invocation(sinks);
-    if plan.command == "git" {
-        invocation.environment = git::environment(zone, &plan.args)?;
-        if zone.name().is_versioned() {
-            let repository = zone.history()?.git_dir().to_owned();
-            invocation.repository = Some(repository);
-        }
+    let mut turn = None;
+    if git::shares_repository(zone, &plan) {
+        turn = Some(zone.turn()?);
+    }
+    if plan.command == git::COMMAND {
+        (invocation.environment, invocation.repository) = git::environment(zone, &plan.args)?;
     }
     let effect = || match &plan.archive {
         _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
@@ -109,8 +111,9 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         None => run.start(invocation),
     };
     let outcome = if plan.changes {
-        changing(zone, line, effect)?
+        changing(zone, line, turn, effect)?
     } else {
+        drop(turn);
         effect()?
     };
     let ran = run.finish(&outcome)?;
@@ -285,10 +288,11 @@ pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
 }
 
 /// Runs something that may change anything in the zone, and takes what it changed into history
-/// and into the ledger, also when it was stopped.
+/// and into the ledger, also when it was stopped. With a `turn`, nobody else writes meanwhile.
 fn changing(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
+    turn: Option<Turn<'_>>,
     effect: impl FnOnce() -> Result<Outcome, Error>,
 ) -> Result<Outcome, Error> {
     let author = zone.author();
@@ -305,23 +309,41 @@ fn changing(
     };
     let intent = zone.shed.ledger().begin(&entering)?;
     let outcome = effect();
-    let turn = zone.turn()?;
-    if zone.name().is_versioned() {
-        let captured =
-            zone.history()?
-                .capture(&describe(line), &author, zone.shed.clock().now())?;
-        zone.shed
-            .ledger()
-            .measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
-    } else {
-        zone.measure()?;
-    }
-    zone.shed.ledger().settle(intent)?;
-    drop(turn);
+    let taken_in = match turn {
+        Some(turn) => take_in(zone, line, &author, &turn),
+        None => zone
+            .turn()
+            .and_then(|turn| take_in(zone, line, &author, &turn)),
+    };
     zone.shed.flusher().changed();
+    match taken_in {
+        Ok(()) => zone.shed.ledger().settle(intent)?,
+        Err(error) => {
+            zone.shed.ledger().abandon(intent)?;
+            return Err(error);
+        }
+    }
     let outcome = outcome?;
     zone.shed.expect_within_quota(&zone.home)?;
     Ok(outcome)
+}
+
+/// Commits what a command changed, where the zone has history, and enters its space.
+fn take_in(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    author: &Author,
+    _turn: &Turn<'_>,
+) -> Result<(), Error> {
+    if zone.name().is_versioned() {
+        let now = zone.shed.clock().now();
+        let captured = zone.history()?.capture(&describe(line), author, now)?;
+        let ledger = zone.shed.ledger();
+        ledger.measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
+    } else {
+        zone.measure()?;
+    }
+    Ok(())
 }
 
 /// The command line as a commit message: one line, of a readable length.

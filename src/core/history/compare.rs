@@ -88,7 +88,7 @@ impl Comparison {
                     comparison.kept.extend(kept);
                     continue;
                 }
-                Err(HistoryError::Disk(DiskError::NotFound { .. })) => continue,
+                Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
             let head = head.remove(path.as_bytes());
