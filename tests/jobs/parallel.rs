@@ -117,3 +117,91 @@ fn count_up(server: &Server, chat: &str) -> usize {
     }
     saved
 }
+
+#[test]
+fn git_and_writers_do_not_get_in_each_others_way() {
+    const EACH: usize = 25;
+    let server = Server::with_key();
+    let mut desk = Desk::of(&server, "gitters");
+    desk.create("documents", "first.txt", b"first\n");
+    std::thread::scope(|scope| {
+        for thread in 0..5 {
+            let server = &server;
+            scope.spawn(move || {
+                let mut wire = Wire::open(server, "gitters", &format!("chat-{thread}"));
+                for round in 0..EACH {
+                    let git = |arguments: &[&str]| json!({"zone": "documents", "cmd": "git", "args": arguments});
+                    let path = format!("{thread}/{round}.txt");
+                    let (operation, call) = match thread {
+                        0 => ("shed_exec", git(&["commit", "--allow-empty", "-m", &path])),
+                        1 if round % 2 == 0 => ("shed_exec", git(&["log", "-1"])),
+                        1 => ("shed_exec", git(&["status", "--porcelain"])),
+                        _ => (
+                            "shed_create_file",
+                            json!({"zone": "documents", "path": path, "content": path}),
+                        ),
+                    };
+                    let data = wire.data(operation, &call);
+                    if operation == "shed_exec" {
+                        assert_eq!(data["returncode"], 0, "{data}");
+                    }
+                }
+            });
+        }
+    });
+    for thread in 2..5 {
+        for round in 0..EACH {
+            let path = format!("{thread}/{round}.txt");
+            desk.files("documents")
+                .insert(path.clone(), path.into_bytes());
+        }
+    }
+    desk.commits += 4 * EACH as u64;
+    desk.assert_in_order();
+}
+
+#[test]
+fn commands_that_take_files_from_each_other_all_end_well() {
+    const ROUNDS: usize = 25;
+    let server = Server::with_key();
+    let mut desk = Desk::of(&server, "movers");
+    for zone in ZONES {
+        for number in 0..40 {
+            desk.create(zone, &format!("kept/{number}"), b"kept\n");
+        }
+        std::thread::scope(|scope| {
+            for (chat, kind) in ["directory", "file", "directory"].into_iter().enumerate() {
+                let server = &server;
+                scope.spawn(move || {
+                    let mut wire = Wire::open(server, "movers", &format!("chat-{chat}"));
+                    for _ in 0..ROUNDS {
+                        let lines: [&[&str]; 3] = match kind {
+                            "directory" => [
+                                &["cp", "-r", "kept", "passing"],
+                                &["mv", "-f", "passing", "gone"],
+                                &["rm", "-rf", "passing", "gone"],
+                            ],
+                            _ => [
+                                &["touch", "passing", "gone"],
+                                &["rm", "-rf", "passing"],
+                                &["rm", "-rf", "gone"],
+                            ],
+                        };
+                        for line in lines {
+                            let call = json!({"zone": zone, "cmd": line[0], "args": line[1..]});
+                            // The command may fail; the call does not.
+                            let (status, answer) = wire.call("shed_exec", &call).unwrap();
+                            assert_eq!(status, 200, "{line:?}: {answer}");
+                        }
+                    }
+                });
+            }
+        });
+        desk.exec(zone, "rm", &["-rf", "passing", "gone"]);
+        if zone == "documents" {
+            desk.exec(zone, "git", &["status"]);
+            desk.commits = desk.repository().commits();
+        }
+        desk.assert_in_order();
+    }
+}

@@ -86,8 +86,8 @@ impl Field {
             }
             let swaps = self.swaps.fetch_add(1, Ordering::Relaxed);
             // Slow calls, too, should meet a side that lasts.
-            if swaps.is_multiple_of(64) {
-                std::thread::sleep(Duration::from_millis(swaps / 64 % 8));
+            if swaps.is_multiple_of(16) {
+                std::thread::sleep(Duration::from_millis(swaps / 16 % 8));
             }
         }
     }

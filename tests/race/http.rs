@@ -51,12 +51,7 @@ fn links_lead_nowhere_over_http() {
         }
         swapping.join().unwrap();
     });
-    let kinds = [
-        "shed_tree",
-        "shed_create_file",
-        "shed_patch_text",
-        "shed_exec",
-    ];
+    let kinds = ["shed_tree", "shed_create_file", "shed_patch_text"];
     tally.assert_raced(field.swaps(), "http", &kinds);
     field.assert_untouched(&users.join("ada"));
 }

@@ -16,7 +16,6 @@ mod support;
 #[expect(dead_code, reason = "not every test needs all of it")]
 mod outside;
 #[path = "../support/wire.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
 mod wire;
 
 mod field;
