@@ -9,16 +9,10 @@ pub(crate) struct Tally(BTreeMap<&'static str, (u64, u64)>);
 impl Tally {
     pub(crate) fn count<T, E>(&mut self, kind: &'static str, outcome: Result<T, E>) -> Option<T> {
         let (through, refused) = self.0.entry(kind).or_default();
-        match outcome {
-            Ok(value) => {
-                *through += 1;
-                Some(value)
-            }
-            Err(_) => {
-                *refused += 1;
-                None
-            }
-        }
+        let value = outcome.ok();
+        *through += u64::from(value.is_some());
+        *refused += u64::from(value.is_none());
+        value
     }
 
     pub(crate) fn add(&mut self, other: Self) {

@@ -34,12 +34,15 @@ pub(super) fn shares_repository(zone: &Zone<'_>, plan: &Plan) -> bool {
     plan.command == COMMAND && zone.name().is_versioned()
 }
 
-/// Prepares the zone for git, whose turn is taken where it shares the repository; says what git must know, and where the repository beside the zone
-/// is.
-pub(super) fn environment(
-    zone: &Zone<'_>,
-    arguments: &[String],
-) -> Result<(Vec<(String, String)>, Option<PathBuf>), Error> {
+/// What git is given.
+pub(super) struct Surroundings {
+    pub(super) environment: Vec<(String, String)>,
+    /// The repository beside the zone.
+    pub(super) repository: Option<PathBuf>,
+}
+
+/// Prepares the zone for git. Its turn is taken where git shares the repository.
+pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundings, Error> {
     let author = zone.author();
     let mut environment = vec![
         ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
@@ -63,5 +66,8 @@ pub(super) fn environment(
     } else if let Some(above) = zone.data().location().parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
-    Ok((environment, repository))
+    Ok(Surroundings {
+        environment,
+        repository,
+    })
 }

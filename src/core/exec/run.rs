@@ -103,7 +103,9 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         turn = Some(zone.turn()?);
     }
     if plan.command == git::COMMAND {
-        (invocation.environment, invocation.repository) = git::environment(zone, &plan.args)?;
+        let surroundings = git::prepare(zone, &plan.args)?;
+        invocation.environment = surroundings.environment;
+        invocation.repository = surroundings.repository;
     }
     let effect = || match &plan.archive {
         _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
