@@ -16,4 +16,5 @@
 mod support;
 
 mod attacks;
+mod closed;
 mod ordinary;
