@@ -11,7 +11,7 @@ use super::stat_cache::{Line, Stamp, StatCache};
 use super::tree::files;
 use super::{Change, ChangeKind};
 use crate::disk::{DiskError, Kind, Root, Totals};
-use crate::zone::ZonePath;
+use crate::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// A path of HEAD with its content.
 type Committed = (Vec<u8>, Oid, i32);
@@ -120,6 +120,7 @@ impl Comparison {
             }
             if let Ok(path) = std::str::from_utf8(path)
                 && matches!(kind, Kind::File | Kind::Symlink)
+                && path.len() <= PATH_MAX_BYTES
                 && is_versioned(path, kind)
             {
                 found.push((path.to_owned(), kind, *stat));

@@ -17,7 +17,10 @@ impl Shed {
     /// staging the first time: what was staged without a change has no intent that tells of it.
     pub(super) fn make_ready(&self, home: &Home) -> Result<(), Error> {
         if !self.visited().contains(&home.key) {
-            self.sweep(home)?;
+            if let Err(error) = self.sweep(home) {
+                // Only space is lost.
+                tracing::warn!(%error, "what a dead process staged is still there");
+            }
             self.visited().insert(home.key.clone());
         }
         for orphan in self.ledger.orphans(&home.key)? {
