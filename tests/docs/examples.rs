@@ -95,7 +95,7 @@ fn the_examples_with_a_key_work() {
 #[test]
 fn the_two_commands_are_the_ones_that_are_there() {
     let text = read("README.md");
-    let test = between(&text, "<!-- test command -->\n```sh\n", "\n```");
-    assert_eq!(test, "cargo test");
+    let command = between(&text, "<!-- test command -->\n```sh\n", "\n```");
+    assert_eq!(command, "cargo test");
     assert!(text.contains("```sh\ncargo run --release\n```"));
 }
