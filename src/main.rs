@@ -35,6 +35,7 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
 
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
+    fileshed_core::exec::hide_this_process();
     let shed = Arc::new(cli::open(config)?);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);

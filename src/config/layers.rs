@@ -149,7 +149,7 @@ impl Reading {
             (None, None) => (PathBuf::from(DEFAULT_FILE), None),
         };
         let source = Source::File(path.clone());
-        let text = match std::fs::read_to_string(&path) {
+        let text = match read(&path) {
             Ok(text) => text,
             Err(error) if asked_by.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 return;
@@ -225,7 +225,7 @@ impl Reading {
                         self.fault(source, name, None, problem);
                         continue;
                     }
-                    match std::fs::read_to_string(value) {
+                    match read(Path::new(value)) {
                         Ok(text) => {
                             self.set(
                                 setting,
@@ -295,4 +295,12 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>, otherwise: &str
         Some(meant) => format!("is not a setting, did you mean `{meant}`?"),
         None => format!("is not a setting; {otherwise}"),
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "configuration lies outside the data"
+)]
+fn read(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
 }

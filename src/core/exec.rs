@@ -4,6 +4,7 @@
 //! [`jail`] is what the child does to itself before it becomes the command.
 
 mod child;
+mod confinement;
 mod environment;
 mod error;
 mod git;
@@ -13,7 +14,10 @@ mod output;
 mod programs;
 mod run;
 mod slots;
+mod tar;
+mod which;
 
+pub use confinement::{Confinement, hide_this_process};
 pub use error::ExecError;
 pub use programs::{Program, Programs};
 pub(crate) use run::run_on_copy;

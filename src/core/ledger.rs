@@ -36,6 +36,7 @@ pub struct Ledger {
 impl Ledger {
     /// Opens the registry and brings it up to date.
     pub fn open(file: &Path, durability: Durability) -> Result<Self, LedgerError> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that opens it")]
         let mut connection = Connection::open(file)?;
         connection.busy_handler(Some(|attempt| {
             let waits = [100, 200, 400];

@@ -84,6 +84,31 @@ pub struct PathArgument {
     pub position: Option<usize>,
 }
 
+/// How tar is told to compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// As the name of the archive says.
+    ByName,
+    /// By the program of this name.
+    By(&'static str),
+}
+
+/// The archive of tar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveArgument {
+    /// Index in [`Plan::args`].
+    pub position: usize,
+    /// What stands before the path in that argument.
+    pub prefix: String,
+    /// The path as it was given; `-` is a stream.
+    pub path: String,
+    /// Whether it is written.
+    pub creates: bool,
+    /// How it is compressed, where an option says so. The option itself is not in
+    /// [`Plan::args`].
+    pub compression: Option<Compression>,
+}
+
 /// A command line that may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -97,6 +122,8 @@ pub struct Plan {
     pub changes: bool,
     /// Whether it wants sockets.
     pub network: bool,
+    /// The archive of tar, which compresses by starting other programs: the caller does it.
+    pub archive: Option<ArchiveArgument>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
 }

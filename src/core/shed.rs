@@ -4,9 +4,11 @@ mod health;
 mod instance;
 mod repair;
 
+use std::sync::OnceLock;
+
 use crate::caller::Chat;
 use crate::disk::{Flusher, Root, Staging};
-use crate::exec::{Programs, Slots};
+use crate::exec::{Confinement, Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::namespace::Pepper;
@@ -33,6 +35,7 @@ pub struct Shed {
     flusher: Flusher,
     programs: Programs,
     slots: Slots,
+    confinement: OnceLock<Confinement>,
 }
 
 impl Shed {
@@ -62,6 +65,7 @@ impl Shed {
             flusher,
             programs: Programs::find(),
             slots: Slots::default(),
+            confinement: OnceLock::new(),
         })
     }
 
@@ -162,10 +166,11 @@ impl Shed {
         &self.programs
     }
 
-    /// Whether the kernel confines commands, so that argument rules need not.
+    /// How the kernel of this machine confines commands; tried once, when it is first asked.
     #[must_use]
-    pub fn confines(&self) -> bool {
-        true
+    pub fn confinement(&self) -> &Confinement {
+        self.confinement
+            .get_or_init(|| Confinement::probe(&self.settings.helper, &self.data))
     }
 
     /// Commands that are running.

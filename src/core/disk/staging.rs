@@ -50,6 +50,7 @@ impl Staging {
             .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
         Ok(Staged {
             file: File::from(file),
+            location: self.location.join(&name),
             at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
             installed: false,
         })
@@ -150,6 +151,7 @@ impl Drop for PrivateDirectory {
 #[derive(Debug)]
 pub struct Staged {
     file: File,
+    location: PathBuf,
     at: Place,
     installed: bool,
 }
@@ -158,6 +160,11 @@ impl Staged {
     /// The open file.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
+    }
+
+    /// Where it is on disk, for a child process to read.
+    pub(crate) fn location(&self) -> &Path {
+        &self.location
     }
 
     /// Bytes written so far.

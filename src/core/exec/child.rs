@@ -13,10 +13,9 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 
 use super::ExecError;
 use super::jail::{ARGUMENT, Order};
-use crate::caller::Cancellation;
 use crate::disk::Root;
 
-/// How often a running command looks whether its caller is still there.
+/// How often it is asked whether a running command must stop.
 const ATTENTION: Duration = Duration::from_millis(200);
 
 /// How long output is still read after the command ended; what holds the pipe longer is not it.
@@ -59,9 +58,12 @@ pub(super) enum Ending {
     TimedOut,
     /// Nobody waited for it any more.
     Cancelled,
+    /// Its zone holds more than it may.
+    OverQuota,
 }
 
-/// Runs a command in `directory` and waits for its end. Whatever it started in its session is
+/// Runs a command in `directory` and waits for its end, or until `must_stop`, which is asked
+/// several times a second, names another ending. Whatever it started in its session is
 /// killed before this returns.
 pub(super) fn run(
     helper: &Path,
@@ -69,14 +71,14 @@ pub(super) fn run(
     directory: &Root,
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
-    cancellation: &Cancellation,
+    mut must_stop: impl FnMut() -> Option<Ending>,
 ) -> Result<Outcome, ExecError> {
     let deadline = Instant::now() + timeout;
     let limits = (stdout.limit(), stderr.limit());
     let (child, pipe) = start(helper, directory, stdout, stderr)?;
     let mut running = Running::new(child, pipe, limits)?;
     running.give(order)?;
-    let ending = running.attend(deadline, cancellation)?;
+    let ending = running.attend(deadline, &mut must_stop)?;
     running.end(ending)
 }
 
@@ -234,19 +236,19 @@ impl Running {
         written.map_err(ExecError::Start)
     }
 
-    /// Reads output until the command ends, its time is over or its caller is gone.
+    /// Reads output until the command ends, its time is over or it must stop.
     fn attend(
         &mut self,
         deadline: Instant,
-        cancellation: &Cancellation,
+        must_stop: &mut impl FnMut() -> Option<Ending>,
     ) -> Result<Ending, ExecError> {
         loop {
             let now = Instant::now();
             if now >= deadline {
                 return Ok(Ending::TimedOut);
             }
-            if cancellation.is_cancelled() {
-                return Ok(Ending::Cancelled);
+            if let Some(ending) = must_stop() {
+                return Ok(ending);
             }
             if self.wait_for_news(ATTENTION.min(deadline - now), true)? {
                 return Ok(Ending::Exited);

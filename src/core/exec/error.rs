@@ -53,11 +53,11 @@ pub enum ExecError {
         /// The file.
         path: String,
     },
-    /// git was asked to look at a zone that has no repository.
-    #[error("the folder `{path}` of this zone is not a git repository of its own")]
-    NoRepository {
-        /// Where git was told to look.
-        path: String,
+    /// The kernel cannot confine commands, and none run without.
+    #[error("commands are off: the kernel of this server cannot confine them ({missing})")]
+    NotConfined {
+        /// What the kernel lacks.
+        missing: &'static str,
     },
 }
 
@@ -67,9 +67,8 @@ impl Teach for ExecError {
             Self::NotInstalled { command } if command == "git" => Code::GitNotAvailable,
             Self::NotInstalled { .. } => Code::CommandNotFound,
             Self::Start(_) | Self::Wait(_) => Code::InternalApiError,
-            Self::Helper { .. } | Self::Cancelled { .. } | Self::NoRepository { .. } => {
-                Code::ExecError
-            }
+            Self::Helper { .. } | Self::Cancelled { .. } => Code::ExecError,
+            Self::NotConfined { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::SameFile { .. } => Code::InvalidParameter,
         }
@@ -89,8 +88,8 @@ impl Teach for ExecError {
             Self::SameFile { .. } => {
                 "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
             }
-            Self::NoRepository { .. } => {
-                "zone=\"documents\" has a history of its own; in storage make a repository with cmd=\"git\", args=[\"init\", \"myproject\"] and use it with args=[\"-C\", \"myproject\", \"status\"]".to_owned()
+            Self::NotConfined { .. } => {
+                "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed doctor".to_owned()
             }
         }
     }
@@ -115,8 +114,11 @@ impl Teach for ExecError {
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }
-            Self::SameFile { path } | Self::NoRepository { path } => {
+            Self::SameFile { path } => {
                 details.insert("path".to_owned(), path.as_str().into());
+            }
+            Self::NotConfined { missing } => {
+                details.insert("missing".to_owned(), (*missing).into());
             }
             Self::Start(_) | Self::Wait(_) => {}
         }

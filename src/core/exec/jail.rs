@@ -1,15 +1,29 @@
 //! The helper that restricts itself and then becomes the command.
 //!
 //! The server never forks: it starts its own binary anew with `jail` as its only argument and
-//! sends an [`Order`] through its standard input. The helper is one fresh thread without the
-//! server's memory, descriptors or secrets; what it takes away from itself, the command never has.
+//! sends an order through its standard input. The helper is one fresh thread without the
+//! server's memory, descriptors or secrets; what it takes away from itself, the command never has:
+//!
+//! 1. a session of its own, limits, no capabilities, no way to gain any;
+//! 2. Landlock: only the files that the command may touch;
+//! 3. seccomp: no sockets, no tracing, no namespaces, and one last execveat of the program that
+//!    was opened before. What a command's arguments, scripts or files ask to be started has no
+//!    call left to start it with.
 
+mod access;
+mod syscalls;
+
+use std::ffi::CString;
 use std::io::Read;
-use std::os::unix::process::CommandExt;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use rustix::process::{Resource, Rlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
+
+pub(super) use access::{Access, Enforcement};
+use syscalls::{Filters, PROGRAM_DESCRIPTOR};
 
 /// The argument that turns the server's binary into the helper.
 pub const ARGUMENT: &str = "jail";
@@ -27,7 +41,25 @@ pub(super) struct Order {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
+    /// Standard input; nothing where there is none. Lies where no path of a zone leads.
+    pub(super) input: Option<PathBuf>,
     pub(super) limits: Limits,
+    pub(super) access: Access,
+    /// Whether the command starts programs of its own.
+    pub(super) starts_others: bool,
+    /// Say how much is enforced instead of becoming the command.
+    pub(super) probe: bool,
+    /// Whether a kernel that cannot confine is good enough.
+    pub(super) best_effort: bool,
+}
+
+/// How much the kernel enforces, as a helper found by trying.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Report {
+    /// File rules: Landlock.
+    pub(super) files: Enforcement,
+    /// Call filters: seccomp.
+    pub(super) calls: bool,
 }
 
 /// Bounds of one process, enforced by the kernel.
@@ -41,6 +73,8 @@ pub(super) struct Limits {
     pub(super) file_size: u64,
     /// Open files.
     pub(super) open_files: u64,
+    /// Processes of the account that the server runs under.
+    pub(super) processes: u64,
 }
 
 /// Reads the order from standard input and becomes the command. Comes back only in failure, with
@@ -49,32 +83,44 @@ pub(super) struct Limits {
 pub fn become_command() -> (String, u8) {
     match obey() {
         Ok(never) => match never {},
+        Err(JailError::Probed(report)) => (serde_json::to_string(&report).unwrap_or_default(), 0),
         Err(error) => (format!("{COMPLAINT}{error}"), FAILED),
     }
 }
 
-fn obey() -> Result<std::convert::Infallible, std::io::Error> {
+fn obey() -> Result<std::convert::Infallible, JailError> {
     let mut text = Vec::new();
     std::io::stdin().lock().read_to_end(&mut text)?;
-    let order: Order = serde_json::from_slice(&text)?;
-    rustix::process::setsid()?;
-    restrict(order.limits)?;
-    let nothing = std::fs::File::open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&nothing)?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this process becomes the command"
-    )]
-    let mut command = std::process::Command::new(&order.program);
-    Err(command
-        .arg0(&order.name)
-        .args(&order.arguments)
-        .env_clear()
-        .envs(order.environment)
-        .exec())
+    let order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let program = Prepared::new(&order)?;
+    let filters = Filters::new(order.access.network, order.starts_others)?;
+    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::umask(rustix::fs::Mode::from(0o022));
+    let input = order.input.as_deref();
+    let input = std::fs::File::open(input.unwrap_or(std::path::Path::new("/dev/null")))?;
+    rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
+    close_at_exec();
+    limit(order.limits)?;
+    drop_capabilities()?;
+    rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    let enforcement = access::confine(&order.access)?;
+    if enforcement == Enforcement::None && !order.best_effort && !order.probe {
+        return Err(JailError::NotEnforced);
+    }
+    let applied = filters.apply();
+    if order.probe {
+        return Err(JailError::Probed(Report {
+            files: enforcement,
+            calls: applied.is_ok(),
+        }));
+    }
+    if !order.best_effort {
+        applied?;
+    }
+    Err(program.execute().into())
 }
 
-fn restrict(limits: Limits) -> Result<(), std::io::Error> {
+fn limit(limits: Limits) -> Result<(), std::io::Error> {
     let set = |resource, soft: u64, hard: u64| {
         rustix::process::setrlimit(
             resource,
@@ -89,6 +135,121 @@ fn restrict(limits: Limits) -> Result<(), std::io::Error> {
     set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
     set(Resource::Fsize, limits.file_size, limits.file_size)?;
     set(Resource::Nofile, limits.open_files, limits.open_files)?;
+    set(Resource::Nproc, limits.processes, limits.processes)?;
     set(Resource::Core, 0, 0)?;
     Ok(())
+}
+
+/// Root inside a container has capabilities; its commands have none, now and after the exec,
+/// which gives no more than was permitted before.
+fn drop_capabilities() -> Result<(), std::io::Error> {
+    let none = CapabilitySet::empty();
+    rustix::thread::set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )?;
+    Ok(())
+}
+
+/// Nothing that was open survives the exec, whoever opened it.
+fn close_at_exec() {
+    // SAFETY: takes no pointers; it only marks descriptors, and none above 2 is used by number
+    // after the exec.
+    #[expect(unsafe_code, reason = "no safe crate has close_range")]
+    unsafe {
+        libc::close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC as i32);
+    }
+}
+
+/// Everything that the exec needs, made before the filters forbid making it.
+struct Prepared {
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+    /// Kept open under the number that the filter lets through.
+    _file: std::fs::File,
+}
+
+impl Prepared {
+    fn new(order: &Order) -> Result<Self, JailError> {
+        let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
+        let arguments = std::iter::once(order.name.clone())
+            .chain(order.arguments.iter().cloned())
+            .map(text)
+            .collect::<Result<_, _>>()?;
+        let environment = order
+            .environment
+            .iter()
+            .map(|(name, value)| text(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?;
+        let file = std::fs::File::open(&order.program)?;
+        // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
+        // uses; no memory is involved.
+        #[expect(unsafe_code, reason = "the filter knows the program by this number")]
+        let duplicate =
+            unsafe { libc::dup3(file.as_raw_fd(), PROGRAM_DESCRIPTOR, libc::O_CLOEXEC) };
+        if duplicate < 0 {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        Ok(Self {
+            arguments,
+            environment,
+            _file: file,
+        })
+    }
+
+    /// Becomes the program. Comes back only in failure.
+    fn execute(&self) -> std::io::Error {
+        let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+            texts
+                .iter()
+                .map(|text| text.as_ptr())
+                .chain([std::ptr::null()])
+                .collect()
+        };
+        let (arguments, environment) = (pointers(&self.arguments), pointers(&self.environment));
+        // SAFETY: both lists end with a null pointer and point into strings that live in `self`;
+        // the path is empty and static, the descriptor is open.
+        #[expect(unsafe_code, reason = "no safe crate has execveat")]
+        unsafe {
+            libc::syscall(
+                libc::SYS_execveat,
+                PROGRAM_DESCRIPTOR,
+                c"".as_ptr(),
+                arguments.as_ptr(),
+                environment.as_ptr(),
+                libc::AT_EMPTY_PATH,
+            );
+        }
+        std::io::Error::last_os_error()
+    }
+}
+
+/// The helper could not become the command.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum JailError {
+    /// A call failed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// An argument cannot be passed on.
+    #[error("an argument holds a NUL character")]
+    Nul,
+    /// The file rules could not be made.
+    #[error("the file rules could not be set: {0}")]
+    Landlock(#[from] landlock::RulesetError),
+    /// Nothing failed: the helper was only asked.
+    #[error("probed")]
+    Probed(Report),
+    /// The file rules were made and are not in force.
+    #[error("the kernel does not enforce file rules (Landlock)")]
+    NotEnforced,
+    /// The call filter could not be made.
+    #[error("the call filter could not be set: {0}")]
+    Filter(#[from] seccompiler::BackendError),
+    /// The call filter could not be applied.
+    #[error("the call filter could not be set: {0}")]
+    Apply(#[from] seccompiler::Error),
 }

@@ -1,22 +1,29 @@
 //! A command from its line to its outcome.
 
 use std::fs::File;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::child::{self, Ending, Outcome, Sink};
-use super::jail::{self, Limits, Order};
+use super::jail::{self, Access, Limits, Order};
 use super::output::Mask;
-use super::{ExecError, environment, git, glob};
+use super::{ExecError, environment, git, glob, tar, which};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
 use crate::guard::{Needs, check_lock};
 use crate::ledger::Plan as Entering;
 use crate::policy::{self, PathArgument, Plan, Rules};
-use crate::settings::MEBIBYTE;
+use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
 
 /// Open files of one process of a command.
 const OPEN_FILES: u64 = 256;
+
+/// Processes and threads of the account that the server runs under, commands included: more than
+/// any command needs, less than harms the machine.
+const PROCESSES: u64 = 2048;
+
+/// How often the space of a zone is measured while a command writes in it.
+const MEASURE_EVERY: Duration = Duration::from_millis(400);
 
 /// What a glob may expand to.
 const GLOB_MATCHES: usize = 5000;
@@ -59,11 +66,11 @@ pub struct Ran {
     pub stderr_size: Option<u64>,
 }
 
-/// A file for a stream, checked before the command runs.
-struct StreamFile {
+/// A file of the zone that gets a stream, checked before the command runs.
+pub(super) struct StreamFile {
     parameter: &'static str,
     path: ZonePath,
-    staged: Staged,
+    pub(super) staged: Staged,
 }
 
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
@@ -86,14 +93,23 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         sink(stdout_file.as_mut(), false, run.read_limit())?,
         sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
     );
-    let mut extra = Vec::new();
+    let mut invocation = run.invocation(sinks);
     if plan.command == "git" {
-        extra = git::environment(zone, &plan.args)?;
+        invocation.environment = git::environment(zone, &plan.args)?;
+        if zone.name().is_versioned() {
+            let repository = zone.history()?.git_dir().to_owned();
+            invocation.repository = Some(repository);
+        }
     }
+    let effect = || match &plan.archive {
+        _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
+        Some(archive) => tar::run(&run, archive, invocation),
+        None => run.start(invocation),
+    };
     let outcome = if plan.changes {
-        changing(zone, line, || run.start(zone.data(), extra, sinks))?
+        changing(zone, line, effect)?
     } else {
-        run.start(zone.data(), extra, sinks)?
+        effect()?
     };
     let ran = run.finish(&outcome)?;
     Ok(Ran {
@@ -117,7 +133,10 @@ pub(crate) fn run_on_copy(
         sink(None, false, limit)?,
         sink(None, line.merge_streams, limit)?,
     );
-    let outcome = run.start(directory, Vec::new(), sinks)?;
+    let outcome = run.start(Invocation {
+        directory,
+        ..run.invocation(sinks)
+    })?;
     run.finish(&outcome)
 }
 
@@ -129,7 +148,7 @@ fn judge(
     let rules = Rules {
         zone: zone.name(),
         network: zone.shed.settings().network_mode,
-        confined: zone.shed.confines(),
+        confined: zone.shed.confinement().enforced().is_ok(),
         allow_zone_in_path: line.allow_zone_in_path,
         stdout_file: line.stdout_file.is_some(),
         file_being_edited,
@@ -157,6 +176,11 @@ fn expand(data: &Root, mut plan: Plan) -> Plan {
             None => name.clone(),
         });
         plan.args.splice(position..=position, names);
+        if let Some(archive) = &mut plan.archive
+            && archive.position > position
+        {
+            archive.position += matches.len() - 1;
+        }
         plan.paths.retain(|path| path != &glob);
         plan.paths
             .extend(matches.into_iter().map(|text| PathArgument {
@@ -190,23 +214,25 @@ fn stream_file(
     parameter: &'static str,
     path: Option<&str>,
 ) -> Result<Option<StreamFile>, Error> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    zone.expect_writable()?;
-    let path = zone.path_to_change(parameter, path)?;
-    zone.target(parameter, &path)?;
-    check_lock(zone, &path)?;
-    Ok(Some(StreamFile {
-        parameter,
-        path,
-        staged: zone.shed.staging(&zone.home)?.create()?,
-    }))
+    path.map(|path| StreamFile::new(zone, parameter, path))
+        .transpose()
 }
 
 impl StreamFile {
+    pub(super) fn new(zone: &Zone<'_>, parameter: &'static str, path: &str) -> Result<Self, Error> {
+        zone.expect_writable()?;
+        let path = zone.path_to_change(parameter, path)?;
+        zone.target(parameter, &path)?;
+        check_lock(zone, &path)?;
+        Ok(Self {
+            parameter,
+            path,
+            staged: zone.shed.staging(&zone.home)?.create()?,
+        })
+    }
+
     /// Gives the file its name, as any other write.
-    fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
+    pub(super) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
         let size = self.staged.size()?;
         let writer = zone.writer("shed_exec")?;
         let target: Target = zone.target(self.parameter, &self.path)?;
@@ -223,15 +249,19 @@ fn sink(file: Option<&mut StreamFile>, merge: bool, limit: usize) -> Result<Sink
     if merge {
         return Ok(Sink::Output);
     }
-    Ok(match file {
-        None => Sink::Answer(limit),
-        Some(file) => Sink::File(clone_file(file.staged.file())?),
-    })
+    match file {
+        None => Ok(Sink::Answer(limit)),
+        Some(file) => file_sink(&mut file.staged),
+    }
 }
 
-fn clone_file(file: &File) -> Result<File, DiskError> {
-    file.try_clone()
-        .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
+/// A stream into a staged file.
+pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
+    let file: Result<File, DiskError> = staged
+        .file()
+        .try_clone()
+        .map_err(|error| DiskError::of("open", &ZonePath::root(), error));
+    Ok(Sink::File(file?))
 }
 
 /// Runs something that may change anything in the zone, and takes what it changed into history
@@ -288,11 +318,29 @@ fn describe(line: &CommandLine<'_>) -> String {
     }
 }
 
-/// Everything about one run but the zone's files.
-struct Run<'a> {
+/// One program to start: the command itself, or one that helps it.
+pub(super) struct Invocation<'a> {
+    /// Name of a whitelisted command.
+    pub(super) command: &'a str,
+    pub(super) arguments: Vec<String>,
+    /// Where it runs, and what it may touch.
+    pub(super) directory: &'a Root,
+    /// Whether it may change what is there.
+    pub(super) writes: bool,
+    /// Standard input.
+    pub(super) input: Option<&'a Staged>,
+    pub(super) sinks: (Sink, Sink),
+    /// Beyond the common one and the plan's.
+    pub(super) environment: Vec<(String, String)>,
+    /// The repository beside the zone, for git.
+    pub(super) repository: Option<std::path::PathBuf>,
+}
+
+/// Everything about one call but the zone's files.
+pub(super) struct Run<'a> {
     settings: &'a Settings,
-    plan: &'a Plan,
-    zone: &'a Zone<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) zone: &'a Zone<'a>,
     private: PrivateDirectory,
     mask: Mask,
     timeout: u64,
@@ -336,20 +384,35 @@ impl<'a> Run<'a> {
         self.limit + self.mask.slack()
     }
 
-    fn start(
-        &self,
-        directory: &Root,
-        extra: Vec<(String, String)>,
-        sinks: (Sink, Sink),
-    ) -> Result<Outcome, Error> {
+    /// The command of the plan, in the zone.
+    fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'_> {
+        Invocation {
+            command: self.plan.command,
+            arguments: self.plan.args.clone(),
+            directory: self.zone.data(),
+            writes: self.plan.changes,
+            input: None,
+            sinks,
+            environment: Vec::new(),
+            repository: None,
+        }
+    }
+
+    /// Runs a program to its end.
+    pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<Outcome, Error> {
         let shed = self.zone.shed;
-        let command = self.plan.command;
+        if let (SandboxPolicy::Required, Err(missing)) =
+            (self.settings.exec_sandbox, shed.confinement().enforced())
+        {
+            return Err(ExecError::NotConfined { missing }.into());
+        }
+        let not_installed = || ExecError::NotInstalled {
+            command: invocation.command.to_owned(),
+        };
         let program = shed
             .programs()
-            .file(command)
-            .ok_or_else(|| ExecError::NotInstalled {
-                command: command.to_owned(),
-            })?;
+            .get(invocation.command)
+            .ok_or_else(not_installed)?;
         let _slot = shed.slots().take(
             &self.zone.home.key,
             self.settings.exec_max_per_user,
@@ -358,27 +421,69 @@ impl<'a> Run<'a> {
         let mut environment = environment::common(&self.private);
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
-        environment.extend(extra);
+        environment.extend(invocation.environment);
+        let mut access = Access {
+            execute: program.executables.clone(),
+            read: program.readable.clone(),
+            write: vec![self.private.location().to_owned()],
+            network: self.plan.network,
+        };
+        let room = std::iter::once(invocation.directory.location().to_owned())
+            .chain(invocation.repository);
+        if invocation.writes {
+            access.write.extend(room);
+        } else {
+            access.read.extend(room);
+        }
         let order = Order {
-            program: program.to_owned(),
-            name: command.to_owned(),
-            arguments: self.plan.args.clone(),
+            program: program.file.clone(),
+            name: program
+                .called
+                .clone()
+                .unwrap_or_else(|| invocation.command.to_owned()),
+            arguments: [program.prefix.clone(), invocation.arguments].concat(),
             environment,
+            input: invocation.input.map(|staged| staged.location().to_owned()),
             limits: Limits {
                 memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
                 cpu_seconds: self.settings.exec_cpu_limit_seconds,
                 file_size: self.settings.max_file_size_mb * MEBIBYTE,
                 open_files: OPEN_FILES,
+                processes: PROCESSES,
             },
+            access,
+            starts_others: program.starts_others,
+            probe: false,
+            best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
         Ok(child::run(
             &self.settings.helper,
             &order,
-            directory,
-            sinks,
+            invocation.directory,
+            invocation.sinks,
             Duration::from_secs(self.timeout),
-            &self.zone.caller().cancellation,
+            self.must_stop(invocation.writes),
         )?)
+    }
+
+    /// Watches for the caller going away and, for a command that writes, for the quota. A
+    /// measurement of a large zone takes time, so there is at least three times as much between
+    /// two of them.
+    fn must_stop(&self, writes: bool) -> impl FnMut() -> Option<Ending> {
+        let cancellation = &self.zone.caller().cancellation;
+        let mut next = Instant::now() + MEASURE_EVERY;
+        move || {
+            if cancellation.is_cancelled() {
+                return Some(Ending::Cancelled);
+            }
+            let begun = Instant::now();
+            if !writes || begun < next {
+                return None;
+            }
+            let over = self.zone.is_over_quota();
+            next = Instant::now() + MEASURE_EVERY.max(3 * begun.elapsed());
+            over.then_some(Ending::OverQuota)
+        }
     }
 
     fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
@@ -397,7 +502,8 @@ impl<'a> Run<'a> {
                 .into());
             }
             Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
-            Ending::Exited => {}
+            // What was measured afterwards has refused an excess already.
+            Ending::Exited | Ending::OverQuota => {}
         }
         if outcome.status == i32::from(jail::FAILED)
             && let Some(reason) = stderr.strip_prefix(jail::COMPLAINT)

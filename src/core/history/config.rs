@@ -4,8 +4,7 @@
 //! command or a former owner wrote, only identities, remotes and branches are kept.
 
 /// Every key that libgit2 and git consult for what they do here. It stands in the repository's
-/// own file, which wins over those of the host and of the account that the server runs under:
-/// libgit2 reads them, and there is no safe call to keep it from that.
+/// own file, which wins over any other that a person's git reads.
 const OURS: &str = "\
 [core]
 \trepositoryformatversion = 0

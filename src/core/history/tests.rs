@@ -1,10 +1,5 @@
 //! Everything is compared with what git itself says.
 
-#![expect(
-    clippy::expect_used,
-    reason = "a test that cannot prepare itself fails"
-)]
-
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;

@@ -72,6 +72,14 @@ pub(super) fn arguments(
     {
         args = rest;
     }
+    // A repository in a folder of the zone: the one global option that leads nowhere else.
+    if let [option, folder, rest @ ..] = args
+        && option == "-C"
+    {
+        judge.fixed(option);
+        judge.operand(Role::Read, folder)?;
+        args = rest;
+    }
     let Some((name, rest)) = args.split_first() else {
         return Err(judge.required("the subcommand", &["log", "--oneline", "-5"]));
     };

@@ -5,7 +5,7 @@ use super::path::{self, Outside};
 use super::role::{Effect, Role, Syntax};
 use super::rule::{CommandRule, Grammar};
 use super::scan::{Piece, Refused, Scan, scan};
-use super::{PathArgument, Plan, Rules, ZoneKind, script, text};
+use super::{ArchiveArgument, PathArgument, Plan, Rules, ZoneKind, script, text};
 
 /// A command line on its way to a plan.
 pub(super) struct Judge<'a> {
@@ -15,6 +15,7 @@ pub(super) struct Judge<'a> {
     paths: Vec<PathArgument>,
     changed_by: Option<String>,
     pub(super) network: bool,
+    pub(super) archive: Option<ArchiveArgument>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
 }
 
@@ -31,6 +32,7 @@ impl<'a> Judge<'a> {
             paths: Vec::new(),
             changed_by: None,
             network: rule.network,
+            archive: None,
             environment: rule.environment.to_vec(),
         }
     }
@@ -57,6 +59,7 @@ impl<'a> Judge<'a> {
             paths: self.paths,
             changes: self.changed_by.is_some(),
             network: self.network,
+            archive: self.archive,
             environment: self.environment,
         })
     }
@@ -155,7 +158,18 @@ impl<'a> Judge<'a> {
                 self.inside(value, &whole)?;
             }
             Role::AwkOperand if assignment(value) => self.expression(value, &whole)?,
-            Role::AwkOperand | Role::Read | Role::Archive | Role::Folder => {
+            Role::Archive | Role::NewArchive => {
+                let writes = role == Role::NewArchive;
+                chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
+                self.archive = Some(ArchiveArgument {
+                    position: self.args.len(),
+                    prefix: prefix.to_owned(),
+                    path: value.to_owned(),
+                    creates: writes,
+                    compression: None,
+                });
+            }
+            Role::AwkOperand | Role::Read | Role::Folder => {
                 chosen = self.path(value, &whole, prefix.is_empty(), false)?;
             }
             Role::Database => {

@@ -39,6 +39,8 @@ pub(super) enum Role {
     AwkOperand,
     /// An archive of tar: read or written as its mode says.
     Archive,
+    /// The same, where it is written.
+    NewArchive,
     /// The folder tar works in: written when it extracts.
     Folder,
     /// A database: read in Uploads, written elsewhere.

@@ -1,5 +1,6 @@
 //! tar: one mode decides whether the archive or the zone is written; the old style has no dash.
 
+use super::Compression;
 use super::error::CommandError;
 use super::judge::Judge;
 use super::role::{Effect, Opt, Role, Syntax, flag, glued, refused, value};
@@ -80,7 +81,7 @@ pub(super) fn read(
     args: &[String],
     judge: &mut Judge<'_>,
 ) -> Result<(), CommandError> {
-    let args = dashed(&rule.syntax, args);
+    let (args, compression) = without_compression(&rule.syntax, dashed(&rule.syntax, args));
     let mut scan = judge.scan(&rule.syntax, &args)?;
     let extracts = scan.saw("extract") && !scan.saw("to-stdout");
     let archives = WRITES_ARCHIVE.iter().any(|mode| scan.saw(mode));
@@ -88,9 +89,9 @@ pub(super) fn read(
     for piece in &mut scan.pieces {
         if let Piece::Value { role: meaning, .. } = piece {
             *meaning = match *meaning {
-                Role::Archive if archives => Role::Write,
+                Role::Archive if archives => Role::NewArchive,
                 Role::Folder if extracts => Role::Write,
-                Role::Archive | Role::Folder => Role::Read,
+                Role::Folder => Role::Read,
                 other => other,
             };
         }
@@ -101,7 +102,72 @@ pub(super) fn read(
     let mut syntax = rule.syntax;
     let files = archives && !scan.saw("delete") && !elsewhere;
     syntax.rest = if files { Role::Read } else { Role::Member };
-    judge.scanned(&syntax, &scan)
+    judge.scanned(&syntax, &scan)?;
+    if let Some(archive) = &mut judge.archive {
+        archive.compression = compression;
+    }
+    Ok(())
+}
+
+/// Options that compress, and the program of each.
+const COMPRESSIONS: &[(char, &str, Compression)] = &[
+    ('z', "--gzip", Compression::By("gzip")),
+    ('z', "--gunzip", Compression::By("gzip")),
+    ('z', "--ungzip", Compression::By("gzip")),
+    ('j', "--bzip2", Compression::By("bzip2")),
+    ('J', "--xz", Compression::By("xz")),
+    ('a', "--auto-compress", Compression::ByName),
+    ('\0', "--zstd", Compression::By("zstd")),
+];
+
+/// Takes the options that compress out of a command line.
+fn without_compression(syntax: &Syntax, args: Vec<String>) -> (Vec<String>, Option<Compression>) {
+    let mut compression = None;
+    let takes_value = |letter: char| {
+        syntax.options.iter().any(|option| {
+            option.short.contains(letter) && matches!(option.takes, super::role::Takes::One(_))
+        })
+    };
+    let mut kept = Vec::new();
+    let mut words = args.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            kept.push(word);
+            break;
+        }
+        if let Some((.., found)) = COMPRESSIONS.iter().find(|(_, long, _)| *long == word) {
+            compression = Some(*found);
+            continue;
+        }
+        let bundle = word
+            .strip_prefix('-')
+            .filter(|letters| !letters.is_empty() && !letters.starts_with('-'));
+        let Some(letters) = bundle else {
+            kept.push(word);
+            continue;
+        };
+        let mut rest = String::from("-");
+        for (place, letter) in letters.char_indices() {
+            let known = COMPRESSIONS.iter().find(|(short, ..)| *short == letter);
+            if let Some((.., found)) = known {
+                compression = Some(*found);
+            } else if takes_value(letter) {
+                rest.push_str(&letters[place..]);
+                break;
+            } else {
+                rest.push(letter);
+            }
+        }
+        let value_follows = rest.chars().next_back().is_some_and(takes_value);
+        if rest.len() > 1 {
+            kept.push(rest);
+        }
+        if value_follows {
+            kept.extend(words.next());
+        }
+    }
+    kept.extend(words);
+    (kept, compression)
 }
 
 /// Turns the old style (`czf a.tgz dir`) into options with dashes.

@@ -1,6 +1,8 @@
 //! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
 
 use super::Shed;
+use crate::policy::commands;
+use crate::settings::SandboxPolicy;
 
 /// How one thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +40,12 @@ impl Shed {
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {
-        vec![self.check_registry(), self.check_data()]
+        vec![
+            self.check_registry(),
+            self.check_data(),
+            self.check_confinement(),
+            self.check_commands(),
+        ]
     }
 
     fn check_registry(&self) -> Check {
@@ -46,6 +53,56 @@ impl Shed {
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
             Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
+    }
+
+    /// Not a failure: without commands everything else works.
+    fn check_confinement(&self) -> Check {
+        let confinement = self.confinement();
+        let policy = self.settings.exec_sandbox;
+        match (confinement.enforced(), policy) {
+            (Ok(()), _) if confinement.is_complete() => Check::new(
+                "sandbox",
+                CheckState::Ok,
+                "commands are held by Landlock and seccomp",
+            ),
+            (Ok(()), _) => Check::new(
+                "sandbox",
+                CheckState::Warning,
+                "commands are held by an older Landlock; Linux 6.15 knows all rights",
+            ),
+            (Err(missing), SandboxPolicy::Required) => Check::new(
+                "sandbox",
+                CheckState::Warning,
+                format!(
+                    "commands are off, {missing} is missing; needs Linux 5.13 or later with landlock in the LSM list, and a container profile that lets seccomp and Landlock through"
+                ),
+            ),
+            (Err(missing), SandboxPolicy::BestEffort) => Check::new(
+                "sandbox",
+                CheckState::Warning,
+                format!("commands are not held, {missing} is missing; exec.sandbox is best_effort"),
+            ),
+        }
+    }
+
+    fn check_commands(&self) -> Check {
+        let (found, missing): (Vec<&str>, Vec<&str>) = commands()
+            .iter()
+            .map(|rule| rule.name)
+            .partition(|name| self.programs.has(name));
+        if missing.is_empty() {
+            return Check::new("commands", CheckState::Ok, "all are installed");
+        }
+        Check::new(
+            "commands",
+            CheckState::Warning,
+            format!(
+                "{} of {} are installed; missing: {}",
+                found.len(),
+                found.len() + missing.len(),
+                missing.join(", ")
+            ),
+        )
     }
 
     fn check_data(&self) -> Check {

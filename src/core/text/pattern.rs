@@ -32,7 +32,7 @@ const INSTRUCTION_LIMIT: usize = 16_384;
 /// How often one search may look at the text.
 const STEP_LIMIT: u32 = 32_000_000;
 /// How long all searches of an edit may take.
-const TIME_LIMIT: Duration = Duration::from_secs(2);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 const TOO_LARGE: &str = "it compiles to too large a program";
 const OUT_OF_BUDGET: &str = "the search takes too many steps";

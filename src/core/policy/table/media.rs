@@ -156,7 +156,6 @@ pub(super) const RULES: &[CommandRule] = &[
             file-scope mathml mathjax katex epub-title-page",
         ),
     )
-    .fixed(&["--sandbox"])
     .examples(&[
         changes("a.md -o b.docx"),
         reads("-f markdown -t html a.md"),

@@ -1,0 +1,85 @@
+//! What the kernel of this machine enforces: found by confining a process and asking it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::child::{self, Sink};
+use super::jail::{Access, Enforcement, Limits, Order, Report};
+use crate::disk::Root;
+
+/// The layers that hold every command.
+#[derive(Clone, Copy, Debug)]
+pub struct Confinement {
+    report: Option<Report>,
+}
+
+/// Keeps commands, which run under the same account, from reading this process through /proc:
+/// its environment and memory hold secrets. Landlock refuses that as well; this holds without it.
+pub fn hide_this_process() {
+    let _refused_only_for_unknown_values =
+        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+impl Confinement {
+    /// Starts a helper that confines itself like any other and says how far it got.
+    pub(crate) fn probe(helper: &Path, directory: &Root) -> Self {
+        let order = Order {
+            program: "/proc/self/exe".into(),
+            name: String::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            input: None,
+            limits: Limits {
+                memory: 1 << 30,
+                cpu_seconds: 5,
+                file_size: 0,
+                open_files: 64,
+                processes: 4096,
+            },
+            access: Access::default(),
+            starts_others: false,
+            probe: true,
+            best_effort: true,
+        };
+        let sinks = (Sink::Answer(0), Sink::Answer(4096));
+        let outcome = child::run(
+            helper,
+            &order,
+            directory,
+            sinks,
+            Duration::from_secs(5),
+            || None,
+        );
+        let report = outcome
+            .ok()
+            .filter(|outcome| outcome.status == 0)
+            .and_then(|outcome| serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok());
+        Self { report }
+    }
+
+    /// Whether files and calls are held; if not, what is missing.
+    pub fn enforced(&self) -> Result<(), &'static str> {
+        match self.report {
+            Some(Report {
+                files: Enforcement::Full | Enforcement::Partial,
+                calls: true,
+            }) => Ok(()),
+            Some(Report { calls: false, .. }) => Err("seccomp"),
+            Some(Report { .. }) => Err("Landlock"),
+            None => Err("the helper does not start"),
+        }
+    }
+
+    /// Whether the kernel knows every right that is asked for.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.enforced().is_ok()
+            && matches!(
+                self.report,
+                Some(Report {
+                    files: Enforcement::Full,
+                    ..
+                })
+            )
+    }
+}

@@ -1,0 +1,150 @@
+//! Landlock: which files and ports a command may touch.
+
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use serde::{Deserialize, Serialize};
+
+use super::JailError;
+
+/// The newest version whose rights are asked for; older kernels give what they have.
+const NEWEST: ABI = ABI::V7;
+
+/// What every command reads of the system: libraries and their data, nothing about people,
+/// networks or this machine.
+const SYSTEM: [&str; 18] = [
+    "/usr/lib",
+    "/usr/lib64",
+    "/lib",
+    "/lib64",
+    "/usr/local/lib",
+    "/usr/share",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ImageMagick-6",
+    "/etc/ImageMagick-7",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/perl",
+    "/etc/terminfo",
+    "/etc/xml",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// What a command with network reads besides: names and certificates.
+const NETWORK: [&str; 6] = [
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/ssl",
+    "/etc/services",
+];
+
+/// The files of one command.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(in crate::exec) struct Access {
+    /// May be executed, and read.
+    pub(in crate::exec) execute: Vec<PathBuf>,
+    /// May be read.
+    pub(in crate::exec) read: Vec<PathBuf>,
+    /// May be read and changed: files and directories made, replaced, removed.
+    pub(in crate::exec) write: Vec<PathBuf>,
+    /// May use the network.
+    pub(in crate::exec) network: bool,
+}
+
+/// How much of Landlock the kernel has enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::exec) enum Enforcement {
+    /// Everything that was asked for.
+    Full,
+    /// What an older kernel knows.
+    Partial,
+    /// Nothing.
+    None,
+}
+
+fn reading() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+/// Everything that ordinary files need. No right to make links, pipes, sockets or devices, and
+/// none to execute: what a command leaves behind is data.
+fn writing() -> BitFlags<AccessFs> {
+    reading()
+        | AccessFs::WriteFile
+        | AccessFs::RemoveDir
+        | AccessFs::RemoveFile
+        | AccessFs::MakeDir
+        | AccessFs::MakeReg
+        | AccessFs::Refer
+        | AccessFs::Truncate
+}
+
+/// Takes every other file, port, signal and abstract socket away from this process, for good.
+pub(super) fn confine(access: &Access) -> Result<Enforcement, JailError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST))?
+        .scope(Scope::from_all(NEWEST))?;
+    let mut ruleset = if access.network {
+        ruleset.handle_access(AccessNet::BindTcp)?
+    } else {
+        ruleset.handle_access(AccessNet::from_all(NEWEST))?
+    }
+    .create()?;
+    for path in SYSTEM {
+        ruleset = allow(ruleset, path, reading())?;
+    }
+    if access.network {
+        for path in NETWORK {
+            ruleset = allow(ruleset, path, reading())?;
+        }
+    }
+    ruleset = allow(
+        ruleset,
+        "/dev/null",
+        AccessFs::ReadFile | AccessFs::WriteFile,
+    )?;
+    for path in &access.read {
+        ruleset = allow(ruleset, path, reading())?;
+    }
+    for path in &access.execute {
+        ruleset = allow(ruleset, path, AccessFs::ReadFile | AccessFs::Execute)?;
+    }
+    for path in &access.write {
+        ruleset = allow(ruleset, path, writing())?;
+    }
+    let status = ruleset.restrict_self()?;
+    Ok(match status.ruleset {
+        RulesetStatus::FullyEnforced => Enforcement::Full,
+        RulesetStatus::PartiallyEnforced => Enforcement::Partial,
+        RulesetStatus::NotEnforced => Enforcement::None,
+    })
+}
+
+/// Adds a rule; what is not on this machine needs none.
+fn allow(
+    ruleset: RulesetCreated,
+    path: impl AsRef<std::path::Path>,
+    rights: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, JailError> {
+    let Ok(handle) = PathFd::new(path) else {
+        return Ok(ruleset);
+    };
+    let is_directory = rustix::fs::fstat(handle.as_fd())
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
+    let rights = if is_directory {
+        rights
+    } else {
+        rights & AccessFs::from_file(NEWEST)
+    };
+    Ok(ruleset.add_rule(PathBeneath::new(handle, rights))?)
+}

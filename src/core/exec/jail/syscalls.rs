@@ -1,0 +1,228 @@
+//! seccomp: which system calls a command may make.
+//!
+//! Landlock knows files; this list takes away what leads around it: sockets, other processes,
+//! mounts, namespaces, kernel interfaces, and every way to start a second program.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Compare,
+    SeccompCondition as Condition, SeccompFilter, SeccompRule as Rule, sock_filter,
+};
+
+use super::JailError;
+
+/// The descriptor of the one program that may still be executed.
+pub(super) const PROGRAM_DESCRIPTOR: i32 = 900;
+
+/// Calls that no command needs, whatever their arguments.
+const NEVER: &[i64] = &[
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_syslog,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_personality,
+    libc::SYS_vhangup,
+    libc::SYS_mknodat,
+    libc::SYS_symlinkat,
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    // A child that leaves its session or group would outlive the kill at the end.
+    libc::SYS_setsid,
+    libc::SYS_setpgid,
+];
+
+/// The same for calls that only some machines have.
+#[cfg(target_arch = "x86_64")]
+const NEVER_HERE: &[i64] = &[
+    libc::SYS_mknod,
+    libc::SYS_symlink,
+    libc::SYS_modify_ldt,
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_uselib,
+    libc::SYS_ustat,
+    libc::SYS__sysctl,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const NEVER_HERE: &[i64] = &[];
+
+/// Terminal requests that put text into another's input.
+const FORBIDDEN_IOCTLS: [u64; 2] = [libc::TIOCSTI, 0x541c];
+
+/// Flags of clone that make namespaces.
+const NAMESPACE_FLAGS: [i32; 7] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// Filters that are ready to be applied.
+pub(super) struct Filters(Vec<BpfProgram>);
+
+impl Filters {
+    /// `network`: clients of the internet may have sockets. `starts_others`: the command starts
+    /// programs of its own, and file rules alone say which.
+    pub(super) fn new(network: bool, starts_others: bool) -> Result<Self, JailError> {
+        Ok(Self(vec![
+            refuse(denied(network, starts_others)?, libc::EPERM)?,
+            // Its flags are behind a pointer; without it glibc falls back to clone.
+            refuse(
+                BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
+                libc::ENOSYS,
+            )?,
+            foreign_numbers(),
+        ]))
+    }
+
+    /// Applies them to this process, for good. Nothing that they deny may follow.
+    pub(super) fn apply(&self) -> Result<(), JailError> {
+        for filter in &self.0 {
+            seccompiler::apply_filter(filter)?;
+        }
+        Ok(())
+    }
+}
+
+type Rules = BTreeMap<i64, Vec<Rule>>;
+
+fn denied(network: bool, starts_others: bool) -> Result<Rules, JailError> {
+    let mut rules: Rules = NEVER
+        .iter()
+        .chain(NEVER_HERE)
+        .map(|call| (*call, Vec::new()))
+        .collect();
+    let when = |argument, compare, value| -> Result<Rule, JailError> {
+        let condition = Condition::new(argument, Length::Dword, compare, value)?;
+        Ok(Rule::new(vec![condition])?)
+    };
+    let bits = |argument, bits: i32| {
+        let bits = u64::from(bits as u32);
+        when(argument, Compare::MaskedEq(bits), bits)
+    };
+    if network {
+        // Streams and name look-ups of the internet; nothing local, raw or of the kernel.
+        let other = [libc::AF_INET, libc::AF_INET6]
+            .map(|family| Condition::new(0, Length::Dword, Compare::Ne, u64::from(family as u32)));
+        let [inet, inet6] = other;
+        rules.insert(libc::SYS_socket, vec![Rule::new(vec![inet?, inet6?])?]);
+        rules.insert(libc::SYS_bind, Vec::new());
+        rules.insert(libc::SYS_listen, Vec::new());
+    } else {
+        rules.insert(libc::SYS_socket, Vec::new());
+        rules.insert(libc::SYS_connect, Vec::new());
+    }
+    let flags: Result<Vec<Rule>, JailError> =
+        NAMESPACE_FLAGS.iter().map(|flag| bits(0, *flag)).collect();
+    rules.insert(libc::SYS_clone, flags?);
+    let requests: Result<Vec<Rule>, JailError> = FORBIDDEN_IOCTLS
+        .iter()
+        .map(|request| when(1, Compare::Eq, *request))
+        .collect();
+    rules.insert(libc::SYS_ioctl, requests?);
+    for (call, mode) in mode_arguments() {
+        let set_id = [bits(mode, 0o4000)?, bits(mode, 0o2000)?];
+        rules.insert(call, set_id.into());
+    }
+    if !starts_others {
+        rules.insert(libc::SYS_execve, Vec::new());
+        rules.insert(
+            libc::SYS_execveat,
+            vec![
+                when(0, Compare::Ne, PROGRAM_DESCRIPTOR as u64)?,
+                when(4, Compare::Ne, libc::AT_EMPTY_PATH as u64)?,
+            ],
+        );
+    }
+    Ok(rules)
+}
+
+/// Calls that set permission bits, and which argument holds them.
+fn mode_arguments() -> Vec<(i64, u8)> {
+    const FCHMODAT2: i64 = 452;
+    let mut calls = vec![
+        (libc::SYS_fchmod, 1),
+        (libc::SYS_fchmodat, 2),
+        (FCHMODAT2, 2),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    calls.push((libc::SYS_chmod, 1));
+    calls
+}
+
+fn refuse(rules: Rules, errno: i32) -> Result<BpfProgram, JailError> {
+    let machine = std::env::consts::ARCH
+        .try_into()
+        .map_err(JailError::Filter)?;
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(errno as u32),
+        machine,
+    )?;
+    Ok(filter.try_into()?)
+}
+
+/// Refuses the numbers of the x32 interface, which names the same calls anew (seccomp(2)). Other
+/// machines have no such numbers and are not touched by it.
+fn foreign_numbers() -> BpfProgram {
+    const LOAD_WORD: u16 = 0x20;
+    const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
+    const RETURN: u16 = 0x06;
+    const X32_BIT: u32 = 0x4000_0000;
+    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    vec![
+        step(LOAD_WORD, 0, 0, 0),
+        step(JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
