@@ -6,6 +6,7 @@
     reason = "the cost of the tools is worth reading; tests look at files from outside"
 )]
 
+#[expect(dead_code, reason = "made for all test binaries")]
 #[path = "../support/mod.rs"]
 mod support;
 
