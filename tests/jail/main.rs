@@ -7,6 +7,7 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::expect_used,
     clippy::print_stdout,
     reason = "attacks start the helper by hand; what is skipped is said"
 )]
