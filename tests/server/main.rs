@@ -8,6 +8,7 @@
 
 #[expect(dead_code, reason = "made for all test binaries")]
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "made for all test binaries")]
 mod support;
 
 mod config;
