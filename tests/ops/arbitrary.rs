@@ -152,7 +152,10 @@ fn is_envelope(client: &Client<'_>, entry: &Entry, body: &str) -> Result<(), Tes
 
 #[test]
 fn arbitrary_bodies_get_an_envelope() {
-    let server = small().env("FILESHED_EXEC_TIMEOUT_MAX", "1").start();
+    let server = small()
+        .env("FILESHED_EXEC_TIMEOUT_DEFAULT", "1")
+        .env("FILESHED_EXEC_TIMEOUT_MAX", "1")
+        .start();
     std::thread::scope(|scope| {
         for half in OPERATIONS.chunks(OPERATIONS.len().div_ceil(2)) {
             let server = &server;

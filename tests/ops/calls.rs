@@ -82,11 +82,9 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
         }
         return;
     };
-    let there = client.call(
-        "shed_exec",
-        &json!({"zone": zone, "cmd": "ls", "args": [path]}),
-    );
-    if there.body["data"]["returncode"] != 0 {
+    // Of a file there is no tree, but it is found.
+    let tree = client.call("shed_tree", &json!({"zone": zone, "path": path}));
+    if tree.code() == "FILE_NOT_FOUND" {
         file(client, zone, path, CONTENT);
     }
     let edit = operation.starts_with("shed_lockedit_") && operation != "shed_lockedit_open";
@@ -105,13 +103,16 @@ pub(crate) fn follow_hint(client: &Client<'_>, answer: &Answer) {
         return;
     };
     let arguments = &call.arguments;
+    if arguments["path"] == "file.txt" {
+        return;
+    }
     if call.operation == "shed_patch_text" || call.operation == "shed_patch_bytes" {
         prepare(client, &call.operation, arguments);
     }
     if call.operation == "shed_exec" {
         let words = arguments["args"].as_array().cloned().unwrap_or_default();
         for word in words.iter().filter_map(Value::as_str) {
-            if word.ends_with(".md") || word.ends_with(".txt") {
+            if [".md", ".txt"].iter().any(|end| word.ends_with(end)) {
                 file(client, arguments["zone"].as_str().unwrap(), word, CONTENT);
             }
         }

@@ -60,6 +60,7 @@ fn every_required_parameter_of_every_operation_is_asked_for() {
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
+        calls::prepare(&client, entry.id, &example);
         let schema = (entry.request_schema)();
         for name in schema["required"].as_array().into_iter().flatten() {
             let name = name.as_str().unwrap();

@@ -74,7 +74,7 @@ fn every_declared_code_has_a_case_and_no_other() {
 
 /// A server on which somebody else has files too.
 fn inhabited() -> Server {
-    let server = small().env("FILESHED_EXEC_TIMEOUT_MAX", "2").start();
+    let server = small().start();
     file(
         &server.as_user(NEIGHBOUR),
         "storage",

@@ -26,7 +26,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("QUOTA_EXCEEDED", |stage| {
         fill(stage);
         let arguments = json!({"zone": "documents", "path": "new.txt", "content": "x"});
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
     }),
 ];
 
@@ -126,15 +126,13 @@ fn one_commit_a_file_in_documents() {
     let arguments =
         json!({"zone": "documents", "path": "a.md", "content": "two\n", "message": "Say two"});
     done(&alice, "shed_create_file", &arguments);
-    let log = output(
-        &alice,
-        "documents",
-        "git",
-        &["log", "--format=%an <%ae>: %s"],
-    );
-    let author = "Alice Li <alice@example.org>";
+    let log = output(&alice, "documents", "git", &["log", "--format=%an %ae: %s"]);
+    let author = "Alice Li alice@example.org";
     assert_eq!(log, format!("{author}: Say two\n{author}: Create a.md\n"));
 }
+
+/// The whole quota of the server below.
+const MEBIBYTE: usize = 1 << 20;
 
 #[test]
 fn the_quota_holds_to_the_byte() {
@@ -144,19 +142,18 @@ fn the_quota_holds_to_the_byte() {
         let arguments = json!({"zone": "storage", "path": path, "content": "x".repeat(size)});
         alice.call("shed_create_file", &arguments)
     };
-    const ALL: usize = 1 << 20;
-    call("a", ALL - 10).data();
+    call("a", MEBIBYTE - 10).data();
     call("b", 11).refused(507, "QUOTA_EXCEEDED");
     call("b", 10).data();
     call("c", 1).refused(507, "QUOTA_EXCEEDED");
     call("c", 0).data();
     // What is replaced makes room.
-    call("a", ALL - 9).refused(507, "QUOTA_EXCEEDED");
-    call("a", ALL - 10).data();
-    call("a", ALL - 11).data();
+    call("a", MEBIBYTE - 9).refused(507, "QUOTA_EXCEEDED");
+    call("a", MEBIBYTE - 10).data();
+    call("a", MEBIBYTE - 11).data();
     call("c", 1).data();
     // Others have their own.
     file(&server.as_user("bob"), "storage", "a", "x");
     let stats = done(&alice, "shed_stats", &json!({}));
-    assert_eq!(stats["total"]["size_bytes"], ALL);
+    assert_eq!(stats["total"]["size_bytes"], MEBIBYTE);
 }

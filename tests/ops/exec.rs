@@ -57,7 +57,7 @@ pub(crate) const PROVOKED: Provoked = &[
             ),
             ("split", &["--filter=id", "a"], "--filter=id"),
             ("sqlite3", &["a.db", ".shell id"], ".shell id"),
-            ("git", &["-c", "core.pager=id", "log"], "core.pager"),
+            ("git", &["-c", "core.pager=id", "log"], "-c"),
             ("git", &["gc"], "gc"),
         ] {
             let arguments = json!({"zone": "storage", "cmd": cmd, "args": args});
@@ -75,7 +75,6 @@ pub(crate) const PROVOKED: Provoked = &[
         for (cmd, args) in [
             ("cat", &["../x"][..]),
             ("cat", &["/etc/passwd"]),
-            ("cat", &["way-out/passwd"]),
             ("cp", &["-t/tmp", "a"]),
             ("sort", &["--output=../x", "a"]),
             ("wc", &["--files0-from=/etc/passwd"]),
@@ -85,6 +84,11 @@ pub(crate) const PROVOKED: Provoked = &[
             let answer = stage.client().call("shed_exec", &arguments);
             let refused = ["PATH_ESCAPE", "ARGUMENT_FORBIDDEN"].contains(&answer.code());
             assert!(refused, "{arguments} {}", answer.text);
+        }
+        for path in ["way-out/passwd", "way-out"] {
+            fault::way_out(stage);
+            let arguments = json!({"zone": "storage", "cmd": "cat", "args": [path]});
+            stage.refuses(&arguments, &["`way-out`", "link"]);
         }
         stage.refuses(
             &json!({"zone": "storage", "cmd": "cat", "args": ["a/../../x"]}),
@@ -127,7 +131,7 @@ pub(crate) const PROVOKED: Provoked = &[
         fill(stage);
         let arguments =
             json!({"zone": "storage", "cmd": "echo", "args": ["x"], "stdout_file": "new.txt"});
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
     }),
     ("TIMEOUT", |stage| {
         let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["76"], "timeout": 1});
@@ -250,7 +254,7 @@ fn commands_know_nothing_of_the_server() {
             assert!(!answer.text.contains(secret), "{cmd}: {}", answer.text);
         }
     }
-    for zone in ["storage", "documents", "uploads"] {
+    for zone in ["storage", "documents"] {
         assert_eq!(output(&client, zone, "pwd", &[]), "/\n");
     }
     assert_eq!(output(&client, "storage", "realpath", &["d/a"]), "/d/a\n");

@@ -22,7 +22,8 @@ pub(crate) const PROVOKED: Provoked = &[
     ("FILE_LOCKED", fault::open_elsewhere),
     ("COMMAND_FORBIDDEN", |stage| {
         for cmd in ["bash", "git", "curl", "ls -la"] {
-            let answer = stage.refuses_example("cmd", cmd, &[&format!("`{cmd}`")]);
+            let arguments = stage.example(&json!({"cmd": cmd, "args": []}));
+            let answer = stage.refuses(&arguments, &[&format!("`{cmd}`")]);
             assert_eq!(answer.body["error"]["details"]["command"], cmd);
         }
     }),

@@ -32,9 +32,9 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.done("shed_lockedit_open", &arguments);
         stage.done("shed_lockedit_overwrite", &arguments);
         fill(stage);
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
         // Lock and copy stay until there is room.
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
         stage.done(
             "shed_delete",
             &json!({"zone": "storage", "path": "full.txt"}),

@@ -9,7 +9,8 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a test that cannot go on panics, and one that cannot run says why"
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
 #[expect(dead_code, reason = "the other tests use the rest")]

@@ -37,7 +37,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("QUOTA_EXCEEDED", |stage| {
         fill(stage);
         let arguments = json!({"zone": "documents", "path": "new.bin", "content": "00"});
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
     }),
 ];
 

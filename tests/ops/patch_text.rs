@@ -55,7 +55,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("QUOTA_EXCEEDED", |stage| {
         fill(stage);
         let arguments = json!({"zone": "documents", "path": "new.md", "content": "x"});
-        stage.refuses(&arguments, &["2097152"]);
+        stage.refuses(&arguments, &["2.0 MB"]);
     }),
 ];
 
@@ -93,7 +93,7 @@ fn all_fields() {
         expected
     );
     let arguments = json!({
-        "zone": "storage", "path": "new/a.md", "content": "y", "position": "replace", "pattern": "X", "regex_flags": "I",
+        "zone": "storage", "path": "new/a.md", "content": "y", "position": "replace", "pattern": "X", "regex_flags": "i",
     });
     assert_eq!(
         done(&client, "shed_patch_text", &arguments)["pattern_matches"],
@@ -101,11 +101,22 @@ fn all_fields() {
     );
 }
 
-#[test]
-fn edits_by_line_and_pattern() {
+/// Edits a file, each time as it was before, and looks at what comes out.
+fn check(edits: &[(&str, Value, &str)]) {
     let server = Server::start();
     let client = server.client();
-    for (before, more, after) in [
+    for (before, more, after) in edits {
+        file(&client, "storage", "a.md", before);
+        let data = done(&client, "shed_patch_text", &with(more));
+        let found = content(&client, "storage", "a.md");
+        assert_eq!(found, *after, "{before:?} {more}");
+        assert_eq!(data["file_size"], after.len(), "{more}");
+    }
+}
+
+#[test]
+fn edits_by_line() {
+    check(&[
         ("a\nb\n", json!({}), "a\nb\nX"),
         ("a\nb", json!({"content": "c\n"}), "a\nbc\n"),
         ("a\nb\n", json!({"position": "start"}), "Xa\nb\n"),
@@ -117,15 +128,19 @@ fn edits_by_line_and_pattern() {
         (
             "a\nb\n",
             json!({"position": "before", "line": 3}),
-            "a\nb\nX",
+            "a\nb\nX\n",
         ),
-        ("a\nb", json!({"position": "before", "line": 3}), "a\nb\nX"),
+        (
+            "a\nb",
+            json!({"position": "before", "line": 3}),
+            "a\nb\nX\n",
+        ),
         (
             "a\nb\n",
             json!({"position": "after", "line": "1"}),
             "a\nX\nb\n",
         ),
-        ("a\nb", json!({"position": "after", "line": 2}), "a\nb\nX"),
+        ("a\nb", json!({"position": "after", "line": 2}), "a\nb\nX\n"),
         (
             "a\nb\nc\n",
             json!({"position": "replace", "line": 2}),
@@ -151,6 +166,12 @@ fn edits_by_line_and_pattern() {
             json!({"position": "replace", "line": 2}),
             "a\u{b}b\u{c}c\u{2028}d\re\nX\n",
         ),
+    ]);
+}
+
+#[test]
+fn edits_by_pattern() {
+    check(&[
         (
             "aa ab\n",
             json!({"position": "replace", "pattern": "a(.)", "content": "<$1>"}),
@@ -206,16 +227,7 @@ fn edits_by_line_and_pattern() {
             json!({"overwrite": true, "position": "?", "line": [], "end_line": "", "pattern": 5, "regex_flags": "zz"}),
             "X",
         ),
-    ] {
-        file(&client, "storage", "a.md", before);
-        let data = done(&client, "shed_patch_text", &with(&more));
-        assert_eq!(
-            content(&client, "storage", "a.md"),
-            after,
-            "{before:?} {more}"
-        );
-        assert_eq!(data["file_size"], after.len(), "{more}");
-    }
+    ]);
 }
 
 #[test]

@@ -22,8 +22,9 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
     ("PATH_ESCAPE", |stage| {
         fault::escape_by_link(stage);
-        for path in ["../x", "way-out/x"] {
-            stage.refuses_example("new_path", path, &[&format!("`{path}")]);
+        for (path, named) in [("../x", "`../x`"), ("way-out/x", "`way-out`")] {
+            fault::way_out(stage);
+            stage.refuses_example("new_path", path, &[named]);
         }
     }),
     ("PATH_STARTS_WITH_ZONE", |stage| {

@@ -233,44 +233,64 @@ impl<'a> Stage<'a> {
         for secret in [NEIGHBOUR, SECRET, "users/", "/data/", &place] {
             assert!(!answer.text.contains(secret), "{secret}: {}", answer.text);
         }
-        assert_eq!(before, self.everything(), "{}", answer.text);
+        let changed = differences(&before, &self.everything());
+        assert!(changed.is_empty(), "{changed:?}: {}", answer.text);
         self.refusals.set(self.refusals.get() + 1);
         calls::follow_hint(client, &answer);
         answer
     }
 
     /// All files of this user and of the neighbour, and the space they use.
-    fn everything(&self) -> (BTreeMap<PathBuf, String>, String) {
+    fn everything(&self) -> BTreeMap<PathBuf, String> {
         let users = self.server.data().join("users");
         let mut found = BTreeMap::new();
         for user in [&self.user, NEIGHBOUR] {
             collect(&users.join(user), &mut found);
         }
         let stats = self.client().call("shed_stats", &json!({}));
-        (found, stats.text)
+        found.insert("stats".into(), stats.text);
+        found
     }
 }
 
-/// Everything below a directory, without what only speeds up the next call.
-pub(crate) fn collect(directory: &Path, found: &mut BTreeMap<PathBuf, String>) {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.map_while(Result::ok) {
+/// What is in one and not, or otherwise, in the other.
+pub(crate) fn differences(
+    before: &BTreeMap<PathBuf, String>,
+    after: &BTreeMap<PathBuf, String>,
+) -> Vec<PathBuf> {
+    let paths = before.keys().chain(after.keys());
+    let differs = |path: &&PathBuf| before.get(*path) != after.get(*path);
+    paths.filter(differs).cloned().collect()
+}
+
+/// Files and directories that belong to somebody, below a home: not what the server makes for
+/// itself on the first call.
+pub(crate) fn collect(home: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    for place in [
+        "Storage/data",
+        "Storage/editzone",
+        "Documents/data",
+        "Documents/editzone",
+        "Documents/repo.git/refs/heads",
+        "staging",
+    ] {
+        below(&home.join(place), found);
+    }
+    let uploads = std::fs::read_dir(home.join("Uploads"));
+    for chat in uploads.into_iter().flatten().map_while(Result::ok) {
+        below(&chat.path(), found);
+    }
+}
+
+fn below(directory: &Path, found: &mut BTreeMap<PathBuf, String>) {
+    let entries = std::fs::read_dir(directory);
+    for entry in entries.into_iter().flatten().map_while(Result::ok) {
         let (path, kind) = (entry.path(), entry.file_type().unwrap());
-        let ends = |name: &str| path.ends_with(name);
+        let own = path.extension().is_some_and(|end| end == "lock") || path.ends_with("data/.git");
         if kind.is_dir() {
-            if ends("repo.git") {
-                collect(&path.join("refs"), found);
-            } else {
-                found.insert(path.clone(), "directory".to_owned());
-                collect(&path, found);
-            }
-        } else if kind.is_file()
-            && !path
-                .extension()
-                .is_some_and(|extension| extension == "lock")
-        {
+            found.insert(path.clone(), "directory".to_owned());
+            below(&path, found);
+        } else if kind.is_file() && !own {
             let content = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
             found.insert(path, content);
         } else if kind.is_symlink() || kind.is_fifo() {

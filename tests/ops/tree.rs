@@ -25,6 +25,7 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
     ("PATH_ESCAPE", |stage| {
         fault::escape_by_link(stage);
+        fault::way_out(stage);
         stage.refuses_example("path", "way-out", &["`way-out`"]);
     }),
     ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
