@@ -7,7 +7,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Task};
 use fileshed::config::{Config, Effective};
 use fileshed::http;
-use fileshed_core::Shed;
+use fileshed_core::{CheckState, Shed};
 
 fn main() -> ExitCode {
     let task = match cli::parse(std::env::args_os()) {
@@ -38,6 +38,11 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::exec::hide_this_process();
     let shed = Arc::new(Shed::open(config.core.clone())?);
+    for check in shed.check() {
+        if check.state != CheckState::Ok {
+            tracing::warn!(check = check.name, "{}", check.text);
+        }
+    }
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -16,7 +16,7 @@ use crate::settings::MEBIBYTE;
 use crate::zone::{Home, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings};
 
-pub use health::{Check, CheckState};
+pub use health::{Check, CheckState, Sandbox};
 use instance::Instance;
 
 /// Directory of the one workspace of shared mode.

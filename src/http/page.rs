@@ -91,9 +91,17 @@ pub(super) async fn openapi(
     }
 }
 
-/// `GET /health`: the process answers.
-pub(super) async fn health() -> Response {
-    Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")})).into_response()
+/// `GET /health`: the process answers, and says how commands are held.
+pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
+    let shed = Arc::clone(&server.shed);
+    // Tried once by starting a helper, which blocks.
+    let sandbox = tokio::task::spawn_blocking(move || shed.sandbox().as_str()).await;
+    Json(json!({
+        "status": "ok",
+        "version": env!("CARGO_PKG_VERSION"),
+        "sandbox": sandbox.unwrap_or("unknown"),
+    }))
+    .into_response()
 }
 
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of

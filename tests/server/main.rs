@@ -7,6 +7,7 @@
 )]
 
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "made for all test binaries")]
 mod support;
 
 mod config;

@@ -29,9 +29,16 @@ pub struct Setup {
     directory: tempfile::TempDir,
     environment: Vec<(String, String)>,
     flags: Vec<String>,
+    launcher: Vec<String>,
 }
 
 impl Setup {
+    /// Another program starts the server: it gets the server's command line as its arguments.
+    pub fn through(mut self, launcher: &[&str]) -> Self {
+        self.launcher = launcher.iter().map(|&word| word.to_owned()).collect();
+        self
+    }
+
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
@@ -93,8 +100,11 @@ impl Setup {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fileshed"));
+        let program = env!("CARGO_BIN_EXE_fileshed").to_owned();
+        let mut words = self.launcher.iter().chain([&program]);
+        let mut command = Command::new(words.next().unwrap());
         command
+            .args(words)
             .args(arguments)
             .args(&self.flags)
             .current_dir(self.directory.path())
@@ -155,6 +165,7 @@ impl Server {
             directory: tempfile::tempdir().unwrap(),
             environment: Vec::new(),
             flags: Vec::new(),
+            launcher: Vec::new(),
         }
     }
 

@@ -3,6 +3,8 @@
 //! In documents and groups the repository lies beside the files and is named by the environment;
 //! in storage git looks for one below the zone's root and never above it.
 
+use std::path::{Path, PathBuf};
+
 use crate::Error;
 use crate::zone::Zone;
 
@@ -22,11 +24,16 @@ const HISTORY_ONLY: [&str; 12] = [
     "tag",
 ];
 
+/// What one call of git is told.
+#[derive(Default)]
+pub(super) struct Surroundings {
+    pub(super) environment: Vec<(String, String)>,
+    /// The repository beside the zone, where there is one.
+    pub(super) repository: Option<PathBuf>,
+}
+
 /// Prepares the zone for git and says what git must know.
-pub(super) fn environment(
-    zone: &Zone<'_>,
-    arguments: &[String],
-) -> Result<Vec<(String, String)>, Error> {
+pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundings, Error> {
     let author = zone.author();
     let mut environment = vec![
         ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
@@ -34,20 +41,26 @@ pub(super) fn environment(
         ("GIT_COMMITTER_NAME".to_owned(), author.name),
         ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
     ];
-    let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let place = |path: &Path| path.to_string_lossy().into_owned();
+    let mut repository = None;
     if zone.name().is_versioned() {
+        // Opening clears away locks that nobody can hold during this turn.
+        let _turn = zone.turn()?;
         let history = zone.history()?;
         let history_only = arguments
             .iter()
             .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
         if !history_only {
-            let _turn = zone.turn()?;
             history.refresh_index()?;
         }
         environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
         environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
+        repository = Some(history.git_dir().to_owned());
     } else if let Some(above) = zone.data().location().parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
-    Ok(environment)
+    Ok(Surroundings {
+        environment,
+        repository,
+    })
 }

@@ -95,11 +95,9 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
     );
     let mut invocation = run.invocation(sinks);
     if plan.command == "git" {
-        invocation.environment = git::environment(zone, &plan.args)?;
-        if zone.name().is_versioned() {
-            let repository = zone.history()?.git_dir().to_owned();
-            invocation.repository = Some(repository);
-        }
+        let git = git::prepare(zone, &plan.args)?;
+        invocation.environment = git.environment;
+        invocation.repository = git.repository;
     }
     let effect = || match &plan.archive {
         _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
@@ -284,9 +282,12 @@ fn changing(
         files: 0,
         limit: zone.home.limit,
     };
+    // git writes the repository itself, so nobody else may meanwhile.
+    let early = line.command == "git" && zone.name().is_versioned();
+    let early = early.then(|| zone.turn()).transpose()?;
     let intent = zone.shed.ledger().begin(&entering)?;
     let outcome = effect();
-    let turn = zone.turn()?;
+    let turn = early.map_or_else(|| zone.turn(), Ok)?;
     if zone.name().is_versioned() {
         let captured =
             zone.history()?

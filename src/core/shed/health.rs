@@ -36,7 +36,40 @@ impl Check {
     }
 }
 
+/// How commands are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// By the kernel.
+    Enforced,
+    /// Not, or not wholly; the administrator chose to run them all the same.
+    BestEffort,
+    /// They are not run.
+    Off,
+}
+
+impl Sandbox {
+    /// The name in `/health`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::BestEffort => "best_effort",
+            Self::Off => "off",
+        }
+    }
+}
+
 impl Shed {
+    /// How commands are held on this server.
+    #[must_use]
+    pub fn sandbox(&self) -> Sandbox {
+        match (self.confinement().enforced(), self.settings.exec_sandbox) {
+            (Ok(()), _) => Sandbox::Enforced,
+            (Err(_), SandboxPolicy::BestEffort) => Sandbox::BestEffort,
+            (Err(_), SandboxPolicy::Required) => Sandbox::Off,
+        }
+    }
+
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {

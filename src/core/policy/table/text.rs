@@ -310,6 +310,8 @@ pub(super) const RULES: &[CommandRule] = &[
             .first(&[Role::Word])
             .options(&[flag("l", "list", Effect::Ordinary)]),
     )
+    // Otherwise it needs a file in /tmp, which no command has.
+    .fixed(&["--sequence=memory"])
     .examples(&[
         changes("latin1..utf8 a.txt"),
         reads("-l"),

@@ -1,0 +1,102 @@
+//! A kernel that cannot confine: no command runs, everything else works.
+
+use serde_json::json;
+
+use crate::support::{Server, Setup};
+
+/// Makes one system call unknown to whatever it starts (seccomp, classic BPF), then starts it.
+const WITHOUT_CALL: &str = r"
+import ctypes, os, struct, sys
+number, program = int(sys.argv[1]), sys.argv[2:]
+step = lambda code, yes, no, value: struct.pack('HBBI', code, yes, no, value)
+text = (step(0x20, 0, 0, 0) + step(0x15, 0, 1, number)
+        + step(0x06, 0, 0, 0x50000 | 38) + step(0x06, 0, 0, 0x7fff0000))
+buffer = ctypes.create_string_buffer(text)
+class Program(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
+filter = Program(len(text) // 8, ctypes.addressof(buffer))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(filter)) == 0
+os.execv(program[0], program)
+";
+
+/// The number of `landlock_create_ruleset` on every machine.
+const LANDLOCK: &str = "444";
+
+/// A server on a kernel without Landlock; None without the means to make it look so.
+fn without_landlock() -> Option<Setup> {
+    let python = "/usr/bin/python3";
+    if !std::path::Path::new(python).exists() {
+        println!("SKIP: python3 is not installed");
+        return None;
+    }
+    Some(Server::with().through(&[python, "-c", WITHOUT_CALL, LANDLOCK]))
+}
+
+#[test]
+fn commands_are_refused_and_files_work() {
+    let Some(setup) = without_landlock() else {
+        return;
+    };
+    let server = setup.start();
+    let file = json!({"zone": "storage", "path": "a.md", "content": "text\n"});
+    server.call("shed_create_file", &file).data();
+    let listing = json!({"zone": "storage", "cmd": "ls"});
+    let refused = server.call("shed_exec", &listing);
+    refused.refused(503, "SANDBOX_UNAVAILABLE");
+    assert!(
+        refused.body.to_string().contains("Landlock"),
+        "{}",
+        refused.body
+    );
+    server.call("shed_tree", &json!({"zone": "storage"})).data();
+    assert!(
+        server
+            .client()
+            .get("/health")
+            .text
+            .contains("\"sandbox\":\"off\"")
+    );
+    assert!(server.logged("commands are off"), "{}", server.log());
+}
+
+#[test]
+fn best_effort_is_a_written_choice_and_shown() {
+    let Some(setup) = without_landlock() else {
+        return;
+    };
+    let server = setup.env("FILESHED_EXEC_SANDBOX", "best_effort").start();
+    let run = |args: &[&str]| {
+        server.call(
+            "shed_exec",
+            &json!({"zone": "storage", "cmd": "echo", "args": args}),
+        )
+    };
+    assert_eq!(run(&["hello"]).data()["stdout"], "hello\n");
+    // Without the kernel the strict rule for shell characters holds everywhere.
+    let expression = json!({"zone": "storage", "cmd": "awk", "args": ["BEGIN {a = 1; print a}"]});
+    server
+        .call("shed_exec", &expression)
+        .refused(403, "ARGUMENT_FORBIDDEN");
+    assert!(
+        server
+            .client()
+            .get("/health")
+            .text
+            .contains("\"sandbox\":\"best_effort\"")
+    );
+    assert!(server.logged("commands are not held"), "{}", server.log());
+}
+
+#[test]
+fn a_kernel_that_confines_says_so() {
+    let server = Server::start();
+    assert!(
+        server
+            .client()
+            .get("/health")
+            .text
+            .contains("\"sandbox\":\"enforced\"")
+    );
+}

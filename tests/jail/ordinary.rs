@@ -1,0 +1,355 @@
+//! Every whitelisted command that is installed, in its ordinary use, inside its confinement. A
+//! row here is what keeps the sandbox from breaking a command unnoticed.
+
+use fileshed_core::policy;
+use serde_json::json;
+
+use crate::support::Server;
+
+/// What must be seen.
+enum Sees {
+    /// In standard output.
+    Out(&'static str),
+    /// In this file of the zone, afterwards.
+    File(&'static str, &'static str),
+    /// This file of the zone exists and is not empty.
+    Made(&'static str),
+    /// Nothing but success.
+    Success,
+    /// A failure of the command itself, as it has without any sandbox.
+    Status(i64),
+}
+
+use Sees::{File, Made, Out, Status, Success};
+
+/// Rows run in this order in one zone: later ones use what earlier ones made.
+const ROWS: &[(&str, &[&str], Sees)] = &[
+    ("cat", &["a.txt"], Out("three\n")),
+    ("tac", &["a.txt"], Out("three\ntwo\none\n")),
+    ("head", &["-n", "1", "a.txt"], Out("one\n")),
+    ("tail", &["-n", "1", "a.txt"], Out("three\n")),
+    ("less", &["a.txt"], Out("two")),
+    ("more", &["a.txt"], Out("two")),
+    ("nl", &["a.txt"], Out("2\ttwo")),
+    ("wc", &["-l", "a.txt"], Out("3 a.txt")),
+    ("stat", &["-c", "%s", "a.txt"], Out("14")),
+    ("file", &["a.txt"], Out("ASCII text")),
+    ("du", &["-b", "a.txt"], Out("14\ta.txt")),
+    ("df", &["."], Out("Filesystem")),
+    ("ls", &["-la"], Out("a.txt")),
+    ("tree", &["-a"], Out("a.txt")),
+    (
+        "find",
+        &[".", "-name", "*.txt", "-type", "f"],
+        Out("./a.txt"),
+    ),
+    ("grep", &["-rn", "tw|two", "-E", "."], Out("a.txt:2:two")),
+    ("egrep", &["one|three", "a.txt"], Out("one\nthree\n")),
+    ("fgrep", &["wo", "a.txt"], Out("two\n")),
+    (
+        "rg",
+        &["--no-heading", "t(wo|hree)", "a.txt"],
+        Out("two\nthree\n"),
+    ),
+    (
+        "awk",
+        &[
+            "-F;",
+            "$2 > 1 {s += $2; n++} END {print s; print n}",
+            "a.csv",
+        ],
+        Out("5\n2\n"),
+    ),
+    ("sed", &["-n", "2,3p", "a.txt"], Out("two\nthree\n")),
+    ("sort", &["-t;", "-k2,2nr", "a.csv"], Out("c;3")),
+    ("uniq", &["-c", "a.txt"], Out("1 one")),
+    ("cut", &["-d;", "-f1", "a.csv"], Out("a\nb\nc\n")),
+    ("paste", &["-d|", "a.txt", "a.csv"], Out("one|a;1")),
+    ("tr", &["a-z", "A-Z"], Success),
+    ("fold", &["-w", "2", "a.txt"], Out("on\ne\n")),
+    ("fmt", &["a.txt"], Out("one two three")),
+    ("column", &["-t", "-s;", "a.csv"], Out("a  1")),
+    ("rev", &["a.txt"], Out("eno\n")),
+    ("shuf", &["a.txt"], Out("two\n")),
+    ("expand", &["a.txt"], Out("one\n")),
+    ("unexpand", &["a.txt"], Out("one\n")),
+    ("pr", &["-t", "a.txt"], Out("one\n")),
+    ("join", &["-t;", "a.csv", "a.csv"], Out("a;1;1")),
+    ("diff", &["a.txt", "b.txt"], Status(1)),
+    ("diff3", &["a.txt", "a.txt", "b.txt"], Out("====3")),
+    ("cmp", &["a.txt", "a.txt"], Success),
+    ("comm", &["-12", "a.txt", "a.txt"], Out("one\n")),
+    ("sdiff", &["a.txt", "b.txt"], Status(1)),
+    ("colordiff", &["a.txt", "b.txt"], Status(1)),
+    ("md5sum", &["a.txt"], Out("  a.txt")),
+    ("sha1sum", &["a.txt"], Out("  a.txt")),
+    ("sha256sum", &["a.txt"], Out("  a.txt")),
+    ("sha512sum", &["a.txt"], Out("  a.txt")),
+    ("b2sum", &["a.txt"], Out("  a.txt")),
+    ("cksum", &["a.txt"], Out("14 a.txt")),
+    ("sum", &["a.txt"], Out("1")),
+    ("base32", &["a.txt"], Out("N5XGK")),
+    ("base64", &["a.txt"], Out("b25l")),
+    ("basenc", &["--base16", "a.txt"], Out("6F6E65")),
+    ("strings", &["a.txt"], Out("three")),
+    ("od", &["-c", "a.txt"], Out("o   n   e")),
+    ("hexdump", &["-C", "a.txt"], Out("6f 6e 65")),
+    ("xxd", &["a.txt"], Out("6f6e 65")),
+    ("jq", &[".a | .b", "a.json"], Out("1")),
+    ("yq", &[".a.b", "a.json"], Out("1")),
+    ("xmllint", &["--xpath", "string(/r/x)", "a.xml"], Out("yes")),
+    (
+        "iconv",
+        &["-f", "latin1", "-t", "utf-8", "latin.txt"],
+        Out("é"),
+    ),
+    ("bc", &["sum.bc"], Out("42")),
+    ("dc", &["-e", "2 3 + p"], Out("5")),
+    ("expr", &["2", "+", "3"], Out("5")),
+    ("factor", &["12"], Out("12: 2 2 3")),
+    ("numfmt", &["--to=iec", "2048"], Out("2.0K")),
+    ("basename", &["dir/x.txt"], Out("x.txt")),
+    ("dirname", &["dir/x.txt"], Out("dir")),
+    ("realpath", &["a.txt"], Out("/a.txt\n")),
+    ("readlink", &["-f", "a.txt"], Out("/a.txt\n")),
+    ("echo", &["hello"], Out("hello\n")),
+    ("printf", &["%s\\n", "x"], Out("x\n")),
+    ("seq", &["3"], Out("1\n2\n3\n")),
+    ("date", &["-u", "-d", "@0", "+%Y"], Out("1970")),
+    ("cal", &["1", "2026"], Out("January 2026")),
+    ("pathchk", &["a.txt"], Success),
+    ("pwd", &[], Out("/\n")),
+    ("uname", &["-s"], Out("Linux")),
+    ("nproc", &[], Success),
+    ("sleep", &["0"], Success),
+    ("true", &[], Success),
+    ("false", &[], Status(1)),
+    ("gettext", &["hello"], Out("hello")),
+    ("tsort", &["pairs.txt"], Out("x\ny\n")),
+    ("which", &["cat"], Out("/usr/bin/cat")),
+    ("whereis", &["cat"], Out("cat:")),
+    ("locate", &["--version"], Out("locate")),
+    ("touch", &["touched"], Success),
+    ("mkdir", &["-p", "dir/sub"], Success),
+    ("cp", &["a.txt", "dir/c.txt"], File("dir/c.txt", "two")),
+    (
+        "mv",
+        &["dir/c.txt", "dir/sub/d.txt"],
+        File("dir/sub/d.txt", "two"),
+    ),
+    (
+        "install",
+        &["-m", "644", "a.txt", "dir/i.txt"],
+        File("dir/i.txt", "two"),
+    ),
+    ("chmod", &["600", "dir/i.txt"], Success),
+    (
+        "truncate",
+        &["-s", "3", "dir/i.txt"],
+        File("dir/i.txt", "one"),
+    ),
+    ("mktemp", &["-p", "dir", "t.XXXXXX"], Out("dir/t.")),
+    ("tee", &["empty.txt"], Success),
+    (
+        "rename",
+        &["s/d\\.txt/e.txt/", "dir/sub/d.txt"],
+        File("dir/sub/e.txt", "two"),
+    ),
+    (
+        "split",
+        &["-l", "1", "a.txt", "part-"],
+        File("part-ab", "two"),
+    ),
+    (
+        "csplit",
+        &["-f", "cut-", "a.txt", "2"],
+        File("cut-01", "two"),
+    ),
+    ("patch", &["b.txt", "change.diff"], File("b.txt", "two")),
+    ("dos2unix", &["dos.txt"], File("dos.txt", "x\ny\n")),
+    ("unix2dos", &["dos.txt"], File("dos.txt", "x\r\ny\r\n")),
+    (
+        "recode",
+        &["latin1..utf8", "latin.txt"],
+        File("latin.txt", "é"),
+    ),
+    (
+        "sed",
+        &["-i", "s/two/TWO/", "dir/sub/e.txt"],
+        File("dir/sub/e.txt", "TWO"),
+    ),
+    ("tar", &["-cf", "x.tar", "dir"], Made("x.tar")),
+    ("tar", &["-tvf", "x.tar"], Out("dir/sub/e.txt")),
+    ("tar", &["czf", "x.tgz", "dir"], Made("x.tgz")),
+    ("tar", &["cjf", "x.tbz", "dir"], Made("x.tbz")),
+    ("tar", &["cJf", "x.txz", "dir"], Made("x.txz")),
+    ("tar", &["--zstd", "-cf", "x.tzst", "dir"], Made("x.tzst")),
+    ("tar", &["-tzf", "x.tgz"], Out("dir/sub/e.txt")),
+    (
+        "tar",
+        &["-xf", "x.txz", "--strip-components=1", "-C", "out"],
+        File("out/sub/e.txt", "TWO"),
+    ),
+    ("tar", &["-xOf", "x.tzst", "dir/sub/e.txt"], Out("TWO")),
+    ("zip", &["-r", "x.zip", "dir"], Made("x.zip")),
+    ("unzip", &["-l", "x.zip"], Out("dir/sub/e.txt")),
+    (
+        "unzip",
+        &["-o", "x.zip", "-d", "unzipped"],
+        File("unzipped/dir/sub/e.txt", "TWO"),
+    ),
+    ("zipinfo", &["x.zip"], Out("dir/sub/e.txt")),
+    ("7z", &["a", "x.7z", "dir"], Made("x.7z")),
+    ("7z", &["l", "x.7z"], Out("e.txt")),
+    ("7za", &["l", "x.zip"], Out("e.txt")),
+    ("gzip", &["-k", "a.txt"], Made("a.txt.gz")),
+    ("zcat", &["a.txt.gz"], Out("three")),
+    ("gunzip", &["-kf", "a.txt.gz"], Made("a.txt")),
+    ("bzip2", &["-k", "a.txt"], Made("a.txt.bz2")),
+    ("bzcat", &["a.txt.bz2"], Out("three")),
+    ("bunzip2", &["-kf", "a.txt.bz2"], Made("a.txt")),
+    ("xz", &["-k", "a.txt"], Made("a.txt.xz")),
+    ("xzcat", &["a.txt.xz"], Out("three")),
+    ("unxz", &["-kf", "a.txt.xz"], Made("a.txt")),
+    ("lz4", &["-q", "a.txt", "a.txt.lz4"], Made("a.txt.lz4")),
+    ("zstd", &["-q", "a.txt"], Made("a.txt.zst")),
+    ("uuencode", &["a.txt", "a.txt"], Out("begin 644 a.txt")),
+    (
+        "uudecode",
+        &["-o", "decoded.txt", "a.uu"],
+        File("decoded.txt", "hi"),
+    ),
+    (
+        "sqlite3",
+        &[
+            "x.db",
+            "CREATE TABLE t(a); INSERT INTO t VALUES (7); SELECT a FROM t;",
+        ],
+        Out("7"),
+    ),
+    ("pandoc", &["a.md", "-o", "a.docx"], Made("a.docx")),
+    ("pandoc", &["a.docx", "-t", "plain"], Out("Title")),
+    (
+        "convert",
+        &["-size", "8x8", "xc:red", "r.png"],
+        Made("r.png"),
+    ),
+    (
+        "convert",
+        &["r.png", "-resize", "50%", "s.jpg"],
+        Made("s.jpg"),
+    ),
+    ("magick", &["r.png", "m.jpg"], Made("m.jpg")),
+    ("identify", &["r.png"], Out("PNG 8x8")),
+    ("exiftool", &["r.png"], Out("image/png")),
+    (
+        "ffmpeg",
+        &[
+            "-f",
+            "s16le",
+            "-ar",
+            "8000",
+            "-ac",
+            "1",
+            "-i",
+            "sound.raw",
+            "sound.wav",
+        ],
+        Made("sound.wav"),
+    ),
+    ("ffprobe", &["-hide_banner", "sound.wav"], Success),
+    ("git", &["init", "project"], Made("project/.git/HEAD")),
+    ("git", &["-C", "project", "status", "--short"], Success),
+    ("shred", &["-u", "touched"], Success),
+    ("rm", &["-r", "unzipped"], Success),
+    ("rmdir", &["empty"], Success),
+    ("yes", &["--version"], Out("yes")),
+];
+
+/// Not run: they need a network.
+const NOT_RUN: [&str; 2] = ["curl", "wget"];
+
+fn furnish(zone: &std::path::Path) {
+    let write = |name: &str, content: &[u8]| {
+        std::fs::write(zone.join(name), content).expect("written");
+    };
+    write("a.txt", b"one\ntwo\nthree\n");
+    write("b.txt", b"one\n2\nthree\n");
+    write("a.csv", b"a;1\nb;2\nc;3\n");
+    write("a.json", br#"{"a": {"b": 1}}"#);
+    write("a.xml", b"<r><x>yes</x></r>");
+    write("a.md", b"# Title\n\ntext\n");
+    write("latin.txt", b"caf\xe9\n");
+    write("dos.txt", b"x\r\ny\r\n");
+    write("sum.bc", b"40 + 2\nquit\n");
+    write("pairs.txt", b"x y\n");
+    write(
+        "change.diff",
+        b"--- b.txt\n+++ b.txt\n@@ -1,3 +1,3 @@\n one\n-2\n+two\n three\n",
+    );
+    write("a.uu", b"begin 644 x\n\":&D`\n`\nend\n");
+    write("sound.raw", &[0; 8000]);
+    for directory in ["out", "empty"] {
+        std::fs::create_dir(zone.join(directory)).expect("made");
+    }
+}
+
+#[test]
+fn every_command_works_inside_its_confinement() {
+    let server = Server::with()
+        .env("FILESHED_EXEC_MEMORY_LIMIT_MB", "2048")
+        .start();
+    server.call("shed_tree", &json!({"zone": "storage"})).data();
+    let zone = server.data().join("shared/Storage/data");
+    furnish(&zone);
+    let offered = server
+        .call("shed_allowed_commands", &json!({}))
+        .data()
+        .clone();
+    let missing = &offered["storage"]["missing"];
+    let is_missing = |command: &str| {
+        missing
+            .as_array()
+            .is_some_and(|names| names.iter().any(|name| name == command))
+    };
+    let mut faults = Vec::new();
+    for (command, args, sees) in ROWS {
+        if is_missing(command) {
+            println!("SKIP: {command} is not installed");
+            continue;
+        }
+        let answer = server.call(
+            "shed_exec",
+            &json!({"zone": "storage", "cmd": command, "args": args}),
+        );
+        let data = &answer.body["data"];
+        let text = |name: &str| data[name].as_str().unwrap_or_default().to_owned();
+        let holds = |file: &str, part: &str| {
+            std::fs::read(zone.join(file))
+                .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(part))
+        };
+        let fine = match sees {
+            Out(part) => text("stdout").contains(part),
+            File(file, part) => holds(file, part),
+            Made(file) => std::fs::metadata(zone.join(file)).is_ok_and(|made| made.len() > 0),
+            Success => data["returncode"] == 0,
+            Status(status) => data["returncode"] == *status,
+        };
+        let place = zone.to_string_lossy().into_owned();
+        if !fine || answer.body.to_string().contains(&place) {
+            faults.push(format!("{command} {args:?}: {}", answer.body));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_command_has_a_row() {
+    for rule in policy::commands() {
+        assert!(
+            NOT_RUN.contains(&rule.name) || ROWS.iter().any(|(command, ..)| *command == rule.name),
+            "{} has no row: show its ordinary use",
+            rule.name
+        );
+    }
+}
