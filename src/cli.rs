@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -50,7 +51,13 @@ pub enum Failure {
     /// The core refused.
     #[error(transparent)]
     Core(#[from] Error),
-    /// The address cannot be bound, or the output cannot be written.
+    /// The store cannot be opened.
+    #[error("cannot open the store in `{0}`: {1}")]
+    Data(String, #[source] Error),
+    /// The address cannot be bound.
+    #[error("cannot listen on {0}: {1}")]
+    Address(SocketAddr, #[source] std::io::Error),
+    /// The output cannot be written.
     #[error(transparent)]
     System(#[from] std::io::Error),
     /// The document cannot be written.
@@ -178,6 +185,15 @@ pub fn become_command() -> ExitCode {
     let (text, status) = fileshed_core::exec::jail::become_command();
     let _ = writeln!(std::io::stderr(), "{text}");
     ExitCode::from(status)
+}
+
+/// Opens the store that `config` describes.
+pub fn open(config: &Config) -> Result<Shed, Failure> {
+    let settings = &config.core;
+    Shed::open(settings.clone()).map_err(|error| {
+        let place = settings.storage_base_path.display().to_string();
+        Failure::Data(place, error)
+    })
 }
 
 /// `fileshed config`

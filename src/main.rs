@@ -7,7 +7,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Task};
 use fileshed::config::{Config, Effective};
 use fileshed::http;
-use fileshed_core::{CheckState, Shed};
+use fileshed_core::CheckState;
 
 fn main() -> ExitCode {
     let task = match cli::parse(std::env::args_os()) {
@@ -26,9 +26,9 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Jail => Ok(cli::become_command()),
         Task::Openapi { core } => cli::openapi(core),
         Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
-        Task::Doctor(inputs) => cli::doctor(&Shed::open(Effective::load(&inputs)?.config.core)?),
+        Task::Doctor(inputs) => cli::doctor(&cli::open(&Effective::load(&inputs)?.config)?),
         Task::Token(inputs, action) => {
-            cli::token(&Shed::open(Effective::load(&inputs)?.config.core)?, &action)
+            cli::token(&cli::open(&Effective::load(&inputs)?.config)?, &action)
         }
         Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
     }
@@ -37,7 +37,7 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::exec::hide_this_process();
-    let shed = Arc::new(Shed::open(config.core.clone())?);
+    let shed = Arc::new(cli::open(config)?);
     for check in shed.check() {
         if check.state != CheckState::Ok {
             tracing::warn!(check = check.name, "{}", check.text);
@@ -49,10 +49,13 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         .enable_all()
         .build()?;
     let served = runtime.block_on(async {
-        let listener = tokio::net::TcpListener::bind(config.bind).await?;
+        let listener = tokio::net::TcpListener::bind(config.bind).await;
+        let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
         tracing::info!(address = %listener.local_addr()?, "listening");
         let app = http::app(Arc::clone(&shed), config);
-        http::serve(listener, app, patience).await
+        http::serve(listener, app, patience)
+            .await
+            .map_err(Failure::from)
     });
     runtime.shutdown_timeout(patience);
     drop(shed);

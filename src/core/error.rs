@@ -225,8 +225,10 @@ impl Error {
     /// they can be made as they stand.
     #[must_use]
     pub fn in_zone(mut self, zone: &str) -> Self {
-        let call = format!("(zone=\"{zone}\", path=");
-        self.0.hint = self.0.hint.replace("(path=", &call);
+        for parameter in ["path", "cmd"] {
+            let call = format!("(zone=\"{zone}\", {parameter}=");
+            self.0.hint = self.0.hint.replace(&format!("({parameter}="), &call);
+        }
         self.with_detail("zone", zone)
     }
 

@@ -1,6 +1,6 @@
 //! Commands: judged, started, bounded, and their changes taken into history.
 //!
-//! The only place that starts processes. [`run`] takes a command line from judgement to outcome;
+//! The only place that starts processes. [`run()`] takes a command line from judgement to outcome;
 //! [`jail`] is what the child does to itself before it becomes the command.
 
 mod child;

@@ -7,9 +7,10 @@
 
 use crate::disk::{Root, Target};
 use crate::exec::{self, CommandLine, Ran};
-use crate::guard::{LockError, Needs, holder};
+use crate::guard::{LockError, Needs, SizeError, holder};
 use crate::history::CommitId;
 use crate::ledger::Lock;
+use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 
@@ -224,8 +225,14 @@ impl<'a> Edit<'a> {
         Ok(self.directory.followed(&self.copy)?.content()?)
     }
 
-    /// Replaces the working copy.
+    /// Replaces the working copy, unless it would be too large to save.
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
+        let limit = self.zone.shed.settings().max_file_size_mb * MEBIBYTE;
+        let size = content.len() as u64;
+        if size > limit {
+            let path = self.path.clone();
+            return Err(self.zone.explain(SizeError { path, size, limit }.into()));
+        }
         let staged = self.zone.shed.staging(&self.zone.home)?.write(content)?;
         staged.install(self.directory.target(&self.copy)?)?.keep();
         Ok(())
@@ -233,8 +240,7 @@ impl<'a> Edit<'a> {
 
     /// Runs a command that sees the working copy and nothing else.
     pub fn run(&self, line: &CommandLine<'_>) -> Result<Ran, Error> {
-        let name = self.copy.name().unwrap_or_default();
-        exec::run_on_copy(self.zone, line, &self.directory, name)
+        exec::run_on_copy(self.zone, line, &self.directory, &self.path)
     }
 
     /// Writes the working copy back, commits it where the zone has history, and unlocks. If this

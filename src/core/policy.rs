@@ -64,8 +64,8 @@ pub struct Rules<'a> {
     pub allow_zone_in_path: bool,
     /// Whether the caller stores standard output in a file, so that a download has a place to go.
     pub stdout_file: bool,
-    /// The name of the working copy in a locked edit: the operand `.` stands for it, and no other
-    /// file is in reach.
+    /// The path of the file of a locked edit. The operand `.` stands for its working copy, which
+    /// lies under its name where the command runs, and no other file is in reach.
     pub file_being_edited: Option<&'a str>,
 }
 

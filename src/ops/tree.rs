@@ -98,7 +98,7 @@ impl Drawing<'_> {
         let data = self.zone.data();
         let mut entries = data
             .list(path)
-            .map_err(|error| self.zone.explain(error.into()))?;
+            .map_err(|error| self.zone.explain_disk(error))?;
         if self.zone.name().is_versioned() {
             entries.retain(|entry| !entry.path.name().is_some_and(is_git_name));
         }

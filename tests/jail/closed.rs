@@ -21,7 +21,7 @@ assert libc.prctl(22, 2, ctypes.byref(filter)) == 0
 os.execv(program[0], program)
 ";
 
-/// The number of landlock_create_ruleset on every machine.
+/// The number of `landlock_create_ruleset` on every machine.
 const LANDLOCK: &str = "444";
 
 /// A server on a kernel without Landlock; None without the means to make it look so.

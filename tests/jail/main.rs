@@ -7,8 +7,9 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::expect_used,
     clippy::print_stdout,
-    reason = "attacks start the helper by hand; what is skipped is said"
+    reason = "a test that cannot go on panics; attacks start the helper by hand; what is skipped is said"
 )]
 
 #[path = "../support/mod.rs"]

@@ -53,6 +53,15 @@ pub enum DiskError {
         /// The path inside the zone.
         path: ZonePath,
     },
+    /// Another failure, and it is known what there is instead: the nearest directory above, or
+    /// the link to blame.
+    #[error("{error}")]
+    Near {
+        /// The failure.
+        error: Box<DiskError>,
+        /// What there is.
+        place: ZonePath,
+    },
     /// The disk is full.
     #[error("the disk of the server is full")]
     Full,
@@ -133,6 +142,7 @@ impl Teach for DiskError {
                 Code::InvalidPath
             }
             Self::Escape { .. } => Code::PathEscape,
+            Self::Near { error, .. } => error.code(),
             Self::Full => Code::QuotaExceeded,
             Self::Server(_) | Self::Io { .. } => Code::InternalApiError,
         }
@@ -163,6 +173,17 @@ impl Teach for DiskError {
             Self::TooDeep { path } => {
                 format!("remove what is nested with shed_delete(path=\"{path}\")")
             }
+            Self::Near { error, place } => match **error {
+                Self::NotFound { .. } => {
+                    format!(
+                        "look with shed_tree(path=\"{place}\"); shed_create_file makes a new file"
+                    )
+                }
+                Self::Escape { .. } => {
+                    format!("the link can only be removed: shed_delete(path=\"{place}\")")
+                }
+                _ => format!("a part of the path is a file; look with shed_tree(path=\"{place}\")"),
+            },
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
             Self::Server(_) | Self::Io { .. } => {
                 "repeat the call; if it fails again, tell the administrator".to_owned()
@@ -183,6 +204,7 @@ impl Teach for DiskError {
             | Self::Io { path, .. } => {
                 details.insert("path".to_owned(), path.display().into());
             }
+            Self::Near { error, .. } => return error.details(),
             Self::Full | Self::Server(_) => {}
         }
         details

@@ -33,12 +33,10 @@ impl Root {
     /// Opens a directory by its path and makes it where it is missing. The only place where a
     /// path of the host is followed; it comes from the configuration.
     pub fn open_ambient(location: &Path) -> Result<Self, DiskError> {
-        let root = ZonePath::root();
-        std::fs::create_dir_all(location).map_err(|error| DiskError::of("create", &root, error))?;
-        let location = std::fs::canonicalize(location)
-            .map_err(|error| DiskError::of("resolve", &root, error))?;
-        let directory = rustix::fs::open(&location, DIRECTORY, Mode::empty())
-            .map_err(|error| DiskError::of("open", &root, error))?;
+        std::fs::create_dir_all(location).map_err(DiskError::server)?;
+        let location = std::fs::canonicalize(location).map_err(DiskError::server)?;
+        let directory =
+            rustix::fs::open(&location, DIRECTORY, Mode::empty()).map_err(DiskError::server)?;
         Ok(Self {
             directory,
             location,

@@ -92,7 +92,7 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         }
         .into());
     }
-    let run = Run::new(zone, line, &plan)?;
+    let run = Run::new(zone, line, &plan, zone.data())?;
     let sinks = (
         sink(stdout_file.as_mut(), false, run.read_limit())?,
         sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
@@ -126,15 +126,16 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
     })
 }
 
-/// Runs a command on the working copy of a locked edit: `directory` holds nothing but `file`.
+/// Runs a command on the working copy of the locked edit of `file`: `directory` holds nothing but
+/// this copy.
 pub(crate) fn run_on_copy(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
     directory: &Root,
-    file: &str,
+    file: &ZonePath,
 ) -> Result<Ran, Error> {
-    let plan = judge(zone, line, Some(file)).map_err(|error| zone.explain(error))?;
-    let run = Run::new(zone, line, &plan)?;
+    let plan = judge(zone, line, Some(file.as_str())).map_err(|error| zone.explain(error))?;
+    let run = Run::new(zone, line, &plan, directory)?;
     let limit = run.read_limit();
     let sinks = (
         sink(None, false, limit)?,
@@ -225,7 +226,7 @@ fn check_paths(zone: &Zone<'_>, plan: &Plan) -> Result<(), Error> {
             continue;
         };
         if let Err(error @ DiskError::Escape { .. }) = zone.data().followed(&path) {
-            return Err(zone.explain(error.into()));
+            return Err(zone.explain_disk(error));
         }
         if argument.writes && !path.is_root() {
             check_lock(zone, &path)?;
@@ -392,11 +393,17 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(zone: &'a Zone<'a>, line: &CommandLine<'_>, plan: &'a Plan) -> Result<Self, Error> {
+    fn new(
+        zone: &'a Zone<'a>,
+        line: &CommandLine<'_>,
+        plan: &'a Plan,
+        directory: &Root,
+    ) -> Result<Self, Error> {
         let settings = zone.shed.settings();
         let private = zone.shed.staging(&zone.home)?.private_directory()?;
         let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let mask = Mask::new(vec![
+            (place(directory.location()), "/"),
             (place(zone.data().location()), "/"),
             (place(zone.base.location()), "/"),
             (place(private.location()), "/tmp"),

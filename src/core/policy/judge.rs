@@ -230,7 +230,8 @@ impl<'a> Judge<'a> {
                 ),
             )));
         }
-        if let Some(name) = self.rules.file_being_edited {
+        if let Some(edited) = self.rules.file_being_edited {
+            let name = edited.rsplit('/').next().unwrap_or(edited);
             return self
                 .edited(value, &normal, whole, alone, writes, name)
                 .map(Some);

@@ -2,7 +2,7 @@
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
-use crate::disk::{Entry, Kind, Root, Staged, Target, Totals, Vacancy};
+use crate::disk::{DiskError, Entry, Kind, Root, Staged, Target, Totals, Vacancy};
 use crate::guard::{Writer, queue::Turn};
 use crate::history::{Author, History};
 use crate::{Caller, Error, Shed};
@@ -69,7 +69,7 @@ impl<'a> Zone<'a> {
         path.refuse_root(parameter)?;
         if self.name.is_versioned() && path.has_git_segment() {
             let path = path.as_str().to_owned();
-            return Err(super::PathError::Git { parameter, path }.into());
+            return Err(self.explain(super::PathError::Git { parameter, path }.into()));
         }
         Ok(path)
     }
@@ -78,14 +78,14 @@ impl<'a> Zone<'a> {
     pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
         self.data
             .followed(path)
-            .map_err(|error| self.explain(error.into()))
+            .map_err(|error| self.explain_disk(error))
     }
 
     /// What is at `path` itself, for removing and renaming.
     pub fn entry_itself(&self, path: &ZonePath) -> Result<Entry, Error> {
         self.data
             .entry(path)
-            .map_err(|error| self.explain(error.into()))
+            .map_err(|error| self.explain_disk(error))
     }
 
     /// A file to create or replace. A new name must suit every system.
@@ -93,13 +93,13 @@ impl<'a> Zone<'a> {
         let target = self
             .data
             .target(path)
-            .map_err(|error| self.explain(error.into()))?;
+            .map_err(|error| self.explain_disk(error))?;
         if let Target::Vacancy(vacancy) = &target {
             path.check_new_names(parameter, vacancy.existing_segments())?;
         }
         target
             .expect_file()
-            .map_err(|error| self.explain(error.into()))?;
+            .map_err(|error| self.explain_disk(error))?;
         Ok(target)
     }
 
@@ -108,7 +108,7 @@ impl<'a> Zone<'a> {
         let vacancy = self
             .data
             .vacancy(path)
-            .map_err(|error| self.explain(error.into()))?;
+            .map_err(|error| self.explain_disk(error))?;
         path.check_new_names(parameter, vacancy.existing_segments())?;
         Ok(vacancy)
     }
@@ -153,6 +153,32 @@ impl<'a> Zone<'a> {
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         error.in_zone(self.name.as_str())
+    }
+
+    /// The same for a failure of the disk. Its hint leads to what is there.
+    #[must_use]
+    pub fn explain_disk(&self, error: DiskError) -> Error {
+        let place = match &error {
+            DiskError::NotFound { path } | DiskError::NotADirectory { path } => {
+                std::iter::successors(path.parent(), ZonePath::parent)
+                    .find(|above| self.data.directory(above).is_ok())
+            }
+            DiskError::Escape { path } => {
+                std::iter::successors(Some(path.clone()), ZonePath::parent).find(|above| {
+                    let entry = self.data.entry(above);
+                    entry.is_ok_and(|entry| entry.kind() == Kind::Symlink)
+                })
+            }
+            _ => None,
+        };
+        self.explain(match place {
+            Some(place) => DiskError::Near {
+                error: Box::new(error),
+                place,
+            }
+            .into(),
+            None => error.into(),
+        })
     }
 
     /// Fails where the credential only reads.

@@ -37,8 +37,16 @@ const ZSTD: Syntax = Syntax::new(Role::Write).options(&[
     refused("r", "output-dir-flat output-dir-mirror recursive", FOLDER),
 ]);
 
+/// The package of a compressor.
+const fn package_of(program: &'static str) -> &'static str {
+    match program.as_bytes() {
+        b"xz" => "xz-utils",
+        _ => program,
+    }
+}
+
 const fn in_place(name: &'static str, program: &'static str) -> CommandRule {
-    CommandRule::writable(name, program, COMPRESS)
+    CommandRule::writable(name, package_of(program), COMPRESS)
         .program(program)
         .examples(
             const {
@@ -53,9 +61,9 @@ const fn in_place(name: &'static str, program: &'static str) -> CommandRule {
         )
 }
 
-const fn printing(name: &'static str, package: &'static str) -> CommandRule {
-    CommandRule::everywhere(name, package, PRINT)
-        .program(package)
+const fn printing(name: &'static str, program: &'static str) -> CommandRule {
+    CommandRule::everywhere(name, package_of(program), PRINT)
+        .program(program)
         .examples(const { &[reads("a.z"), escapes("/etc/passwd")] })
 }
 
@@ -186,10 +194,10 @@ pub(super) const RULES: &[CommandRule] = &[
         escapes("/tmp/a.zip x"),
         escapes("a.zip /etc/passwd"),
     ]),
-    CommandRule::everywhere("7z", "7zip", Syntax::new(Role::Member))
+    CommandRule::everywhere("7z", "p7zip-full", Syntax::new(Role::Member))
         .special(seven::read)
         .examples(SEVEN),
-    CommandRule::writable("7za", "7zip", Syntax::new(Role::Member))
+    CommandRule::writable("7za", "p7zip-full", Syntax::new(Role::Member))
         .special(seven::read)
         .examples(SEVEN),
     // zcat and gunzip are shell scripts on many systems; the compressors do the same.

@@ -1,0 +1,84 @@
+# syntax=docker/dockerfile:1
+
+FROM rust:1.95-bookworm AS build
+WORKDIR /src
+COPY . .
+# What was compiled once is kept between builds: registry, dependencies and target directory.
+RUN --mount=type=cache,target=/usr/local/cargo/registry \
+    --mount=type=cache,target=/src/target \
+    cargo build --release --locked --bin fileshed \
+    && install -D target/release/fileshed /out/fileshed
+
+FROM debian:bookworm-slim
+# First what the server needs itself, then the package of every command that it offers.
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends \
+        ca-certificates \
+        tini \
+        zlib1g \
+# commands: begin
+        bc \
+        binutils \
+        bsdextrautils \
+        bzip2 \
+        colordiff \
+        coreutils \
+        curl \
+        dc \
+        debianutils \
+        diffutils \
+        dos2unix \
+        ffmpeg \
+        file \
+        findutils \
+        gawk \
+        gettext-base \
+        git \
+        grep \
+        gzip \
+        imagemagick \
+        jq \
+        less \
+        libc-bin \
+        libimage-exiftool-perl \
+        libxml2-utils \
+        lz4 \
+        ncal \
+        p7zip-full \
+        pandoc \
+        patch \
+        plocate \
+        recode \
+        rename \
+        ripgrep \
+        sed \
+        sharutils \
+        sqlite3 \
+        tar \
+        tree \
+        unzip \
+        util-linux \
+        wget \
+        xxd \
+        xz-utils \
+        yq \
+        zip \
+        zstd \
+# commands: end
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --system --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin fileshed \
+    && install -d -o fileshed -g fileshed -m 0700 /data
+COPY --from=build /out/fileshed /usr/local/bin/fileshed
+
+ENV FILESHED_BIND=0.0.0.0:8000 \
+    FILESHED_STORAGE_BASE_PATH=/data
+VOLUME /data
+EXPOSE 8000
+USER fileshed
+WORKDIR /data
+# The server starts only with FILESHED_API_KEYS or FILESHED_API_KEYS_FILE: it is reachable from
+# other machines.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=10s \
+    CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /ready HTTP/1.0\\r\\n\\r\\n' >&3 && grep -q '^HTTP/1.. 200' <&3"]
+ENTRYPOINT ["tini", "--", "fileshed"]
+CMD ["serve"]

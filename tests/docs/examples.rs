@@ -1,0 +1,101 @@
+//! The examples of README.md, pasted as they stand: what they print is what stands below them.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::page::{between, read};
+use crate::support::Server;
+
+/// A block to paste, and the answers that stand below it.
+struct Example {
+    script: String,
+    answers: Vec<Value>,
+}
+
+/// The examples for a server that was started in one way.
+fn examples(mark: &str) -> Vec<Example> {
+    let text = read("README.md");
+    let begin = format!("<!-- run: {mark} -->\n```sh\n");
+    let found: Vec<Example> = text
+        .split(&begin)
+        .skip(1)
+        .map(|rest| {
+            let (script, rest) = rest.split_once("\n```\n").expect("the end of the block");
+            let answers = between(rest, "```json\n", "\n```");
+            let answers = serde_json::Deserializer::from_str(answers)
+                .into_iter()
+                .collect::<Result<_, _>>();
+            Example {
+                script: script.to_owned(),
+                answers: answers.expect("JSON below the block"),
+            }
+        })
+        .collect();
+    assert!(!found.is_empty(), "{mark}");
+    found
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+/// Runs the examples one after the other, as a person would.
+fn paste(server: &Server, examples: &[Example]) {
+    let directory = server.data();
+    let directory = directory.parent().expect("the server's directory");
+    for Example { script, answers } in examples {
+        let script_here = script.replace("localhost:8000", server.address()).replace(
+            "cargo run --release --quiet --",
+            env!("CARGO_BIN_EXE_fileshed"),
+        );
+        let output = Command::new("bash")
+            .args(["-e", "-c", &script_here])
+            .current_dir(directory)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .output()
+            .expect("bash");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{script}\n{output:?}");
+        let found: Vec<Value> = serde_json::Deserializer::from_str(&printed)
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .unwrap_or_else(|error| panic!("{script}\n{printed}\n{error}"));
+        assert_eq!(&found, answers, "{script}\n{printed}");
+    }
+}
+
+#[test]
+fn the_first_steps_work_without_any_set_up() {
+    if !is_there("curl") || !is_there("git") {
+        println!("SKIP: the examples of README.md need curl and git");
+        return;
+    }
+    paste(&Server::start(), &examples("shared"));
+}
+
+#[test]
+fn the_examples_with_a_key_work() {
+    if !is_there("curl") {
+        println!("SKIP: the examples of README.md need curl");
+        return;
+    }
+    let text = read("README.md");
+    let key = between(&text, "\nFILESHED_API_KEYS=", " cargo run --release\n");
+    let server = Server::with().env("FILESHED_API_KEYS", key).start();
+    paste(&server, &examples("key"));
+}
+
+#[test]
+fn the_two_commands_are_the_ones_that_are_there() {
+    let text = read("README.md");
+    let command = between(&text, "<!-- test command -->\n```sh\n", "\n```");
+    assert_eq!(command, "cargo test");
+    assert!(text.contains("```sh\ncargo run --release\n```"));
+}

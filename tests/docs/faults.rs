@@ -1,0 +1,59 @@
+//! The messages of the troubleshooting table are those of the program.
+
+use std::collections::BTreeSet;
+
+use crate::page::{between, read};
+use crate::support::{Server, Setup};
+
+/// The messages in the table, each with the backticks that it has itself.
+fn messages() -> Vec<String> {
+    let text = read("README.md");
+    between(&text, "<!-- faults -->", "\n\nWhen it runs")
+        .lines()
+        .skip(2)
+        .map(|line| {
+            let cell = line.trim_start_matches("| ");
+            let length = cell.len() - cell.trim_start_matches('`').len();
+            let fence = "`".repeat(length);
+            let (message, _) = cell[length..]
+                .split_once(&format!("{fence} |"))
+                .unwrap_or_else(|| panic!("{line}"));
+            message.trim().to_owned()
+        })
+        .collect()
+}
+
+fn env(name: &str, value: &str) -> Setup {
+    Server::with().env(name, value)
+}
+
+#[test]
+fn what_the_program_says_when_it_does_not_start() {
+    let running = Server::start();
+    let damaged = Server::with();
+    std::fs::create_dir(damaged.path("data")).expect("a directory");
+    let faults = [
+        Server::with().flag("bind", "0.0.0.0:8000"),
+        Server::with().flag("bind", running.address()),
+        env("FILESHED_BINDD", "127.0.0.1:8000"),
+        env("FILESHED_QUOTA_PER_USER_MB", "many"),
+        env("FILESHED_API_KEYS", ""),
+        env("FILESHED_API_KEYS_FILE", "/run/secrets/none"),
+        env("FILESHED_API_KEYS_FILE", "/run/secrets/none").env("FILESHED_API_KEYS", "key"),
+        Server::with().file("data", ""),
+        damaged.file("data/.fs_pepper", "x"),
+    ];
+    let mut told = messages();
+    for setup in faults {
+        let finished = setup.run(&[]);
+        assert_eq!(finished.code, Some(1), "{finished:?}");
+        let said = finished.stderr.replace(running.address(), "127.0.0.1:8000");
+        let place = told
+            .iter()
+            .position(|message| said.contains(message.as_str()));
+        let place = place.unwrap_or_else(|| panic!("README.md has no row for: {said}"));
+        told.remove(place);
+    }
+    let untold: BTreeSet<String> = told.into_iter().collect();
+    assert!(untold.is_empty(), "nothing says: {untold:?}");
+}

@@ -1,0 +1,113 @@
+//! Names in the documents exist in the program.
+
+use std::collections::BTreeSet;
+
+use fileshed::config::SETTINGS;
+use fileshed::ops::OPERATIONS;
+use fileshed_core::Code;
+
+use crate::page::{read, words};
+use crate::support::repository;
+
+const PAGES: [&str; 3] = ["README.md", "SPEC.md", "CHANGELOG.md"];
+
+/// Capital names that are somebody else's.
+const FOREIGN: [&str; 12] = [
+    "ENABLE_FORWARD_USER_INFO_HEADERS",
+    "FORWARD_USER_INFO_HEADER_JWT_SECRET",
+    "TOOL_SERVER_CONNECTIONS",
+    "WEBUI_SECRET_KEY",
+    "USER_ID",
+    "USER_NAME",
+    "CHAT_ID",
+    "LC_ALL",
+    "RESOLVE_BENEATH",
+    "CARGO_TARGET_DIR",
+    "CARGO_HOME",
+    "SKIP",
+];
+
+#[test]
+fn operations_exist() {
+    for page in PAGES {
+        let named = words(&read(page), "shed_", |c| c.is_ascii_lowercase() || c == '_');
+        let unknown: Vec<&String> = named
+            .iter()
+            .filter(|name| *name != "shed" && fileshed::ops::find(name).is_none())
+            .collect();
+        assert!(unknown.is_empty(), "{page} names {unknown:?}");
+    }
+    assert!(!OPERATIONS.is_empty());
+}
+
+#[test]
+fn variables_exist() {
+    let known: BTreeSet<String> = SETTINGS
+        .iter()
+        .flat_map(|setting| {
+            let variable = setting.variable();
+            [format!("{variable}_FILE"), variable]
+        })
+        .chain(["FILESHED", "FILESHED_CONFIG"].map(str::to_owned))
+        // The misspelt one of the troubleshooting table.
+        .chain(["FILESHED_BINDD".to_owned()])
+        .collect();
+    for page in PAGES
+        .into_iter()
+        .chain(["Dockerfile", "docker-compose.yml", ".ci/run"])
+    {
+        let named = words(&read(page), "FILESHED", |c| {
+            c.is_ascii_uppercase() || c == '_'
+        });
+        let unknown: Vec<&String> = named.difference(&known).collect();
+        assert!(unknown.is_empty(), "{page} names {unknown:?}");
+    }
+}
+
+#[test]
+fn codes_exist() {
+    for page in PAGES {
+        let text = read(page);
+        let unknown: BTreeSet<&str> = text
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .filter(|word| word.trim_matches('_').contains('_'))
+            .filter(|word| !word.starts_with("FILESHED"))
+            .filter(|word| word.chars().all(|c| c.is_ascii_uppercase() || c == '_'))
+            .filter(|word| !FOREIGN.contains(word))
+            .filter(|word| !Code::ALL.iter().any(|code| code.as_str() == *word))
+            .collect();
+        assert!(unknown.is_empty(), "{page} names {unknown:?}");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in PAGES {
+        let text = read(page);
+        for link in text.split("](").skip(1) {
+            let target = link.split(')').next().unwrap_or_default();
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            if file.contains("://") {
+                continue;
+            }
+            let path = if file.is_empty() { page } else { file };
+            assert!(repository().join(path).exists(), "{page} links to {target}");
+            if !anchor.is_empty() {
+                let anchors: Vec<String> = read(path).lines().filter_map(anchor_of).collect();
+                assert!(
+                    anchors.iter().any(|known| known == anchor),
+                    "{page}: {target}"
+                );
+            }
+        }
+    }
+}
+
+/// The name under which a heading is linked to.
+fn anchor_of(line: &str) -> Option<String> {
+    let heading = line.strip_prefix('#')?.trim_start_matches('#').trim();
+    let kept = heading
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
+}

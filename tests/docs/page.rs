@@ -1,0 +1,47 @@
+//! Reading documents.
+
+use std::collections::BTreeSet;
+
+use crate::support::repository;
+
+/// A file of the repository.
+pub(crate) fn read(name: &str) -> String {
+    std::fs::read_to_string(repository().join(name)).unwrap_or_else(|error| {
+        panic!("{name} cannot be read: {error}");
+    })
+}
+
+/// What stands between two marks.
+pub(crate) fn between<'a>(text: &'a str, begin: &str, end: &str) -> &'a str {
+    let (_, rest) = text
+        .split_once(begin)
+        .unwrap_or_else(|| panic!("`{begin}` is missing"));
+    let (inner, _) = rest
+        .split_once(end)
+        .unwrap_or_else(|| panic!("`{end}` is missing"));
+    inner.trim()
+}
+
+/// The words of a text that begin with `prefix` and go on as `belongs` says.
+pub(crate) fn words(text: &str, prefix: &str, belongs: fn(char) -> bool) -> BTreeSet<String> {
+    text.match_indices(prefix)
+        .filter(|(place, _)| !text[..*place].ends_with(belongs))
+        .map(|(place, _)| {
+            let rest = &text[place..];
+            let end = rest.find(|character| !belongs(character));
+            rest[..end.unwrap_or(rest.len())]
+                .trim_end_matches('_')
+                .to_owned()
+        })
+        .filter(|word| word.len() >= prefix.len())
+        .collect()
+}
+
+/// What stands in backticks in one line.
+pub(crate) fn quoted(line: &str) -> BTreeSet<String> {
+    line.split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
+}

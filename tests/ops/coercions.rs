@@ -1,0 +1,268 @@
+//! What models write for each type, in every operation.
+
+use fileshed::ops::OPERATIONS;
+use serde_json::{Value, json};
+
+use crate::calls;
+use crate::stage::{content, done, file, small};
+use crate::support::Server;
+
+/// A value that no type is, and how a message shows it.
+fn wrong(kind: &str) -> (Value, &'static str, &'static str) {
+    match kind {
+        "array" => (json!("-la"), "\"-la\"", "string"),
+        "boolean" => (json!(2), "2", "number"),
+        "integer" => (json!("2.5"), "\"2.5\"", "string"),
+        _ => (json!(["x"]), "[\"x\"]", "list"),
+    }
+}
+
+#[test]
+fn every_parameter_of_every_operation_refuses_wrong_types() {
+    let server = small().start();
+    for entry in OPERATIONS {
+        let client = server.as_user(entry.id);
+        let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
+        calls::prepare(&client, entry.id, &example);
+        let schema = (entry.request_schema)();
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let object = (json!({"a": 1}), "{\"a\":1}", "object");
+            for (value, shown, kind) in [object, wrong(property["type"].as_str().unwrap())] {
+                let mut arguments = example.clone();
+                arguments.as_object_mut().unwrap().remove("overwrite");
+                arguments[name] = value;
+                let answer = client.call(entry.id, &arguments);
+                answer.refused(400, "INVALID_PARAMETER");
+                let error = &answer.body["error"];
+                let message = error["message"].as_str().unwrap();
+                let named = format!("`{name}`");
+                for part in [named.as_str(), shown, kind] {
+                    assert!(message.contains(part), "{}: {message}", entry.id);
+                }
+                let details = &error["details"];
+                assert_eq!(
+                    (&details["parameter"], &details["received_type"]),
+                    (&json!(name), &json!(kind))
+                );
+                assert!(
+                    error["hint"].as_str().unwrap().contains(entry.id),
+                    "{}",
+                    answer.text
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_required_parameter_of_every_operation_is_asked_for() {
+    let server = small().start();
+    for entry in OPERATIONS {
+        let client = server.as_user(entry.id);
+        let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
+        calls::prepare(&client, entry.id, &example);
+        let schema = (entry.request_schema)();
+        for name in schema["required"].as_array().into_iter().flatten() {
+            let name = name.as_str().unwrap();
+            let mut without = example.clone();
+            without.as_object_mut().unwrap().remove(name);
+            let mut null = example.clone();
+            null[name] = Value::Null;
+            let mut empty = example.clone();
+            empty[name] = "".into();
+            for arguments in [without, null, empty] {
+                // Content may be empty.
+                if name == "content" && arguments[name] == "" {
+                    continue;
+                }
+                let answer = client.call(entry.id, &arguments);
+                answer.refused(400, "MISSING_PARAMETER");
+                let message = answer.body["error"]["message"].as_str().unwrap();
+                assert!(
+                    message.contains(&format!("`{name}`")),
+                    "{}: {message}",
+                    entry.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_operation_ignores_what_it_does_not_know() {
+    let server = small().start();
+    for entry in OPERATIONS {
+        let client = server.as_user(entry.id);
+        let mut arguments: Value = serde_json::from_str(entry.examples[0]).unwrap();
+        calls::prepare(&client, entry.id, &arguments);
+        arguments["invented"] = json!({"deep": [1, null]});
+        arguments["group"] = "".into();
+        arguments["mode"] = "".into();
+        client.call(entry.id, &arguments).data();
+    }
+}
+
+#[test]
+fn lists() {
+    let server = Server::start();
+    let client = server.client();
+    for (given, meant) in [
+        (json!(0), json!([])),
+        (json!(""), json!([])),
+        (json!("  "), json!([])),
+        (json!(false), json!([])),
+        (json!(null), json!([])),
+        (json!([]), json!([])),
+        (json!("[\"-la\", 1]"), json!(["-la", "1"])),
+        (
+            json!([1, -2.5, true, "x"]),
+            json!(["1", "-2.5", "true", "x"]),
+        ),
+    ] {
+        let arguments = json!({"zone": "storage", "cmd": "echo", "args": given});
+        let data = done(&client, "shed_exec", &arguments);
+        assert_eq!(data["args"], meant, "{given}");
+    }
+    for given in [
+        json!(1),
+        json!(true),
+        json!("-la"),
+        json!("[1"),
+        json!({}),
+        json!([["x"]]),
+        json!([null]),
+    ] {
+        let arguments = json!({"zone": "storage", "cmd": "touch", "args": given});
+        let answer = client.call("shed_exec", &arguments);
+        answer.refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
+fn empty_texts_and_nulls_are_defaults() {
+    let server = Server::start();
+    let client = server.client();
+    let arguments = json!({
+        "zone": " STORAGE ", "path": "a.md", "content": "x", "position": "", "line": null, "end_line": null,
+        "pattern": "", "regex_flags": "", "match_all": null, "overwrite": null, "safe": null, "message": "",
+    });
+    let data = done(&client, "shed_patch_text", &arguments);
+    assert_eq!(
+        (&data["position"], &data["safe_mode"]),
+        (&json!("end"), &json!(true))
+    );
+    let arguments = json!({
+        "zone": "storage", "cmd": "echo", "args": ["x"], "timeout": null, "max_output": null, "stdout_file": "",
+        "stderr_file": null, "redirect_stderr_to_stdout": null, "allow_zone_in_path": "false",
+    });
+    let data = done(&client, "shed_exec", &arguments);
+    assert_eq!(data["stdout"], "x\n");
+    assert!(data.get("stdout_file").is_none());
+    let data = done(
+        &client,
+        "shed_tree",
+        &json!({"zone": "storage", "path": "", "depth": null}),
+    );
+    assert_eq!((&data["path"], &data["depth"]), (&json!("."), &json!(3)));
+    let arguments = json!({"zone": "storage", "path": "a.bin", "content": "00", "content_format": "", "position": ""});
+    assert_eq!(
+        done(&client, "shed_patch_bytes", &arguments)["content_format"],
+        "hex"
+    );
+}
+
+#[test]
+fn numbers() {
+    let server = Server::start();
+    let client = server.client();
+    for (given, meant) in [
+        (json!(2), 2),
+        (json!("2"), 2),
+        (json!(" 2 "), 2),
+        (json!(2.0), 2),
+        (json!("+2"), 2),
+    ] {
+        file(&client, "storage", "a.md", "1\n2\n");
+        let arguments = json!({"zone": "storage", "path": "a.md", "content": "x", "position": "replace", "line": given});
+        done(&client, "shed_patch_text", &arguments);
+        assert_eq!(meant, 2);
+        assert_eq!(content(&client, "storage", "a.md"), "1\nx\n", "{given}");
+    }
+    for given in [
+        json!(""),
+        json!("two"),
+        json!(2.5),
+        json!(true),
+        json!([2]),
+        json!(1e300),
+        json!("99999999999999999999"),
+    ] {
+        let arguments = json!({"zone": "storage", "path": "a.md", "content": "y", "position": "replace", "line": given});
+        let answer = client.call("shed_patch_text", &arguments);
+        answer.refused(400, "INVALID_PARAMETER");
+        assert_eq!(
+            answer.body["error"]["details"]["parameter"], "line",
+            "{given}"
+        );
+    }
+    assert_eq!(content(&client, "storage", "a.md"), "1\nx\n");
+}
+
+#[test]
+fn parameters_are_judged_before_anything_happens() {
+    let server = Server::start();
+    let client = server.client();
+    for (name, value) in [
+        ("max_output", json!("")),
+        ("timeout", json!("soon")),
+        ("redirect_stderr_to_stdout", json!(1)),
+    ] {
+        let mut arguments = json!({"zone": "storage", "cmd": "touch", "args": ["made"]});
+        arguments[name] = value;
+        client
+            .call("shed_exec", &arguments)
+            .refused(400, "INVALID_PARAMETER");
+    }
+    assert_eq!(
+        done(&client, "shed_tree", &json!({"zone": "storage"}))["tree"],
+        "."
+    );
+}
+
+#[test]
+fn flags_as_texts() {
+    let server = Server::start();
+    let client = server.client();
+    for (given, after) in [
+        (json!(true), "x"),
+        (json!("true"), "x"),
+        (json!("TRUE"), "x"),
+        (json!(false), "oldx"),
+        (json!("false"), "oldx"),
+        (json!("False"), "oldx"),
+        (json!(null), "oldx"),
+    ] {
+        file(&client, "storage", "a.md", "old");
+        let arguments =
+            json!({"zone": "storage", "path": "a.md", "content": "x", "overwrite": given});
+        done(&client, "shed_patch_text", &arguments);
+        assert_eq!(content(&client, "storage", "a.md"), after, "{given}");
+    }
+    for given in [json!("yes"), json!(1), json!(0), json!(""), json!([true])] {
+        let arguments =
+            json!({"zone": "storage", "path": "a.md", "content": "y", "overwrite": given});
+        client
+            .call("shed_patch_text", &arguments)
+            .refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
+fn groups_are_not_here_yet() {
+    let server = Server::start();
+    let arguments = json!({"zone": "group", "group": "team"});
+    server
+        .client()
+        .call("shed_tree", &arguments)
+        .refused(503, "GROUP_NOT_AVAILABLE");
+}

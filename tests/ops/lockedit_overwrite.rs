@@ -1,0 +1,57 @@
+//! `shed_lockedit_overwrite`
+
+use serde_json::json;
+
+use crate::fault;
+use crate::stage::{Provoked, content, done, file, small};
+
+pub(crate) const PROVOKED: Provoked = &[
+    ("INVALID_ZONE", fault::invalid_zone),
+    ("ZONE_READONLY", fault::uploads),
+    ("INVALID_PATH", fault::unusable_or_root),
+    ("PATH_ESCAPE", fault::escape),
+    ("PROTECTED_PATH", fault::protected_with_git),
+    ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
+    ("NOT_IN_EDIT_MODE", fault::not_open),
+    ("FILE_LOCKED", fault::open_elsewhere),
+    ("FILE_TOO_LARGE", |stage| {
+        let large = "x".repeat((1 << 20) + 1);
+        stage.refuses_example("content", &large, &["1048577", "1048576"]);
+        let arguments = stage.example(&json!({"content": "x".repeat(1 << 20), "append": true}));
+        stage.refuses(&arguments, &["1048576"]);
+    }),
+];
+
+#[test]
+fn the_copy_changes_and_the_file_does_not() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    file(&alice, "storage", "a.md", "old\n");
+    done(
+        &alice,
+        "shed_lockedit_open",
+        &json!({"zone": "storage", "path": "a.md"}),
+    );
+    for (text, append, size, mode) in [
+        ("é\n", json!("false"), 3, "overwrite"),
+        ("more\n", json!(true), 8, "append"),
+        ("", json!(true), 8, "append"),
+        ("", json!(null), 0, "overwrite"),
+        ("end", json!("TRUE"), 3, "append"),
+    ] {
+        let arguments =
+            json!({"zone": "storage", "path": "a.md", "content": text, "append": append});
+        let data = done(&alice, "shed_lockedit_overwrite", &arguments);
+        let expected = json!({
+            "zone": "storage", "path": "a.md", "bytes_written": text.len(), "new_size": size, "mode": mode,
+        });
+        assert_eq!(data, expected);
+        assert_eq!(content(&alice, "storage", "a.md"), "old\n");
+    }
+    done(
+        &alice,
+        "shed_lockedit_save",
+        &json!({"zone": "storage", "path": "a.md"}),
+    );
+    assert_eq!(content(&alice, "storage", "a.md"), "end");
+}

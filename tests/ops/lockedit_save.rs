@@ -1,0 +1,99 @@
+//! `shed_lockedit_save`
+
+use serde_json::json;
+
+use crate::create_file::fill;
+use crate::fault;
+use crate::stage::{Provoked, content, done, file, output, small};
+
+pub(crate) const PROVOKED: Provoked = &[
+    ("INVALID_ZONE", fault::invalid_zone),
+    ("ZONE_READONLY", fault::uploads),
+    ("INVALID_PATH", fault::unusable_or_root),
+    ("PATH_ESCAPE", fault::escape),
+    ("PROTECTED_PATH", fault::protected_with_git),
+    ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
+    ("NOT_IN_EDIT_MODE", fault::not_open),
+    ("FILE_LOCKED", fault::open_elsewhere),
+    ("FILE_TOO_LARGE", |stage| {
+        let arguments = stage.example(&json!({}));
+        let editzone = stage.place("storage").with_file_name("editzone");
+        let copy = std::fs::read_dir(editzone)
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap();
+        std::fs::write(copy.path().join("todo.md"), "x".repeat((1 << 20) + 1)).unwrap();
+        stage.refuses(&arguments, &["`notes/todo.md`", "1048577"]);
+    }),
+    ("QUOTA_EXCEEDED", |stage| {
+        stage.file("storage", "a.md", "");
+        let arguments = json!({"zone": "storage", "path": "a.md", "content": "x"});
+        stage.done("shed_lockedit_open", &arguments);
+        stage.done("shed_lockedit_overwrite", &arguments);
+        fill(stage);
+        stage.refuses(&arguments, &["2.0 MB"]);
+        // Lock and copy stay until there is room.
+        stage.refuses(&arguments, &["2.0 MB"]);
+        stage.done(
+            "shed_delete",
+            &json!({"zone": "storage", "path": "full.txt"}),
+        );
+        assert_eq!(stage.done("shed_lockedit_save", &arguments)["size"], 1);
+    }),
+];
+
+#[test]
+fn saving_writes_commits_and_unlocks() {
+    let server = small().start();
+    let (first, second) = (
+        server.as_user("alice").chat("1"),
+        server.as_user("alice").chat("2"),
+    );
+    for (zone, committed) in [("storage", false), ("documents", true)] {
+        file(&first, zone, "a.md", "old\n");
+        let arguments =
+            json!({"zone": zone, "path": "a.md", "content": "new\n", "message": "Better"});
+        done(&first, "shed_lockedit_open", &arguments);
+        done(&first, "shed_lockedit_overwrite", &arguments);
+        let data = done(&first, "shed_lockedit_save", &arguments);
+        assert_eq!(
+            data,
+            json!({"zone": zone, "path": "a.md", "size": 4, "committed": committed})
+        );
+        assert_eq!(content(&second, zone, "a.md"), "new\n");
+        file(&second, zone, "a.md", "free\n");
+        first
+            .call("shed_lockedit_save", &arguments)
+            .refused(409, "NOT_IN_EDIT_MODE");
+        // Nothing changed: nothing to commit.
+        done(&first, "shed_lockedit_open", &arguments);
+        assert_eq!(
+            done(&first, "shed_lockedit_save", &arguments)["committed"],
+            false
+        );
+    }
+    let log = output(&first, "documents", "git", &["log", "--format=%s"]);
+    assert_eq!(log, "Update a.md\nBetter\nCreate a.md\n");
+}
+
+#[test]
+fn a_default_message() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    file(&alice, "documents", "a.md", "old\n");
+    let arguments =
+        json!({"zone": "documents", "path": "a.md", "content": "new\n", "message": " "});
+    done(&alice, "shed_lockedit_open", &arguments);
+    done(&alice, "shed_lockedit_overwrite", &arguments);
+    done(&alice, "shed_lockedit_save", &arguments);
+    assert_eq!(
+        output(
+            &alice,
+            "documents",
+            "git",
+            &["log", "-1", "--format=%an %s"]
+        ),
+        "alice Edit a.md\n"
+    );
+}

@@ -1,0 +1,69 @@
+//! Every operation, through HTTP against the real program: a room each, and what holds for all.
+//!
+//! A room is `tests/ops/<name>.rs`, named as the operation is without `shed_`. It has ordinary
+//! tests of what the operation does, and `PROVOKED`: a case for each code that the operation
+//! declares. `coverage` fails where a room or a case is missing.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
+)]
+
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod arbitrary;
+mod calls;
+mod coercions;
+mod coverage;
+mod fault;
+mod guides;
+mod identity;
+mod paths;
+mod stage;
+
+mod allowed_commands;
+mod create_file;
+mod delete;
+mod exec;
+mod force_unlock;
+mod help;
+mod lockedit_cancel;
+mod lockedit_exec;
+mod lockedit_open;
+mod lockedit_overwrite;
+mod lockedit_save;
+mod maintenance;
+mod parameters;
+mod patch_bytes;
+mod patch_text;
+mod rename;
+mod stats;
+mod tree;
+
+/// The rooms: name and provoked codes.
+const ROOMS: &[(&str, stage::Provoked)] = &[
+    ("allowed_commands", allowed_commands::PROVOKED),
+    ("create_file", create_file::PROVOKED),
+    ("delete", delete::PROVOKED),
+    ("exec", exec::PROVOKED),
+    ("force_unlock", force_unlock::PROVOKED),
+    ("help", help::PROVOKED),
+    ("lockedit_cancel", lockedit_cancel::PROVOKED),
+    ("lockedit_exec", lockedit_exec::PROVOKED),
+    ("lockedit_open", lockedit_open::PROVOKED),
+    ("lockedit_overwrite", lockedit_overwrite::PROVOKED),
+    ("lockedit_save", lockedit_save::PROVOKED),
+    ("maintenance", maintenance::PROVOKED),
+    ("parameters", parameters::PROVOKED),
+    ("patch_bytes", patch_bytes::PROVOKED),
+    ("patch_text", patch_text::PROVOKED),
+    ("rename", rename::PROVOKED),
+    ("stats", stats::PROVOKED),
+    ("tree", tree::PROVOKED),
+];
