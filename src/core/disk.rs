@@ -12,6 +12,8 @@ mod error;
 mod root;
 mod staging;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 pub use entry::{Entry, Kind, Target, Vacancy};

@@ -8,6 +8,8 @@
 mod lock;
 mod permit;
 pub(crate) mod queue;
+#[cfg(test)]
+mod tests;
 
 pub use lock::LockError;
 pub(crate) use lock::{check as check_lock, holder};

@@ -96,9 +96,18 @@ impl History {
         }
         let writer = self.writer(files.len())?;
         for path in files {
-            let entry = self.data.entry(&path)?;
-            if let Some(mode) = mode_of(entry.kind(), entry.mode()) {
-                edits.put(path.as_str(), store(writer.objects(), &entry)?, mode);
+            let stored = self.data.entry(&path).map_err(HistoryError::from);
+            let stored = stored.and_then(|entry| {
+                let mode = mode_of(entry.kind(), entry.mode());
+                mode.map(|mode| Ok((store(writer.objects(), &entry)?, mode)))
+                    .transpose()
+            });
+            match stored {
+                Ok(Some((id, mode))) => edits.put(path.as_str(), id, mode),
+                Ok(None) => {}
+                // A command that runs meanwhile took it; what it did is captured when it ends.
+                Err(error) if error.is_gone() => edits.remove(path.as_str()),
+                Err(error) => return Err(error),
             }
         }
         let commit = self.commit(&writer, edits, message, author, when)?;
@@ -131,13 +140,22 @@ impl History {
         for (path, _, _) in &comparison.deleted {
             edits.remove(&String::from_utf8_lossy(path));
         }
-        for seen in &mut comparison.seen {
+        let mut there = Vec::with_capacity(comparison.seen.len());
+        for mut seen in std::mem::take(&mut comparison.seen) {
             if seen.change().is_some() {
-                let entry = self.data.entry(&zone_path(&seen.path))?;
-                seen.id = store(writer.objects(), &entry)?;
+                let stored = self.data.entry(&zone_path(&seen.path));
+                let stored = stored.map_err(HistoryError::from);
+                match stored.and_then(|entry| store(writer.objects(), &entry)) {
+                    Ok(id) => seen.id = id,
+                    // Taken by another command, which will be captured when it ends.
+                    Err(error) if error.is_gone() => continue,
+                    Err(error) => return Err(error),
+                }
                 edits.put(&seen.path, seen.id, seen.mode);
             }
+            there.push(seen);
         }
+        comparison.seen = there;
         let commit = if changed.is_empty() {
             None
         } else {

@@ -4,6 +4,9 @@ mod health;
 mod instance;
 mod repair;
 
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use std::sync::OnceLock;
 
 use crate::caller::Chat;
@@ -33,6 +36,8 @@ pub struct Shed {
     instance: Instance,
     queue: Queue,
     flusher: Flusher,
+    /// Homes that this process has swept.
+    visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: Slots,
     confinement: OnceLock<Confinement>,
@@ -63,6 +68,7 @@ impl Shed {
             instance,
             queue: Queue::default(),
             flusher,
+            visited: Mutex::default(),
             programs: Programs::find(),
             slots: Slots::default(),
             confinement: OnceLock::new(),
@@ -195,6 +201,10 @@ impl Shed {
     fn used(&self, home: &Home) -> Result<u64, Error> {
         let usage = self.ledger.usage(&home.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn ledger(&self) -> &Ledger {

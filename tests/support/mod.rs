@@ -25,8 +25,10 @@ use serde_json::Value;
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The program, not yet started.
+#[derive(Clone)]
 pub struct Setup {
-    directory: tempfile::TempDir,
+    /// Gone with the last value that names it.
+    directory: Arc<tempfile::TempDir>,
     environment: Vec<(String, String)>,
     flags: Vec<String>,
     launcher: Vec<String>,
@@ -162,7 +164,7 @@ impl Server {
     /// A server that is configured first.
     pub fn with() -> Setup {
         Setup {
-            directory: tempfile::tempdir().unwrap(),
+            directory: Arc::new(tempfile::tempdir().unwrap()),
             environment: Vec::new(),
             flags: Vec::new(),
             launcher: Vec::new(),
@@ -216,6 +218,17 @@ impl Server {
     /// Asks the server to stop.
     pub fn terminate(&self) {
         rustix::process::kill_process(self.process(), rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Ends the server as a crash does: at once, in the middle of whatever it does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts another server on the same data.
+    pub fn again(&self) -> Self {
+        self.setup.clone().start()
     }
 
     /// Waits for the end; the exit code.

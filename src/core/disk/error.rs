@@ -82,6 +82,17 @@ pub enum DiskError {
 }
 
 impl DiskError {
+    /// Whether something was moved, removed or replaced since it was seen.
+    pub(crate) fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            Self::NotFound { .. }
+                | Self::NotADirectory { .. }
+                | Self::NotAFile { .. }
+                | Self::Escape { .. }
+        )
+    }
+
     /// The failure of `action` on `path`, sorted by errno.
     pub(crate) fn of(
         action: &'static str,

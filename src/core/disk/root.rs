@@ -232,21 +232,6 @@ impl Root {
             })
     }
 
-    /// A directory whose name need not be UTF-8.
-    pub(super) fn open_raw(&self, path: &CStr) -> Result<OwnedFd, Errno> {
-        self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
-    }
-
-    /// The same, for a directory that a command took the right to look into away from: the right
-    /// is given back, or nothing below could ever be counted.
-    pub(super) fn reopen_raw(&self, path: &CStr) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = self.resolve(path, flags, ResolveFlags::NO_SYMLINKS)?;
-        let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        rustix::fs::chmod(name, Mode::RWXU)?;
-        self.open_raw(path)
-    }
-
     /// Only the handle.
     pub(super) fn into_handle(self) -> OwnedFd {
         self.directory
@@ -258,15 +243,39 @@ impl Root {
         flags: OFlags,
         more: ResolveFlags,
     ) -> Result<OwnedFd, Errno> {
-        let mut last = Errno::AGAIN;
-        for _ in 0..ROUNDS {
-            match rustix::fs::openat2(&self.directory, path, flags, Mode::empty(), BENEATH | more) {
-                Err(Errno::AGAIN) => last = Errno::AGAIN,
-                other => return other,
-            }
-        }
-        Err(last)
+        resolve(self.handle(), path, flags, more)
     }
+}
+
+fn resolve(
+    directory: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    more: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let mut last = Errno::AGAIN;
+    for _ in 0..ROUNDS {
+        match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH | more) {
+            Err(Errno::AGAIN) => last = Errno::AGAIN,
+            other => return other,
+        }
+    }
+    Err(last)
+}
+
+/// A directory whose name need not be UTF-8.
+pub(super) fn open_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+    resolve(base, path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+}
+
+/// The same, for a directory that a command took the right to look into away from: the right is
+/// given back, or nothing below could ever be counted.
+pub(super) fn reopen_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let handle = resolve(base, path, flags, ResolveFlags::NO_SYMLINKS)?;
+    let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::chmod(name, Mode::RWXU)?;
+    open_raw(base, path)
 }
 
 pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {

@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::{clone_handle, stat_at};
+use super::root::{clone_handle, kind_of, stat_at};
 use super::{DiskError, Entry, Kind, Root, Target, Vacancy};
 use crate::zone::ZonePath;
 
@@ -111,15 +111,28 @@ impl Staging {
     }
 
     /// Removes what processes left here that are gone: every name that does not begin with one of
-    /// `living`.
-    pub(crate) fn sweep(&self, living: &[String]) -> Result<(), DiskError> {
+    /// `living`, which is asked after the names were read: who stages later is among them.
+    pub(crate) fn sweep(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<(), DiskError> {
         let path = ZonePath::root();
         let listing = rustix::fs::Dir::read_from(&self.directory)
             .map_err(|error| DiskError::of("list", &path, error))?;
-        for item in listing.flatten() {
-            let name = item.file_name().to_string_lossy().into_owned();
-            let mine = |owner: &String| name.starts_with(&format!("{owner}-"));
-            if !matches!(&*name, "." | "..") && !living.iter().any(mine) && name.contains('-') {
+        let names: Vec<String> = listing
+            .flatten()
+            .map(|item| item.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.contains('-'))
+            .collect();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let living = living()?;
+        for name in names {
+            if !living
+                .iter()
+                .any(|owner| name.starts_with(&format!("{owner}-")))
+            {
                 remove_tree(&self.directory, &name)?;
             }
         }
@@ -207,14 +220,24 @@ impl Staged {
             remove_made(&made);
             return Err(error);
         }
+        let old = Place::new(
+            clone_handle(&self.at.parent)?,
+            self.at.name.clone(),
+            ZonePath::root(),
+        );
+        // A command that runs meanwhile may have put a directory there: it goes back whole.
+        let found = old.stat()?.filter(|_| replaces);
+        if found.is_some_and(|stat| kind_of(&stat) == Kind::Directory) {
+            report(&move_place(&to, &old, RenameFlags::EXCHANGE, "undo"));
+            return Err(DiskError::NotAFile {
+                path: to.path.clone(),
+                found: Kind::Directory.describe(),
+            });
+        }
         self.installed = true;
         Ok(Installed {
             at: to,
-            old: Place::new(
-                clone_handle(&self.at.parent)?,
-                self.at.name.clone(),
-                ZonePath::root(),
-            ),
+            old,
             replaced: replaces,
             made,
             kept: false,
@@ -404,6 +427,18 @@ fn report(undone: &Result<(), DiskError>) {
     }
 }
 
+/// A command may take rights on its own directories away; where that was the error, they are
+/// given back.
+fn grant(error: Errno, parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
+    if error != Errno::ACCESS {
+        return Err(error);
+    }
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    rustix::fs::chmod(place, Mode::RWXU)
+}
+
 /// Removes `name` and everything below it. Directories inside are first moved up beside it, so
 /// that any depth takes a handful of handles and links are never followed.
 pub(super) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError> {
@@ -412,22 +447,20 @@ pub(super) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError>
     let Some(stat) = stat_at(parent, name, &path)? else {
         return Ok(());
     };
-    if super::root::kind_of(&stat) != Kind::Directory {
+    if kind_of(&stat) != Kind::Directory {
         return rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(fail);
     }
     let mut directories = vec![name.to_owned()];
     while let Some(directory) = directories.pop() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = || rustix::fs::openat(parent, &*directory, flags, Mode::empty());
-        let handle = match open() {
-            Err(Errno::ACCESS) => {
-                // A command may have taken the right to look into its own directory away.
-                rustix::fs::chmodat(parent, &*directory, Mode::RWXU, AtFlags::empty())
-                    .map_err(fail)?;
-                open().map_err(fail)?
-            }
-            other => other.map_err(fail)?,
-        };
+        let handle = open()
+            .or_else(|error| {
+                grant(error, parent, &directory)?;
+                open()
+            })
+            .map_err(fail)?;
+        rustix::fs::fchmod(&handle, Mode::RWXU).map_err(fail)?;
         let listing = rustix::fs::Dir::read_from(&handle).map_err(fail)?;
         for item in listing.flatten() {
             let child = item.file_name();
@@ -438,7 +471,13 @@ pub(super) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError>
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(Errno::ISDIR | Errno::PERM) => {
                     let lifted = format!("{name}.{}", COUNTER.fetch_add(1, Ordering::Relaxed));
-                    rustix::fs::renameat(&handle, child, parent, &*lifted).map_err(fail)?;
+                    let lift = || rustix::fs::renameat(&handle, child, parent, &*lifted);
+                    lift()
+                        .or_else(|error| {
+                            grant(error, &handle, child)?;
+                            lift()
+                        })
+                        .map_err(fail)?;
                     directories.push(lifted);
                 }
                 Err(error) => return Err(fail(error)),

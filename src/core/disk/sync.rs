@@ -72,6 +72,13 @@ impl Flusher {
             }
         }
     }
+
+    /// Whether every change so far is on disk.
+    #[cfg(test)]
+    pub(super) fn is_flushed(&self) -> bool {
+        let state = self.shared.lock();
+        state.asked == state.done
+    }
 }
 
 impl Drop for Flusher {

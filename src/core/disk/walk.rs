@@ -6,13 +6,14 @@
 
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
 
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
-use super::root::kind_of;
+use super::root::{kind_of, open_raw, reopen_raw};
 use super::{DiskError, Kind, Root};
-use crate::zone::ZonePath;
+use crate::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// One entry of a walk.
 #[derive(Debug)]
@@ -71,7 +72,9 @@ impl Root {
         let mut first = true;
         while let Some(directory) = pending.pop() {
             let entries = match self.list(&directory) {
-                Err(DiskError::NotFound { .. }) if !first => continue,
+                // What is nested deeper than a path can say is left out, too.
+                Err(DiskError::TooDeep { .. }) if !first => continue,
+                Err(error) if !first && error.is_gone() => continue,
                 other => other?,
             };
             first = false;
@@ -109,33 +112,75 @@ impl Root {
         path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
     ) -> Result<(), DiskError> {
-        let mut pending = Vec::from_iter(CString::new(path.display()).ok());
-        while let Some(path) = pending.pop() {
-            let opened = match self.open_raw(&path) {
-                Err(Errno::ACCESS) => self.reopen_raw(&path),
-                other => other,
-            };
-            let directory = match opened {
-                Err(Errno::NOENT) => continue,
+        let start = Below {
+            base: None,
+            relative: path.display().as_bytes().to_vec(),
+            path: path.as_str().as_bytes().to_vec(),
+        };
+        let mut pending = vec![start];
+        while let Some(below) = pending.pop() {
+            let directory = match self.open_below(&below) {
+                // Gone since it was seen, or something else now.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 other => other.map_err(|error| {
-                    let path = ZonePath::found(path.to_string_lossy().into_owned());
+                    let path = ZonePath::found(String::from_utf8_lossy(&below.path).into_owned());
                     DiskError::of("measure", &path, error)
                 })?,
             };
-            let above = match path.as_bytes() {
-                b"." => Vec::new(),
-                path => [path, b"/"].concat(),
-            };
+            let directory = Rc::new(directory);
             each(&directory, &ZonePath::root(), |name, stat| {
-                let path = [&above, name.to_bytes()].concat();
+                let inside = below.child(&directory, name.to_bytes());
                 let kind = kind_of(&stat);
-                visit(&path, kind, &stat);
+                visit(&inside.path, kind, &stat);
                 if kind == Kind::Directory {
-                    pending.extend(CString::new(path));
+                    pending.push(inside);
                 }
             })?;
         }
         Ok(())
+    }
+
+    fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
+        let base = below
+            .base
+            .as_ref()
+            .map_or(self.handle(), |base| base.as_fd());
+        let relative = CString::new(&*below.relative).map_err(|_| Errno::INVAL)?;
+        match open_raw(base, &relative) {
+            Err(Errno::ACCESS) => reopen_raw(base, &relative),
+            other => other,
+        }
+    }
+}
+
+/// A directory that a survey has yet to look into. A path may be longer than the kernel takes at
+/// once: it then begins at a directory on the way.
+struct Below {
+    base: Option<Rc<OwnedFd>>,
+    relative: Vec<u8>,
+    /// From the root.
+    path: Vec<u8>,
+}
+
+impl Below {
+    fn child(&self, directory: &Rc<OwnedFd>, name: &[u8]) -> Self {
+        let join = |above: &[u8]| match above {
+            b"" | b"." => name.to_vec(),
+            above => [above, b"/", name].concat(),
+        };
+        let path = join(&self.path);
+        if self.relative.len() > PATH_MAX_BYTES {
+            return Self {
+                base: Some(Rc::clone(directory)),
+                relative: name.to_vec(),
+                path,
+            };
+        }
+        Self {
+            base: self.base.clone(),
+            relative: join(&self.relative),
+            path,
+        }
     }
 }
 

@@ -24,6 +24,7 @@ impl Confinement {
     /// Starts a helper that confines itself like any other and says how far it got.
     pub(crate) fn probe(helper: &Path, directory: &Root) -> Self {
         let order = Order {
+            server: std::process::id(),
             program: "/proc/self/exe".into(),
             name: String::new(),
             arguments: Vec::new(),

@@ -3,9 +3,10 @@
 //! In documents and groups the repository lies beside the files and is named by the environment;
 //! in storage git looks for one below the zone's root and never above it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::Error;
+use crate::policy::Plan;
 use crate::zone::Zone;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
@@ -24,15 +25,23 @@ const HISTORY_ONLY: [&str; 12] = [
     "tag",
 ];
 
-/// What one call of git is told.
-#[derive(Default)]
+/// Name of the command.
+pub(super) const COMMAND: &str = "git";
+
+/// Whether git works on the repository that the server keeps: neither may write it while the
+/// other does.
+pub(super) fn shares_repository(zone: &Zone<'_>, plan: &Plan) -> bool {
+    plan.command == COMMAND && zone.name().is_versioned()
+}
+
+/// What git is given.
 pub(super) struct Surroundings {
     pub(super) environment: Vec<(String, String)>,
-    /// The repository beside the zone, where there is one.
+    /// The repository beside the zone.
     pub(super) repository: Option<PathBuf>,
 }
 
-/// Prepares the zone for git and says what git must know.
+/// Prepares the zone for git. Its turn is taken where git shares the repository.
 pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundings, Error> {
     let author = zone.author();
     let mut environment = vec![
@@ -41,11 +50,9 @@ pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundi
         ("GIT_COMMITTER_NAME".to_owned(), author.name),
         ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
     ];
-    let place = |path: &Path| path.to_string_lossy().into_owned();
     let mut repository = None;
+    let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name().is_versioned() {
-        // Opening clears away locks that nobody can hold during this turn.
-        let _turn = zone.turn()?;
         let history = zone.history()?;
         let history_only = arguments
             .iter()
@@ -54,8 +61,8 @@ pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundi
             history.refresh_index()?;
         }
         environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
-        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
         repository = Some(history.git_dir().to_owned());
+        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
     } else if let Some(above) = zone.data().location().parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }

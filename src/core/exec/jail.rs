@@ -37,6 +37,8 @@ pub(super) const COMPLAINT: &str = "fileshed jail: ";
 /// What to become, and within which limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Order {
+    /// The server; the command ends with it.
+    pub(super) server: u32,
     pub(super) program: PathBuf,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
@@ -89,9 +91,16 @@ pub fn become_command() -> (String, u8) {
 }
 
 fn obey() -> Result<std::convert::Infallible, JailError> {
+    // A server that was killed can neither stop a command nor take in what it changes.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(std::io::Error::from)?;
     let mut text = Vec::new();
     std::io::stdin().lock().read_to_end(&mut text)?;
     let order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    if parent.and_then(|parent| u32::try_from(parent).ok()) != Some(order.server) {
+        return Err(JailError::Orphan);
+    }
     let program = Prepared::new(&order)?;
     let filters = Filters::new(order.access.network, order.starts_others)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
@@ -234,6 +243,9 @@ pub(super) enum JailError {
     /// A call failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The server ended before its end could end this process.
+    #[error("the server is gone")]
+    Orphan,
     /// An argument cannot be passed on.
     #[error("an argument holds a NUL character")]
     Nul,

@@ -3,12 +3,16 @@
 use std::fs::File;
 use std::time::{Duration, Instant};
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::child::{self, Ending, Outcome, Sink};
 use super::jail::{self, Access, Limits, Order};
 use super::output::Mask;
 use super::{ExecError, environment, git, glob, tar, which};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
+use crate::guard::queue::Turn;
 use crate::guard::{Needs, check_lock};
+use crate::history::Author;
 use crate::ledger::Plan as Entering;
 use crate::policy::{self, PathArgument, Plan, Rules};
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -76,7 +80,7 @@ pub(super) struct StreamFile {
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
 pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
     let plan = judge(zone, line, None).map_err(|error| zone.explain(error))?;
-    let plan = expand(zone.data(), plan);
+    let plan = expand(zone.data(), respell(zone.data(), plan));
     check_paths(zone, &plan)?;
     let mut stdout_file = stream_file(zone, "stdout_file", line.stdout_file)?;
     let mut stderr_file = stream_file(zone, "stderr_file", line.stderr_file)?;
@@ -94,10 +98,14 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
     );
     let mut invocation = run.invocation(sinks);
-    if plan.command == "git" {
-        let git = git::prepare(zone, &plan.args)?;
-        invocation.environment = git.environment;
-        invocation.repository = git.repository;
+    let mut turn = None;
+    if git::shares_repository(zone, &plan) {
+        turn = Some(zone.turn()?);
+    }
+    if plan.command == git::COMMAND {
+        let surroundings = git::prepare(zone, &plan.args)?;
+        invocation.environment = surroundings.environment;
+        invocation.repository = surroundings.repository;
     }
     let effect = || match &plan.archive {
         _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
@@ -105,8 +113,9 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         None => run.start(invocation),
     };
     let outcome = if plan.changes {
-        changing(zone, line, effect)?
+        changing(zone, line, turn, effect)?
     } else {
+        drop(turn);
         effect()?
     };
     let ran = run.finish(&outcome)?;
@@ -157,6 +166,24 @@ fn judge(
         zone.expect_write_scope()?;
     }
     Ok(plan)
+}
+
+/// Gives names that are not NFC the spelling that they have on disk: NFC, unless only the other
+/// one is there.
+fn respell(data: &Root, mut plan: Plan) -> Plan {
+    for argument in plan.paths.iter().filter(|path| !path.glob) {
+        let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
+            continue;
+        };
+        let composed: String = word.nfc().collect();
+        let is_there =
+            |text: &str| ZonePath::parse("args", text).is_ok_and(|path| data.entry(&path).is_ok());
+        // A path that is not NFC stands for both spellings.
+        if composed != *word && (is_there(&composed) || !is_there(word)) {
+            *word = composed;
+        }
+    }
+    plan
 }
 
 /// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
@@ -264,10 +291,11 @@ pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
 }
 
 /// Runs something that may change anything in the zone, and takes what it changed into history
-/// and into the ledger, also when it was stopped.
+/// and into the ledger, also when it was stopped. With a `turn`, nobody else writes meanwhile.
 fn changing(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
+    turn: Option<Turn<'_>>,
     effect: impl FnOnce() -> Result<Outcome, Error>,
 ) -> Result<Outcome, Error> {
     let author = zone.author();
@@ -282,28 +310,43 @@ fn changing(
         files: 0,
         limit: zone.home.limit,
     };
-    // git writes the repository itself, so nobody else may meanwhile.
-    let early = line.command == "git" && zone.name().is_versioned();
-    let early = early.then(|| zone.turn()).transpose()?;
     let intent = zone.shed.ledger().begin(&entering)?;
     let outcome = effect();
-    let turn = early.map_or_else(|| zone.turn(), Ok)?;
-    if zone.name().is_versioned() {
-        let captured =
-            zone.history()?
-                .capture(&describe(line), &author, zone.shed.clock().now())?;
-        zone.shed
-            .ledger()
-            .measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
-    } else {
-        zone.measure()?;
-    }
-    zone.shed.ledger().settle(intent)?;
-    drop(turn);
+    let taken_in = match turn {
+        Some(turn) => take_in(zone, line, &author, &turn),
+        None => zone
+            .turn()
+            .and_then(|turn| take_in(zone, line, &author, &turn)),
+    };
     zone.shed.flusher().changed();
+    match taken_in {
+        Ok(()) => zone.shed.ledger().settle(intent)?,
+        Err(error) => {
+            zone.shed.ledger().abandon(intent)?;
+            return Err(error);
+        }
+    }
     let outcome = outcome?;
     zone.shed.expect_within_quota(&zone.home)?;
     Ok(outcome)
+}
+
+/// Commits what a command changed, where the zone has history, and enters its space.
+fn take_in(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    author: &Author,
+    _turn: &Turn<'_>,
+) -> Result<(), Error> {
+    if zone.name().is_versioned() {
+        let now = zone.shed.clock().now();
+        let captured = zone.history()?.capture(&describe(line), author, now)?;
+        let ledger = zone.shed.ledger();
+        ledger.measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
+    } else {
+        zone.measure()?;
+    }
+    Ok(())
 }
 
 /// The command line as a commit message: one line, of a readable length.
@@ -444,6 +487,7 @@ impl<'a> Run<'a> {
             access.read.extend(room);
         }
         let order = Order {
+            server: std::process::id(),
             program: program.file.clone(),
             name: program
                 .called

@@ -246,12 +246,13 @@ impl Change<'_> {
             // The change stands; what it replaced is swept away with the next repair.
             tracing::warn!(%error, "what a change removed is still staged");
         }
+        // On disk before the registry forgets it, where that is asked for.
+        zone.shed.flusher().changed();
         if let Some(intent) = permit.intent.take()
             && let Err(error) = zone.shed.ledger().settle(intent)
         {
             tracing::error!(%error, "a finished change is still in the registry");
         }
-        zone.shed.flusher().changed();
         Ok(commit)
     }
 }

@@ -11,7 +11,7 @@ use super::stat_cache::{Line, Stamp, StatCache};
 use super::tree::files;
 use super::{Change, ChangeKind};
 use crate::disk::{DiskError, Kind, Root, Totals};
-use crate::zone::ZonePath;
+use crate::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// A path of HEAD with its content.
 type Committed = (Vec<u8>, Oid, i32);
@@ -88,7 +88,7 @@ impl Comparison {
                     comparison.kept.extend(kept);
                     continue;
                 }
-                Err(HistoryError::Disk(DiskError::NotFound { .. })) => continue,
+                Err(error) if error.is_gone() => continue,
                 Err(error) => return Err(error),
             };
             let head = head.remove(path.as_bytes());
@@ -120,6 +120,7 @@ impl Comparison {
             }
             if let Ok(path) = std::str::from_utf8(path)
                 && matches!(kind, Kind::File | Kind::Symlink)
+                && path.len() <= PATH_MAX_BYTES
                 && is_versioned(path, kind)
             {
                 found.push((path.to_owned(), kind, *stat));

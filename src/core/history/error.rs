@@ -42,6 +42,11 @@ pub enum HistoryError {
 }
 
 impl HistoryError {
+    /// Whether a file was moved, removed or replaced since it was seen.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self, Self::Disk(error) if error.is_gone())
+    }
+
     /// For `map_err`: git failed at `action`.
     pub(super) fn git(action: &'static str) -> impl Fn(git2::Error) -> Self {
         move |source| {

@@ -112,6 +112,14 @@ impl Ledger {
         Ok(())
     }
 
+    /// The change may have happened and could not be entered: the next access repairs the zone.
+    pub(crate) fn abandon(&self, intent: Intent) -> Result<(), LedgerError> {
+        self.connection()
+            .prepare_cached("UPDATE intents SET instance = '' WHERE id = ?1")?
+            .execute([intent.0])?;
+        Ok(())
+    }
+
     /// The change did not happen: its space is free again.
     pub(crate) fn withdraw(&self, intent: Intent, plan: &Plan<'_>) -> Result<(), LedgerError> {
         let mut connection = self.connection();

@@ -3,7 +3,7 @@
 //! Each process holds a lock on a file of its own. The kernel drops the lock when the process
 //! ends, however it ends; who starts next finds the file unlocked and marks what was under way.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
@@ -27,6 +27,9 @@ impl Instance {
     /// Registers this process, and marks the unfinished changes of processes that are gone.
     pub(super) fn register(data: &Root, ledger: &Ledger) -> Result<Self, Error> {
         let directory = data.subdirectory(DIRECTORY)?;
+        // One at a time: a file that is not locked yet must not look like one of the dead.
+        let registering = data.subdirectory(DIRECTORY)?;
+        lock(registering.handle(), FlockOperation::LockExclusive)?;
         for entry in directory.list(&ZonePath::root())? {
             let name = entry.path.as_str().to_owned();
             if let Ok(file) = open(&directory, &name, OFlags::empty())
@@ -38,8 +41,7 @@ impl Instance {
         }
         let name = hex::encode(random::bytes::<8>()?);
         let file = open(&directory, &name, OFlags::CREATE | OFlags::EXCL)?;
-        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .map_err(|error| DiskError::of("lock", &ZonePath::root(), error))?;
+        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self {
             name,
             directory,
@@ -71,6 +73,11 @@ fn open(directory: &Root, name: &str, flags: OFlags) -> Result<OwnedFd, DiskErro
     let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|error| DiskError::of("register", &ZonePath::root(), error))
+}
+
+fn lock(file: impl AsFd, operation: FlockOperation) -> Result<(), DiskError> {
+    rustix::fs::flock(file, operation)
+        .map_err(|error| DiskError::of("lock", &ZonePath::root(), error))
 }
 
 fn remove(directory: &Root, name: &str) {

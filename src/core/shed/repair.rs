@@ -13,8 +13,16 @@ use crate::zone::{Home, ZoneName, ZonePath};
 use super::Shed;
 
 impl Shed {
-    /// Repairs and measures what needs it. Costs two look-ups when nothing does.
+    /// Repairs and measures what needs it. Costs two look-ups when nothing does, and a look into
+    /// staging the first time: what was staged without a change has no intent that tells of it.
     pub(super) fn make_ready(&self, home: &Home) -> Result<(), Error> {
+        if !self.visited().contains(&home.key) {
+            if let Err(error) = self.sweep(home) {
+                // Only space is lost.
+                tracing::warn!(%error, "what a dead process staged is still there");
+            }
+            self.visited().insert(home.key.clone());
+        }
         for orphan in self.ledger.orphans(&home.key)? {
             self.repair(home, &orphan)?;
         }
@@ -30,6 +38,11 @@ impl Shed {
             }
         }
         Ok(())
+    }
+
+    /// Removes what dead processes staged.
+    fn sweep(&self, home: &Home) -> Result<(), Error> {
+        Ok(self.staging(home)?.sweep(|| self.instance.living())?)
     }
 
     fn repair(&self, home: &Home, orphan: &Orphan) -> Result<(), Error> {
@@ -52,7 +65,7 @@ impl Shed {
             )?;
         }
         self.measure(home, zone)?;
-        self.staging(home)?.sweep(&self.instance.living()?)?;
+        self.sweep(home)?;
         self.ledger.repaired(&home.key, zone.as_str())?;
         tracing::warn!(
             home = home.key,

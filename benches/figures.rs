@@ -1,0 +1,284 @@
+//! What calls cost, and that it does not grow with the zone: `cargo bench`.
+//!
+//! Each ratio compares two medians of the same run, taken in turns, so that a machine that is
+//! busy for a while is so for both. A missed target ends with status 1.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops where it cannot go on"
+)]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+#[path = "../tests/support/mod.rs"]
+#[expect(dead_code, reason = "only the start of the server is needed")]
+mod support;
+#[path = "../tests/support/wire.rs"]
+mod wire;
+
+use support::Server;
+use wire::Wire;
+
+/// Most times that a commit among 10 000 files may cost what one among 10 does.
+const COMMIT_RATIO: f64 = 3.0;
+
+/// Most times that a write beside 100 000 files may cost what one into an empty zone does.
+const WRITE_RATIO: f64 = 1.5;
+
+/// Measurements of each figure.
+const REPETITIONS: usize = 201;
+
+/// How long a throughput is measured.
+const SECONDS: u64 = 2;
+
+fn main() -> ExitCode {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .start();
+    println!("\n{:<58}{:>14}", "figure", "");
+    let mut met = true;
+    met &= commits(&server);
+    met &= writes(&server);
+    bare_write(&server);
+    commands(&server);
+    throughput(&server);
+    memory(&server);
+    if met {
+        ExitCode::SUCCESS
+    } else {
+        println!("\na target is missed");
+        ExitCode::FAILURE
+    }
+}
+
+/// Files on disk that the server has not seen yet.
+fn furnish(server: &Server, user: &str, zone: &str, directories: usize, each: usize) {
+    let data = server
+        .data()
+        .join("users")
+        .join(user)
+        .join(zone)
+        .join("data");
+    for directory in 0..directories {
+        let directory = data.join(format!("d{directory}"));
+        std::fs::create_dir_all(&directory).unwrap();
+        for number in 0..each {
+            let content = format!("file {number} of {}\n", directory.display()).repeat(8);
+            std::fs::write(directory.join(format!("f{number}.txt")), content).unwrap();
+        }
+    }
+}
+
+fn commits(server: &Server) -> bool {
+    let mut desks = [("few", 1, 10), ("many", 100, 100)].map(|(user, directories, each)| {
+        furnish(server, user, "Documents", directories, each);
+        let mut wire = Wire::open(server, user, "bench");
+        let begun = Instant::now();
+        let call = json!({"zone": "documents", "cmd": "touch", "args": ["added"], "timeout": 300});
+        wire.data("shed_exec", &call);
+        let files = directories * each;
+        duration(
+            &format!("first commit of {files} files on disk"),
+            begun.elapsed(),
+        );
+        wire
+    });
+    let [few, many] = in_turns(&mut desks, |wire, number| {
+        let content = format!("version {number}\n");
+        let call = json!({"zone": "documents", "path": "d0/f7.txt", "content": content,
+            "overwrite": true});
+        wire.data("shed_patch_text", &call);
+    });
+    duration("commit of one changed file among 10", few);
+    duration("commit of one changed file among 10 000", many);
+    let met = ratio("    10 000 against 10", many, few, COMMIT_RATIO);
+    let status = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
+    let [few, many] = in_turns_of(11, &mut desks, |wire, _| {
+        let data = wire.data("shed_exec", &status);
+        assert_eq!(data["stdout"], "");
+    });
+    duration("shed_exec git status among 10", few);
+    duration("shed_exec git status among 10 000", many);
+    met
+}
+
+fn writes(server: &Server) -> bool {
+    furnish(server, "crowded", "Storage", 1000, 100);
+    let mut desks = ["empty", "crowded"].map(|user| {
+        let mut wire = Wire::open(server, user, "bench");
+        let begun = Instant::now();
+        wire.data("shed_stats", &json!({}));
+        duration(
+            &format!("first access, {user} zone (one measurement)"),
+            begun.elapsed(),
+        );
+        wire
+    });
+    let [empty, crowded] = in_turns(&mut desks, |wire, number| {
+        let path = format!("d1/new-{}.txt", number % 50);
+        let call = json!({"zone": "storage", "path": path, "content": "x".repeat(100)});
+        wire.data("shed_create_file", &call);
+    });
+    duration("write of 100 bytes into an empty zone", empty);
+    duration("write of 100 bytes beside 100 000 files", crowded);
+    ratio("    100 000 against none", crowded, empty, WRITE_RATIO)
+}
+
+/// What the file system itself takes for the same: write, flush, rename.
+fn bare_write(server: &Server) {
+    let place = server.data().join("bare");
+    std::fs::create_dir(&place).unwrap();
+    let write = || {
+        let beside = place.join("beside");
+        let mut file = std::fs::File::create(&beside).unwrap();
+        file.write_all(&[b'x'; 100]).unwrap();
+        file.sync_data().unwrap();
+        std::fs::rename(&beside, place.join("file")).unwrap();
+    };
+    let bare = median((0..REPETITIONS).map(|_| timed(write)).collect());
+    duration(
+        "    the same write, flush and rename without a server",
+        bare,
+    );
+}
+
+fn commands(server: &Server) {
+    let mut wire = Wire::open(server, "empty", "bench");
+    let call = json!({"zone": "storage", "cmd": "true"});
+    wire.data("shed_exec", &call);
+    let (mut confined, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..REPETITIONS {
+        confined.push(timed(|| {
+            wire.data("shed_exec", &call);
+        }));
+        bare.push(timed(|| {
+            assert!(Command::new("/bin/true").status().unwrap().success());
+        }));
+    }
+    let (confined, bare) = (median(confined), median(bare));
+    duration("shed_exec true", confined);
+    duration("    /bin/true without a server", bare);
+    println!(
+        "{:<58}{:>11.2} x",
+        "    confined against bare",
+        share(confined, bare)
+    );
+}
+
+fn throughput(server: &Server) {
+    let calls: [(&str, Value); 3] = [
+        ("shed_stats", json!({})),
+        ("shed_tree", json!({"zone": "storage"})),
+        (
+            "shed_create_file",
+            json!({"zone": "storage", "path": "", "content": "x".repeat(100)}),
+        ),
+    ];
+    for (operation, call) in calls {
+        for connections in [1, 4] {
+            let count: usize = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..connections)
+                    .map(|number| {
+                        let mut call = call.clone();
+                        if operation == "shed_create_file" {
+                            call["path"] = format!("file-{number}").into();
+                        }
+                        scope.spawn(move || calls_in_time(server, number, operation, &call))
+                    })
+                    .collect();
+                threads
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap())
+                    .sum()
+            });
+            let rate = count as f64 / SECONDS as f64;
+            let name = format!("{operation}, {connections} connection(s), a user each");
+            println!("{name:<58}{rate:>11.0} /s");
+        }
+    }
+}
+
+fn calls_in_time(server: &Server, number: usize, operation: &str, call: &Value) -> usize {
+    let mut wire = Wire::open(server, &format!("user-{number}"), "bench");
+    let until = Instant::now() + Duration::from_secs(SECONDS);
+    let mut count = 0;
+    while Instant::now() < until {
+        wire.data(operation, call);
+        count += 1;
+    }
+    count
+}
+
+fn memory(server: &Server) {
+    let process = server.process().as_raw_nonzero();
+    let status = Path::new("/proc").join(process.to_string()).join("status");
+    let status = std::fs::read_to_string(status).unwrap();
+    for (line, name) in [
+        ("VmRSS:", "memory after all of this"),
+        ("VmHWM:", "    at most"),
+    ] {
+        let found = status
+            .lines()
+            .find_map(|text| text.strip_prefix(line))
+            .unwrap();
+        let kilobytes: f64 = found.trim().trim_end_matches(" kB").parse().unwrap();
+        println!("{name:<58}{:>11.1} MB", kilobytes / 1024.0);
+    }
+}
+
+/// Medians of a call at two desks, taken in turns.
+fn in_turns(desks: &mut [Wire; 2], call: impl FnMut(&mut Wire, usize)) -> [Duration; 2] {
+    in_turns_of(REPETITIONS, desks, call)
+}
+
+fn in_turns_of(
+    repetitions: usize,
+    desks: &mut [Wire; 2],
+    mut call: impl FnMut(&mut Wire, usize),
+) -> [Duration; 2] {
+    let mut times = [Vec::new(), Vec::new()];
+    for number in 0..repetitions + 5 {
+        for (wire, times) in desks.iter_mut().zip(&mut times) {
+            let time = timed(|| call(wire, number));
+            // The first ones warm up.
+            if number >= 5 {
+                times.push(time);
+            }
+        }
+    }
+    times.map(median)
+}
+
+fn timed(call: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    call();
+    begun.elapsed()
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn share(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64()
+}
+
+fn duration(name: &str, time: Duration) {
+    println!("{name:<58}{:>11.3} ms", time.as_secs_f64() * 1000.0);
+}
+
+fn ratio(name: &str, a: Duration, b: Duration, most: f64) -> bool {
+    let ratio = share(a, b);
+    let verdict = if ratio <= most { "met" } else { "MISSED" };
+    println!("{name:<58}{ratio:>11.2} x   target {most} x: {verdict}");
+    ratio <= most
+}

@@ -1,0 +1,257 @@
+//! Space to the byte, changes that undo themselves, and one writer at a time.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use tempfile::TempDir;
+
+use super::Needs;
+use crate::caller::Chat;
+use crate::disk::Totals;
+use crate::settings::MEBIBYTE;
+use crate::{Caller, Code, Error, Settings, Shed, Zone, ZonePath, lockedit};
+
+/// Longer than any turn should take to come.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+struct Scene {
+    base: TempDir,
+    shed: Shed,
+    caller: Caller,
+}
+
+impl Scene {
+    /// A shed where one user may have 1 MiB.
+    fn new() -> Self {
+        let base = TempDir::new().expect("a directory");
+        let mut settings = Settings::new(base.path());
+        settings.quota_per_user_mb = 1;
+        Self {
+            shed: Shed::open(settings).expect("opens"),
+            caller: Caller::shared(Chat::default()),
+            base,
+        }
+    }
+
+    fn zone(&self, name: &str) -> Zone<'_> {
+        self.shed.zone(&self.caller, name).expect("a zone")
+    }
+
+    fn used(&self, zone: &str) -> Totals {
+        let usage = self.shed.usage(&self.caller).expect("known");
+        let found = usage.into_iter().find(|usage| usage.zone == zone);
+        found.expect("measured").totals
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.base.path().join("shared").join(path)
+    }
+
+    /// Unfinished changes in the registry.
+    #[expect(clippy::disallowed_methods, reason = "looked at from outside")]
+    fn intents(&self) -> i64 {
+        let registry = self.base.path().join(crate::ledger::FILE_NAME);
+        rusqlite::Connection::open(registry)
+            .and_then(|it| it.query_row("SELECT count(*) FROM intents", [], |row| row.get(0)))
+            .expect("counted")
+    }
+}
+
+fn path(text: &str) -> ZonePath {
+    ZonePath::parse("path", text).expect("a path")
+}
+
+fn write(zone: &Zone<'_>, at: &str, content: &[u8]) -> Result<(), Error> {
+    let writer = zone.writer("test")?;
+    let staged = writer.staging().write(content)?;
+    let target = zone.target("path", &path(at))?;
+    writer
+        .guard(Needs::write(&target, content.len() as u64))?
+        .install(staged, target)?
+        .commit(None, "write")?;
+    Ok(())
+}
+
+#[test]
+fn the_quota_holds_to_the_byte_over_all_zones() {
+    let scene = Scene::new();
+    let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
+    let half = vec![b'x'; (MEBIBYTE / 2) as usize];
+    write(&storage, "a", &half).expect("fits");
+    write(&documents, "b", &half).expect("fits exactly");
+    for (zone, name) in [(&storage, "c"), (&documents, "c")] {
+        let error = write(zone, name, b"1").expect_err("one byte too much");
+        assert_eq!(error.code(), Code::QuotaExceeded);
+        assert_eq!(error.details()["used_bytes"], MEBIBYTE);
+        assert_eq!(error.details()["needed_bytes"], 1);
+    }
+    // Nothing was left of it: no file, no space, no intent.
+    assert!(!scene.at("Storage/data/c").exists());
+    assert_eq!(scene.used("storage").files, 1);
+    assert_eq!(scene.intents(), 0);
+    // What takes no more space, or none, goes on.
+    write(&storage, "empty", b"").expect("takes nothing");
+    write(&storage, "a", &half).expect("as large as before");
+    write(&storage, "a", &half[1..]).expect("smaller");
+    write(&documents, "c", b"1").expect("the byte that is free now");
+    write(&documents, "d", b"1").expect_err("full again");
+    assert_eq!(scene.used("storage").bytes, MEBIBYTE / 2 - 1);
+    assert_eq!(scene.used("documents").files, 2);
+}
+
+#[test]
+fn writers_at_once_do_not_pass_the_quota() {
+    let scene = Scene::new();
+    let piece = vec![b'x'; (MEBIBYTE / 10) as usize];
+    let fitted = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (scene, piece, fitted) = (&scene, &piece, &fitted);
+            scope.spawn(move || {
+                let zone = scene.zone(["storage", "documents"][thread % 2]);
+                for number in 0..5 {
+                    match write(&zone, &format!("{thread}-{number}"), piece) {
+                        Ok(()) => {
+                            fitted.fetch_add(1, Ordering::Relaxed);
+                        }
+                        Err(error) => assert_eq!(error.code(), Code::QuotaExceeded),
+                    }
+                }
+            });
+        }
+    });
+    assert_eq!(fitted.into_inner(), 10);
+}
+
+#[test]
+fn a_permit_that_is_not_used_gives_its_space_back() {
+    let scene = Scene::new();
+    let zone = scene.zone("storage");
+    let target = zone.target("path", &path("a")).expect("free");
+    let writer = zone.writer("test").expect("a turn");
+    let permit = writer.guard(Needs::write(&target, 1000)).expect("fits");
+    assert_eq!(
+        scene.used("storage").bytes,
+        1000,
+        "entered before it happens"
+    );
+    assert_eq!(scene.intents(), 1);
+    drop(permit);
+    assert_eq!(scene.used("storage"), Totals::default());
+    assert_eq!(scene.intents(), 0);
+}
+
+#[test]
+fn a_change_that_is_not_committed_undoes_itself() {
+    let scene = Scene::new();
+    let zone = scene.zone("storage");
+    write(&zone, "a", b"old").expect("written");
+    let before = scene.used("storage");
+
+    let writer = zone.writer("test").expect("a turn");
+    let staged = writer.staging().write(b"newer").expect("staged");
+    let target = zone.target("path", &path("a")).expect("there");
+    let permit = writer.guard(Needs::write(&target, 5)).expect("fits");
+    let change = permit.install(staged, target).expect("installed");
+    assert_eq!(
+        fs::read(scene.at("Storage/data/a")).expect("read"),
+        b"newer"
+    );
+    drop(change);
+    assert_eq!(fs::read(scene.at("Storage/data/a")).expect("read"), b"old");
+
+    let writer = zone.writer("test").expect("a turn");
+    let entry = zone.entry_itself(&path("a")).expect("there");
+    let totals = zone.totals(&entry).expect("counted");
+    let permit = writer.guard(Needs::remove(&entry, totals)).expect("may go");
+    let change = permit.remove(&entry).expect("removed");
+    assert!(!scene.at("Storage/data/a").exists());
+    drop(change);
+
+    let writer = zone.writer("test").expect("a turn");
+    let vacancy = zone.vacancy("path", &path("b/c")).expect("free");
+    let permit = writer.guard(Needs::rename(&entry, &vacancy));
+    let change = permit.expect("may move").rename(&entry, vacancy);
+    assert!(scene.at("Storage/data/b/c").exists());
+    drop(change.expect("renamed"));
+
+    assert_eq!(fs::read(scene.at("Storage/data/a")).expect("read"), b"old");
+    assert!(!scene.at("Storage/data/b").exists());
+    assert_eq!(scene.used("storage"), before);
+    assert_eq!(scene.intents(), 0);
+}
+
+#[test]
+fn a_lock_is_in_everybodys_way() {
+    let scene = Scene::new();
+    let zone = scene.zone("storage");
+    write(&zone, "d/a", b"old").expect("written");
+    lockedit::open(&zone, &path("d/a")).expect("opened");
+    let error = write(&zone, "d/a", b"new").expect_err("locked");
+    assert_eq!(error.code(), Code::FileLocked);
+    // The directory above may neither go nor move.
+    let entry = zone.entry_itself(&path("d")).expect("there");
+    let writer = zone.writer("test").expect("a turn");
+    let error = writer.guard(Needs::remove(&entry, Totals::default()));
+    assert_eq!(error.expect_err("locked").code(), Code::FileLocked);
+    let vacancy = zone.vacancy("path", &path("e")).expect("free");
+    let writer = zone.writer("test").expect("a turn");
+    let error = writer.guard(Needs::rename(&entry, &vacancy));
+    assert_eq!(error.expect_err("locked").code(), Code::FileLocked);
+    write(&zone, "d/ab", b"beside").expect("a name that only begins alike");
+    assert_eq!(scene.intents(), 0);
+}
+
+#[test]
+fn one_turn_at_a_time() {
+    let scene = Scene::new();
+    let inside = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let zone = scene.zone("storage");
+                for _ in 0..50 {
+                    let turn = zone.turn().expect("a turn");
+                    assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "alone");
+                    std::thread::yield_now();
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    drop(turn);
+                }
+            });
+        }
+    });
+    // Another zone is another turn.
+    let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
+    let _turns = (storage.turn().expect("one"), documents.turn().expect("two"));
+}
+
+#[test]
+fn a_turn_waits_for_another_process() {
+    let scene = Scene::new();
+    let zone = scene.zone("storage");
+    drop(zone.turn().expect("makes the file"));
+    // Another process is another open file: the lock belongs to it.
+    let file = scene.at("staging/storage.lock");
+    let other = rustix::fs::open(file, OFlags::RDWR, Mode::empty()).expect("there");
+    rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive).expect("free");
+    let released = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let (released, shed) = (&released, &scene);
+        scope.spawn(move || {
+            let turn = shed.zone("storage").turn().map(|_| ());
+            sender.send((released.load(Ordering::SeqCst), turn))
+        });
+        let early = receiver.recv_timeout(Duration::from_millis(50));
+        assert!(early.is_err(), "{early:?}");
+        released.store(true, Ordering::SeqCst);
+        drop(other);
+        let (was_released, turn) = receiver.recv_timeout(PATIENCE).expect("in time");
+        turn.expect("a turn");
+        assert!(was_released);
+    });
+}

@@ -1,0 +1,24 @@
+//! The real server, killed at any moment and started again on the same data: what was
+//! acknowledged is there, what was not is whole or absent, and nothing else is left over.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a test that cannot go on panics, starts git and tells what it did"
+)]
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "not every test needs all of it")]
+mod support;
+
+#[path = "../support/outside.rs"]
+#[expect(dead_code, reason = "not every test needs all of it")]
+mod outside;
+#[path = "../support/wire.rs"]
+mod wire;
+
+mod by_hand;
+mod kills;
+mod load;
+mod rng;

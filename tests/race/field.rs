@@ -1,0 +1,176 @@
+//! Where the race is run: a zone whose directories are swapped, and what must stay untouched.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, RenameFlags};
+
+/// What files outside hold.
+pub(crate) const CANARY: &str = "CANARY-4f1c-MUST-NOT-BE-READ";
+
+/// A name that exists outside only.
+pub(crate) const NAME: &str = "known-outside-only";
+
+/// Size of a file outside: a measurement that counts it is far too large.
+pub(crate) const LARGE: u64 = 1 << 40;
+
+/// What turns into a link and back; its other side has `.spare` behind the name.
+const SWAPPED: [&str; 3] = ["dir", "other", "file"];
+
+/// Calls of one thread, at most.
+const MOST: u64 = 200_000;
+
+/// Contents, identities and times of everything below a directory.
+type Snapshot = BTreeMap<PathBuf, (u64, u32, u64, i64, i64, i64, Vec<u8>)>;
+
+/// The zone and its surroundings.
+pub(crate) struct Field {
+    pub(crate) zone: PathBuf,
+    outside: [PathBuf; 2],
+    before: Vec<Snapshot>,
+    deadline: Instant,
+    done: AtomicBool,
+    swaps: AtomicU64,
+    calls: AtomicU64,
+}
+
+impl Field {
+    /// Furnishes the zone that lies at `zone`. `stranger` is another user's zone.
+    pub(crate) fn new(zone: &Path, stranger: &Path, outside: &Path) -> Self {
+        for place in [stranger, outside] {
+            fs::create_dir_all(place.join("sub")).unwrap();
+            for name in ["inside.txt", "victim.txt", "sub/deep.txt"] {
+                fs::write(place.join(name), format!("{CANARY} {name}\n")).unwrap();
+            }
+            fs::write(place.join(NAME), CANARY).unwrap();
+            let large = fs::File::create(place.join("sub").join("large")).unwrap();
+            large.set_len(LARGE).unwrap();
+        }
+        for name in ["dir", "other"] {
+            fs::create_dir_all(zone.join(name).join("sub")).unwrap();
+            fs::write(zone.join(name).join("inside.txt"), "harmless\n").unwrap();
+            fs::write(zone.join(name).join("victim.txt"), "harmless\n").unwrap();
+            fs::write(zone.join(name).join("sub/deep.txt"), "harmless\n").unwrap();
+        }
+        fs::write(zone.join("file"), "harmless\n").unwrap();
+        symlink(outside, zone.join("dir.spare")).unwrap();
+        symlink(stranger, zone.join("other.spare")).unwrap();
+        symlink(outside.join("inside.txt"), zone.join("file.spare")).unwrap();
+        let outside = [stranger.to_owned(), outside.to_owned()];
+        let seconds = std::env::var("FILESHED_TEST_SECONDS").ok();
+        let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(3);
+        Self {
+            zone: zone.to_owned(),
+            before: outside.iter().map(|place| snapshot(place)).collect(),
+            outside,
+            deadline: Instant::now() + Duration::from_secs(seconds),
+            done: AtomicBool::new(false),
+            swaps: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Swaps until nobody works any more.
+    pub(crate) fn swap(&self) {
+        while !self.done.load(Ordering::Relaxed) {
+            for name in SWAPPED {
+                let (a, b) = (
+                    self.zone.join(name),
+                    self.zone.join(format!("{name}.spare")),
+                );
+                rustix::fs::renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
+            }
+            let swaps = self.swaps.fetch_add(1, Ordering::Relaxed);
+            // Slow calls, too, should meet a side that lasts.
+            if swaps.is_multiple_of(16) {
+                std::thread::sleep(Duration::from_millis(swaps / 16 % 8));
+            }
+        }
+    }
+
+    /// Whether there is time for another call.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.calls.fetch_add(1, Ordering::Relaxed) < MOST && Instant::now() < self.deadline
+    }
+
+    /// Ends the swapping.
+    pub(crate) fn end(&self) {
+        self.done.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn swaps(&self) -> u64 {
+        self.swaps.load(Ordering::Relaxed)
+    }
+
+    /// Asserts that nothing outside differs from what it was, and nothing of it came in.
+    #[track_caller]
+    pub(crate) fn assert_untouched(&self, home: &Path) {
+        for (place, before) in self.outside.iter().zip(&self.before) {
+            let now = snapshot(place);
+            for (path, is) in &now {
+                assert_eq!(before.get(path), Some(is), "{}", path.display());
+            }
+            assert_eq!(now.len(), before.len());
+        }
+        for (path, entry) in snapshot(home) {
+            assert!(!contains(&entry.6, CANARY), "{} has it", path.display());
+            assert!(!path.ends_with(NAME), "{} has it", path.display());
+        }
+    }
+}
+
+fn snapshot(place: &Path) -> Snapshot {
+    let mut snapshot = Snapshot::new();
+    let mut pending = vec![place.to_owned()];
+    while let Some(path) = pending.pop() {
+        let Ok(stat) = fs::symlink_metadata(&path) else {
+            continue;
+        };
+        let content = if stat.is_file() && stat.len() < LARGE {
+            fs::read(&path).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        if stat.is_dir() {
+            pending.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|item| item.unwrap().path()),
+            );
+        }
+        let about = (
+            stat.ino(),
+            stat.mode(),
+            stat.len(),
+            stat.mtime(),
+            stat.mtime_nsec(),
+            stat.ctime_nsec(),
+            content,
+        );
+        snapshot.insert(path, about);
+    }
+    snapshot
+}
+
+/// Whether bytes hold a text.
+pub(crate) fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+/// Asserts that a text shows nothing from outside.
+#[track_caller]
+pub(crate) fn assert_clean(text: &[u8]) {
+    for secret in [CANARY, NAME] {
+        assert!(
+            !contains(text, secret),
+            "leaked: {}",
+            String::from_utf8_lossy(text)
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! The data as it is on disk, and the history as git itself reads it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Path below the zone's root to content.
+pub(crate) type Tree = BTreeMap<String, Vec<u8>>;
+
+/// All files of a zone; the pointer to the repository is not one of them.
+pub(crate) fn tree(data: &Path) -> Tree {
+    let mut tree = Tree::new();
+    let mut pending = vec![data.to_owned()];
+    while let Some(directory) = pending.pop() {
+        let Ok(listing) = std::fs::read_dir(&directory) else {
+            continue;
+        };
+        for item in listing {
+            let item = item.unwrap();
+            let path = item.path();
+            let name = path
+                .strip_prefix(data)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            if item.file_type().unwrap().is_dir() {
+                pending.push(path);
+            } else if name != ".git" {
+                tree.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    tree
+}
+
+/// What lies in the staging directory of a home, beside the files of its turns.
+pub(crate) fn staged(home: &Path) -> Vec<String> {
+    let Ok(listing) = std::fs::read_dir(home.join("staging")) else {
+        return Vec::new();
+    };
+    let names = listing.map(|item| item.unwrap().path());
+    names
+        .filter(|path| path.extension().is_none_or(|end| end != "lock"))
+        .map(|path| path.display().to_string())
+        .collect()
+}
+
+/// Bytes and files of a zone.
+pub(crate) fn totals(tree: &Tree) -> (u64, u64) {
+    let bytes = tree.values().map(|content| content.len() as u64).sum();
+    (bytes, tree.len() as u64)
+}
+
+/// Says where two trees differ, without printing them.
+#[track_caller]
+pub(crate) fn assert_same(found: &Tree, expected: &Tree, what: &str) {
+    for (path, content) in expected {
+        match found.get(path) {
+            None => panic!("{what}: `{path}` is missing"),
+            Some(other) => assert!(
+                other == content,
+                "{what}: `{path}` has {} other bytes instead of {}",
+                other.len(),
+                content.len()
+            ),
+        }
+    }
+    for path in found.keys() {
+        assert!(expected.contains_key(path), "{what}: `{path}` is too much");
+    }
+}
+
+/// One repository, looked at with git's own program.
+pub(crate) struct Repository {
+    git_dir: PathBuf,
+    work_tree: PathBuf,
+}
+
+impl Repository {
+    /// The repository of the documents below a home.
+    pub(crate) fn of(home: &Path) -> Self {
+        Self {
+            git_dir: home.join("Documents/repo.git"),
+            work_tree: home.join("Documents/data"),
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("git");
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .arg("--git-dir")
+            .arg(&self.git_dir)
+            .arg("--work-tree")
+            .arg(&self.work_tree)
+            .args(["-c", "core.quotePath=false"])
+            .args(arguments)
+            .current_dir(&self.work_tree);
+        command
+    }
+
+    /// What git prints.
+    #[track_caller]
+    pub(crate) fn bytes(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}: {output:?}");
+        output.stdout
+    }
+
+    /// What git prints, as text without its last line break.
+    #[track_caller]
+    pub(crate) fn text(&self, arguments: &[&str]) -> String {
+        let text = String::from_utf8(self.bytes(arguments)).unwrap();
+        text.trim_end_matches('\n').to_owned()
+    }
+
+    /// Asserts that the repository is sound, a straight line, and has all of the work tree.
+    #[track_caller]
+    pub(crate) fn assert_sound(&self) {
+        let output = self.command(&["fsck", "--strict"]).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success(), "{said}");
+        let faults = |line: &&str| !line.starts_with("dangling") && !line.starts_with("notice");
+        assert_eq!(said.lines().find(faults), None, "{said}");
+        assert_eq!(self.text(&["rev-list", "--merges", "--count", "HEAD"]), "0");
+        assert_eq!(self.text(&["status", "--porcelain"]), "");
+    }
+
+    /// The files of a commit.
+    pub(crate) fn tree(&self, commit: &str) -> Tree {
+        let place = tempfile::tempdir().unwrap();
+        let archive = place.path().join("files.tar");
+        let output = format!("--output={}", archive.display());
+        self.bytes(&["archive", "--format=tar", &output, commit]);
+        let files = place.path().join("files");
+        std::fs::create_dir(&files).unwrap();
+        let status = Command::new("tar")
+            .args([
+                "-xf",
+                archive.to_str().unwrap(),
+                "-C",
+                files.to_str().unwrap(),
+            ])
+            .status()
+            .unwrap();
+        assert!(status.success());
+        tree(&files)
+    }
+
+    /// Number of commits.
+    pub(crate) fn commits(&self) -> u64 {
+        let count = self.text(&["rev-list", "--count", "HEAD"]);
+        count.parse().unwrap()
+    }
+}

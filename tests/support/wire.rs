@@ -1,0 +1,87 @@
+//! One connection that stays open, as a client with many calls has it.
+//!
+//! `#[path = "../support/wire.rs"] mod wire;` beside `mod support;`. A call fails only where the
+//! connection ends, so that a test can tell an answer from none.
+
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::Value;
+
+use crate::support::{PATIENCE, Server};
+
+/// A user in a conversation, on a connection of its own.
+pub(crate) struct Wire {
+    stream: BufReader<TcpStream>,
+    headers: String,
+}
+
+impl Wire {
+    /// Connects to a server that has the key of [`Server::with_key`].
+    pub(crate) fn open(server: &Server, user: &str, chat: &str) -> Self {
+        Self::connect(server.address(), user, chat).unwrap()
+    }
+
+    /// Connects to whatever listens there.
+    pub(crate) fn connect(address: &str, user: &str, chat: &str) -> Result<Self, Error> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            headers: format!(
+                "Host: {address}\r\nAuthorization: Bearer service-key\r\n\
+                 X-OpenWebUI-User-Id: {user}\r\nX-OpenWebUI-Chat-Id: {chat}\r\n"
+            ),
+        })
+    }
+
+    /// Status and body of an answer.
+    pub(crate) fn call(&mut self, operation: &str, body: &Value) -> Result<(u16, Value), Error> {
+        let body = body.to_string();
+        let request = format!(
+            "POST /{operation} HTTP/1.1\r\n{}Content-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.headers,
+            body.len(),
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let odd = |what: &str| Error::new(ErrorKind::UnexpectedEof, what.to_owned());
+        let line = self.line()?;
+        let status = line.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let status = status.ok_or_else(|| odd("no status line"))?;
+        let mut length = None;
+        loop {
+            let line = self.line()?.to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse::<usize>().ok();
+            }
+        }
+        let mut answer = vec![0; length.ok_or_else(|| odd("no length"))?];
+        self.stream.read_exact(&mut answer)?;
+        let answer = serde_json::from_slice(&answer)?;
+        Ok((status, answer))
+    }
+
+    /// `data` of a call that must succeed.
+    #[track_caller]
+    pub(crate) fn data(&mut self, operation: &str, body: &Value) -> Value {
+        let (status, mut answer) = self.call(operation, body).unwrap();
+        let sent: String = body.to_string().chars().take(300).collect();
+        assert_eq!(status, 200, "{operation} {sent}\n{answer}");
+        assert_eq!(answer["success"], true, "{operation} {sent}\n{answer}");
+        answer["data"].take()
+    }
+
+    fn line(&mut self) -> Result<String, Error> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line)? == 0 {
+            return Err(Error::from(ErrorKind::UnexpectedEof));
+        }
+        line.truncate(line.trim_end().len());
+        Ok(line)
+    }
+}
