@@ -58,6 +58,7 @@ impl Scene {
     ) -> Option<Ended> {
         let file = installed(program)?;
         let mut order = json!({
+            "server": std::process::id(),
             "program": file,
             "name": program,
             "arguments": arguments,
