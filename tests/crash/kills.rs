@@ -123,9 +123,9 @@ fn compare(server: &Server, user: &str, workers: &[Worker], round: u64) {
         let ledger = (counted("size_bytes"), counted("files"));
         assert_eq!(ledger, totals(&found), "round {round}: {user} {zone}");
     }
-    let call = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
-    let shown = wire.data("shed_exec", &call);
-    assert_eq!(shown["stdout"], "", "round {round}: {user}");
+    let request = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
+    let answer = wire.data("shed_exec", &request);
+    assert_eq!(answer["stdout"], "", "round {round}: {user}");
     check_history(&home, user);
 }
 

@@ -175,17 +175,10 @@ fn empty_texts_and_nulls_are_defaults() {
 fn numbers() {
     let server = Server::start();
     let client = server.client();
-    for (given, meant) in [
-        (json!(2), 2),
-        (json!("2"), 2),
-        (json!(" 2 "), 2),
-        (json!(2.0), 2),
-        (json!("+2"), 2),
-    ] {
+    for given in [json!(2), json!("2"), json!(" 2 "), json!(2.0), json!("+2")] {
         file(&client, "storage", "a.md", "1\n2\n");
         let arguments = json!({"zone": "storage", "path": "a.md", "content": "x", "position": "replace", "line": given});
         done(&client, "shed_patch_text", &arguments);
-        assert_eq!(meant, 2);
         assert_eq!(content(&client, "storage", "a.md"), "1\nx\n", "{given}");
     }
     for given in [

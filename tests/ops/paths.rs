@@ -56,10 +56,12 @@ fn spellings_of_one_path() {
 }
 
 #[test]
-fn files_that_commands_made_keep_their_spelling_and_are_found() {
+fn files_from_elsewhere_keep_their_spelling_and_are_found() {
     let server = Server::start();
     let client = server.client();
-    ran(&client, "storage", "touch", &["e\u{301}.txt"]);
+    done(&client, "shed_tree", &json!({"zone": "storage"}));
+    let zone = server.data().join("shared/Storage/data");
+    std::fs::write(zone.join("e\u{301}.txt"), "").unwrap();
     for path in ["e\u{301}.txt", "\u{e9}.txt"] {
         let arguments = json!({"zone": "storage", "path": path, "content": "x"});
         let written = done(&client, "shed_patch_text", &arguments);

@@ -85,9 +85,10 @@ impl Field {
                 rustix::fs::renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
             }
             let swaps = self.swaps.fetch_add(1, Ordering::Relaxed);
-            // Slow calls, too, should meet a side that lasts.
-            if swaps.is_multiple_of(16) {
-                std::thread::sleep(Duration::from_millis(swaps / 16 % 8));
+            // Slow calls, too, should meet a side that lasts: an odd count, so that it is now one
+            // and now the other.
+            if swaps.is_multiple_of(17) {
+                std::thread::sleep(Duration::from_millis(swaps / 17 % 8));
             }
         }
     }

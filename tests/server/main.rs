@@ -6,8 +6,8 @@
     reason = "the cost of the tools is worth reading; tests look at files from outside"
 )]
 
-#[expect(dead_code, reason = "made for all test binaries")]
 #[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "made for all test binaries")]
 mod support;
 
 mod config;

@@ -53,7 +53,6 @@ pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundi
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name().is_versioned() {
-        // Opening clears away locks that nobody can hold during this turn.
         let history = zone.history()?;
         let history_only = arguments
             .iter()
@@ -62,8 +61,8 @@ pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundi
             history.refresh_index()?;
         }
         environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
-        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
         repository = Some(history.git_dir().to_owned());
+        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
     } else if let Some(above) = zone.data().location().parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }

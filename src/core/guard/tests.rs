@@ -52,7 +52,7 @@ impl Scene {
     }
 
     /// Unfinished changes in the registry.
-    #[expect(clippy::disallowed_methods, reason = "looks from outside")]
+    #[expect(clippy::disallowed_methods, reason = "looked at from outside")]
     fn intents(&self) -> i64 {
         let registry = self.base.path().join(crate::ledger::FILE_NAME);
         rusqlite::Connection::open(registry)
