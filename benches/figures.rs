@@ -47,10 +47,11 @@ fn main() -> ExitCode {
     let mut met = true;
     met &= commits(&server);
     met &= writes(&server);
-    bare_write(&server);
     commands(&server);
     throughput(&server);
-    memory(&server);
+    memory(&server, "memory after all of this");
+    large_file(&server);
+    memory(&server, "memory after a file of 250 MB");
     if met {
         ExitCode::SUCCESS
     } else {
@@ -122,32 +123,46 @@ fn writes(server: &Server) -> bool {
         );
         wire
     });
+    let bare = server.data().join("bare");
+    std::fs::create_dir(&bare).unwrap();
     let [empty, crowded] = in_turns(&mut desks, |wire, number| {
         let path = format!("d1/new-{}.txt", number % 50);
         let call = json!({"zone": "storage", "path": path, "content": "x".repeat(100)});
         wire.data("shed_create_file", &call);
     });
+    let bare = (0..REPETITIONS).map(|_| timed(|| bare_write(&bare)));
+    let bare = median(bare.collect());
     duration("write of 100 bytes into an empty zone", empty);
     duration("write of 100 bytes beside 100 000 files", crowded);
-    ratio("    100 000 against none", crowded, empty, WRITE_RATIO)
-}
-
-/// What the file system itself takes for the same: write, flush, rename.
-fn bare_write(server: &Server) {
-    let place = server.data().join("bare");
-    std::fs::create_dir(&place).unwrap();
-    let write = || {
-        let beside = place.join("beside");
-        let mut file = std::fs::File::create(&beside).unwrap();
-        file.write_all(&[b'x'; 100]).unwrap();
-        file.sync_data().unwrap();
-        std::fs::rename(&beside, place.join("file")).unwrap();
-    };
-    let bare = median((0..REPETITIONS).map(|_| timed(write)).collect());
+    let met = ratio("    100 000 against none", crowded, empty, WRITE_RATIO);
     duration(
         "    the same write, flush and rename without a server",
         bare,
     );
+    met
+}
+
+/// What the file system itself takes for a write: content, flush, name.
+fn bare_write(place: &Path) {
+    let beside = place.join("beside");
+    let mut file = std::fs::File::create(&beside).unwrap();
+    file.write_all(&[b'x'; 100]).unwrap();
+    file.sync_data().unwrap();
+    std::fs::rename(&beside, place.join("file")).unwrap();
+}
+
+fn large_file(server: &Server) {
+    let mut wire = Wire::open(server, "large", "bench");
+    let call = json!({"zone": "storage", "cmd": "seq", "args": ["30000000"], "stdout_file": "n"});
+    let time = timed(|| {
+        wire.data("shed_exec", &call);
+    });
+    duration("file of 250 MB from a command's output", time);
+    let call = json!({"zone": "storage", "path": "n", "content": "a line\n"});
+    let time = timed(|| {
+        wire.data("shed_patch_text", &call);
+    });
+    duration("line appended to a file of 250 MB", time);
 }
 
 fn commands(server: &Server) {
@@ -217,20 +232,17 @@ fn calls_in_time(server: &Server, number: usize, operation: &str, call: &Value) 
     count
 }
 
-fn memory(server: &Server) {
+fn memory(server: &Server, name: &str) {
     let process = server.process().as_raw_nonzero();
     let status = Path::new("/proc").join(process.to_string()).join("status");
     let status = std::fs::read_to_string(status).unwrap();
-    for (line, name) in [
-        ("VmRSS:", "memory after all of this"),
-        ("VmHWM:", "    at most"),
-    ] {
+    for (line, label) in [("VmRSS:", name), ("VmHWM:", "    at most")] {
         let found = status
             .lines()
             .find_map(|text| text.strip_prefix(line))
             .unwrap();
         let kilobytes: f64 = found.trim().trim_end_matches(" kB").parse().unwrap();
-        println!("{name:<58}{:>11.1} MB", kilobytes / 1024.0);
+        println!("{label:<58}{:>11.1} MB", kilobytes / 1024.0);
     }
 }
 
