@@ -171,18 +171,17 @@ fn judge(
     Ok(plan)
 }
 
-/// Gives names that are not NFC the spelling that they have on disk: NFC, unless only the other
-/// one is there.
+/// Names that are not NFC stand for a file of either spelling, as in every operation: NFC where
+/// that is there. What a command makes keeps the spelling that it was given.
 fn respell(data: &Root, mut plan: Plan) -> Plan {
     for argument in plan.paths.iter().filter(|path| !path.glob) {
         let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
             continue;
         };
         let composed: String = word.nfc().collect();
-        let is_there =
-            |text: &str| ZonePath::parse("args", text).is_ok_and(|path| data.entry(&path).is_ok());
-        // A path that is not NFC stands for both spellings.
-        if composed != *word && (is_there(&composed) || !is_there(word)) {
+        if composed != *word
+            && ZonePath::parse("args", &composed).is_ok_and(|path| data.entry(&path).is_ok())
+        {
             *word = composed;
         }
     }
