@@ -69,7 +69,7 @@ impl Default for Config {
             header_user_name: HeaderName::from_static("x-openwebui-user-name"),
             header_user_email: HeaderName::from_static("x-openwebui-user-email"),
             header_chat_id: HeaderName::from_static("x-openwebui-chat-id"),
-            max_body_mb: 320,
+            max_body_mb: 64,
             max_concurrent_calls: 64,
             log_format: LogFormat::default(),
             log_level: Level::INFO,

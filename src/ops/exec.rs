@@ -73,8 +73,11 @@ impl Operation for Exec {
         Code::PathStartsWithZone,
         Code::ProtectedPath,
         Code::InvalidPath,
+        Code::NotAFile,
         Code::FileLocked,
+        Code::FileTooLarge,
         Code::QuotaExceeded,
+        Code::ExecError,
         Code::Timeout,
     ];
     const EXAMPLES: &[&str] = &[

@@ -133,6 +133,23 @@ pub(crate) const PROVOKED: Provoked = &[
             json!({"zone": "storage", "cmd": "echo", "args": ["x"], "stdout_file": "new.txt"});
         stage.refuses(&arguments, &["2.0 MB"]);
     }),
+    ("NOT_A_FILE", |stage| {
+        stage.file("storage", "folder/x", "x");
+        let arguments = json!({"zone": "storage", "cmd": "ls", "stdout_file": "folder"});
+        stage.refuses(&arguments, &["`folder`", "a directory"]);
+    }),
+    ("FILE_TOO_LARGE", |stage| {
+        let arguments = json!({
+            "zone": "storage", "cmd": "seq", "args": ["300000"], "stdout_file": "new.txt",
+        });
+        stage.refuses(&arguments, &["`new.txt`", "1048576"]);
+    }),
+    ("EXEC_ERROR", |stage| {
+        // More than the kernel takes as one argument.
+        let long = "x".repeat(200_000);
+        let arguments = json!({"zone": "storage", "cmd": "echo", "args": [long]});
+        stage.refuses(&arguments, &["`echo`"]);
+    }),
     ("TIMEOUT", |stage| {
         let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["76"], "timeout": 1});
         let answer = stage.refuses(&arguments, &["`sleep`", "1 s"]);

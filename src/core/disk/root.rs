@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -33,7 +34,11 @@ impl Root {
     /// Opens a directory by its path and makes it where it is missing. The only place where a
     /// path of the host is followed; it comes from the configuration.
     pub fn open_ambient(location: &Path) -> Result<Self, DiskError> {
-        std::fs::create_dir_all(location).map_err(DiskError::server)?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(location)
+            .map_err(DiskError::server)?;
         let location = std::fs::canonicalize(location).map_err(DiskError::server)?;
         let directory =
             rustix::fs::open(&location, DIRECTORY, Mode::empty()).map_err(DiskError::server)?;

@@ -11,7 +11,7 @@ use super::output::Mask;
 use super::{ExecError, environment, git, glob, tar, which};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
 use crate::guard::queue::Turn;
-use crate::guard::{Needs, check_lock};
+use crate::guard::{Needs, SizeError, check_lock};
 use crate::history::Author;
 use crate::ledger::Plan as Entering;
 use crate::policy::{self, PathArgument, Plan, Rules};
@@ -119,6 +119,9 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         effect()?
     };
     let ran = run.finish(&outcome)?;
+    for file in [&stdout_file, &stderr_file].into_iter().flatten() {
+        file.expect_whole(zone, ran.status)?;
+    }
     Ok(Ran {
         stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
         stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
@@ -254,6 +257,21 @@ impl StreamFile {
             path,
             staged: zone.shed.staging(&zone.home)?.create()?,
         })
+    }
+
+    /// Fails where the stream was cut at the size that a file may have.
+    fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
+        const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
+        let limit = zone.shed.settings().max_file_size_mb * MEBIBYTE;
+        if status == -SIGXFSZ && self.staged.size()? >= limit {
+            return Err(SizeError {
+                path: self.path.clone(),
+                size: limit + 1,
+                limit,
+            }
+            .into());
+        }
+        Ok(())
     }
 
     /// Gives the file its name, as any other write.

@@ -259,7 +259,7 @@ impl Change<'_> {
 
 /// A file that is larger than the server takes.
 #[derive(Debug, thiserror::Error)]
-#[error("`{path}` would have {size} bytes, a file may have {limit}")]
+#[error("`{path}` would have {size} bytes or more, a file may have {limit}")]
 pub struct SizeError {
     /// The file.
     pub path: ZonePath,

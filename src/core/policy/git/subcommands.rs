@@ -60,32 +60,37 @@ pub(super) const ALWAYS: &[Opt] = &[
 ];
 
 const HISTORY: &[Opt] = &[
+    value("", "author committer grep format", Role::Expression),
     value("n", "max-count skip", Role::Word),
     value(
         "",
-        "since after until before author committer grep format date branches tags remotes \
-            glob exclude",
+        "since after until before date branches tags remotes glob exclude",
         Role::Word,
     ),
-    value("SGL", "diff-filter word-diff-regex", Role::Word),
+    value("SG", "word-diff-regex", Role::Expression),
+    value("L", "diff-filter", Role::Word),
     value("U", "unified inter-hunk-context", Role::Word),
+    glued("", "pretty", Role::Expression),
     glued(
         "",
-        "pretty decorate stat abbrev color word-diff submodule",
+        "decorate stat abbrev color word-diff submodule",
         Role::Word,
     ),
     refused("O", "", FILE),
 ];
 const BLAME: &[Opt] = &[value("L", "since", Role::Word), refused("S", "", FILE)];
 const FORMATTED: &[Opt] = &[
-    value("", "format sort points-at", Role::Word),
+    value("", "format", Role::Expression),
+    value("", "sort points-at", Role::Word),
     glued("", "contains no-contains merged no-merged", Role::Word),
 ];
 const LISTED: &[Opt] = &[
     flag("l", "list", Effect::ToStdout),
-    value("n", "format sort points-at", Role::Word),
+    value("", "format", Role::Expression),
+    value("n", "sort points-at", Role::Word),
     glued("", "contains no-contains merged no-merged", Role::Word),
-    value("mu", "message set-upstream-to", Role::Word),
+    value("m", "message", Role::Expression),
+    value("u", "set-upstream-to", Role::Word),
     refused("Fs", "file", FILE),
 ];
 const BRANCHES: &[Opt] = &[
@@ -94,14 +99,15 @@ const BRANCHES: &[Opt] = &[
         "list all remotes verbose show-current",
         Effect::ToStdout,
     ),
-    value("", "format sort points-at", Role::Word),
+    value("", "format", Role::Expression),
+    value("", "sort points-at", Role::Word),
     glued("", "contains no-contains merged no-merged", Role::Word),
     value("u", "set-upstream-to", Role::Word),
     flag("dDmMcC", "delete move copy force", Effect::Changes),
     refused("", "edit-description", PROGRAM),
 ];
 const COMMITTED: &[Opt] = &[
-    value("m", "message", Role::Word),
+    value("m", "message", Role::Expression),
     value("", "author date cleanup trailer", Role::Word),
     value("C", "reuse-message fixup squash", Role::Word),
     flag("", "amend", Effect::Ordinary),
