@@ -120,11 +120,15 @@ impl Operation for PatchBytes {
         let written = if request.overwrite {
             file.overwrite(&content)?
         } else {
-            file.edit(edit.needs_file(), |old| {
+            let apply = |old: &[u8]| {
                 let edited = edit.apply(old)?;
                 bytes_affected = edited.bytes_affected;
                 Ok(edited.bytes)
-            })?
+            };
+            match edit.position {
+                BytePosition::End => file.append(apply)?,
+                _ => file.edit(edit.needs_file(), apply)?,
+            }
         };
         let message = written.sentence();
         Ok(Reply::new(

@@ -117,12 +117,16 @@ impl Operation for PatchText {
         let written = if request.overwrite {
             file.overwrite(request.content.as_bytes())?
         } else {
-            file.edit(edit.needs_file(), |old| {
+            let apply = |old: &[u8]| {
                 let edited = edit.apply(old, write::largest_file(shed))?;
                 lines_affected = edited.lines_affected;
                 pattern_matches = edited.pattern_matches;
                 Ok(edited.bytes)
-            })?
+            };
+            match edit.position {
+                Position::End => file.append(apply)?,
+                _ => file.edit(edit.needs_file(), apply)?,
+            }
         };
         let message = written.sentence();
         Ok(Reply::new(

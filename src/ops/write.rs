@@ -1,5 +1,8 @@
 //! How operations write one file: read, edit, stage, guard, install, commit.
 
+use std::io::{Read, Seek, Write};
+
+use fileshed_core::disk::DiskError;
 use fileshed_core::guard::Needs;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Code, Error, Shed, Zone};
@@ -60,6 +63,9 @@ pub(super) fn largest_file(shed: &Shed) -> u64 {
     shed.settings().max_file_size_mb * MEBIBYTE
 }
 
+/// Bytes of a file that show its line ends.
+const BEGINNING: u64 = 64 * 1024;
+
 /// One file to write.
 pub(super) struct File<'a> {
     pub(super) zone: &'a Zone<'a>,
@@ -115,6 +121,37 @@ impl File<'_> {
         let new = edit(&old).map_err(|error| self.zone.explain(error))?;
         drop(old);
         let staged = self.zone.stage(&new)?;
+        self.install(writer, target, staged)
+    }
+
+    /// Adds to the end of the file, or makes it. `extended` gets the beginning of the file and
+    /// gives the same with the addition behind it, so that the addition can follow the file's line
+    /// ends; the rest of a large file is copied by the kernel and never read.
+    pub(super) fn append(
+        &self,
+        extended: impl FnOnce(&[u8]) -> Result<Vec<u8>, Error>,
+    ) -> Result<Written, Error> {
+        let path = self.zone.path_to_change("path", self.path)?;
+        let writer = self.zone.writer(self.operation)?;
+        let target = self.zone.target("path", &path)?;
+        let Some(entry) = target.entry() else {
+            let staged = self.zone.stage(&extended(&[])?)?;
+            return self.install(writer, target, staged);
+        };
+        let mut beginning = Vec::new();
+        let mut file = entry.open()?;
+        let read = |error| DiskError::of("read", entry.path(), error);
+        Read::by_ref(&mut file)
+            .take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .and_then(|_| file.rewind())
+            .map_err(read)?;
+        let longer = extended(&beginning).map_err(|error| self.zone.explain(error))?;
+        let mut staged = writer.staging().copy(&mut file)?;
+        staged
+            .file()
+            .write_all(&longer[beginning.len()..])
+            .map_err(|error| DiskError::of("write", entry.path(), error))?;
         self.install(writer, target, staged)
     }
 

@@ -62,6 +62,12 @@ pub enum DiskError {
         /// What there is.
         place: ZonePath,
     },
+    /// The rights of a file or directory stand in the way: a command may have taken them.
+    #[error("the permission bits of `{path}`, or of its directory, forbid it")]
+    Denied {
+        /// The path inside the zone.
+        path: ZonePath,
+    },
     /// The disk is full.
     #[error("the disk of the server is full")]
     Full,
@@ -94,11 +100,7 @@ impl DiskError {
     }
 
     /// The failure of `action` on `path`, sorted by errno.
-    pub(crate) fn of(
-        action: &'static str,
-        path: &ZonePath,
-        error: impl Into<std::io::Error>,
-    ) -> Self {
+    pub fn of(action: &'static str, path: &ZonePath, error: impl Into<std::io::Error>) -> Self {
         let source = error.into();
         let path = path.clone();
         match source.raw_os_error().map(Errno::from_raw_os_error) {
@@ -112,6 +114,7 @@ impl DiskError {
             },
             Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
+            Some(Errno::ACCESS | Errno::PERM) => Self::Denied { path },
             _ => Self::Io {
                 action,
                 path,
@@ -143,6 +146,7 @@ impl Teach for DiskError {
             }
             Self::Escape { .. } => Code::PathEscape,
             Self::Near { error, .. } => error.code(),
+            Self::Denied { .. } => Code::PermissionDenied,
             Self::Full => Code::QuotaExceeded,
             Self::Server(_) | Self::Io { .. } => Code::InternalApiError,
         }
@@ -184,6 +188,12 @@ impl Teach for DiskError {
                 }
                 _ => format!("a part of the path is a file; look with shed_tree(path=\"{place}\")"),
             },
+            Self::Denied { path } => {
+                let parent = path.parent().unwrap_or_else(ZonePath::root);
+                format!(
+                    "give the rights back first: shed_exec(cmd=\"chmod\", args=[\"-R\", \"u+rwX\", \"{parent}\"])"
+                )
+            }
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
             Self::Server(_) | Self::Io { .. } => {
                 "repeat the call; if it fails again, tell the administrator".to_owned()
@@ -201,6 +211,7 @@ impl Teach for DiskError {
             | Self::Escape { path }
             | Self::IntoItself { path }
             | Self::TooDeep { path }
+            | Self::Denied { path }
             | Self::Io { path, .. } => {
                 details.insert("path".to_owned(), path.display().into());
             }
