@@ -5,11 +5,13 @@
 
 mod child;
 mod confinement;
+pub mod egress;
 mod environment;
 mod error;
 mod git;
 mod glob;
 pub mod jail;
+mod network;
 mod output;
 mod programs;
 mod run;

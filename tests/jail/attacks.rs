@@ -70,7 +70,7 @@ impl Scene {
                 "execute": [file, loader()],
                 "read": [],
                 "write": [self.path("zone"), self.path("private")],
-                "network": false,
+                "network": "none",
             },
             "starts_others": false,
             "probe": false,

@@ -63,10 +63,21 @@ impl Confinement {
             Some(Report {
                 files: Enforcement::Full | Enforcement::Partial,
                 calls: true,
+                ..
             }) => Ok(()),
             Some(Report { calls: false, .. }) => Err("seccomp"),
             Some(Report { .. }) => Err("Landlock"),
             None => Err("the helper does not start"),
+        }
+    }
+
+    /// Whether commands can be held to one port, as the network mode `safe` needs; if not, what
+    /// is missing.
+    pub fn holds_ports(&self) -> Result<(), &'static str> {
+        self.enforced()?;
+        match self.report {
+            Some(Report { ports: true, .. }) => Ok(()),
+            _ => Err("Landlock rules about ports, Linux 6.7"),
         }
     }
 
