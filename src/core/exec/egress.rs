@@ -118,13 +118,12 @@ impl Egress {
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self) -> Result<Grant, crate::Error> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        let address = match listener.as_ref() {
-            Some(listener) => listener.address,
-            None => {
-                let started = Listener::start(&self.shared).map_err(super::ExecError::Start)?;
-                self.protect(started.address.port());
-                listener.insert(started).address
-            }
+        let address = if let Some(listener) = listener.as_ref() {
+            listener.address
+        } else {
+            let started = Listener::start(&self.shared).map_err(super::ExecError::Start)?;
+            self.protect(started.address.port());
+            listener.insert(started).address
         };
         Ok(Grant::new(&self.shared.grants, address)?)
     }

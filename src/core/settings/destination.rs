@@ -68,9 +68,10 @@ impl FromStr for Destination {
         if let Some((base, bits)) = text.split_once('/') {
             let base: IpAddr = base.parse().map_err(|_| EXPECTED)?;
             let bits: u32 = bits.parse().map_err(|_| EXPECTED)?;
-            return match bits <= most(base) {
-                true => Ok(network(base, bits, None)),
-                false => Err(EXPECTED),
+            return if bits <= most(base) {
+                Ok(network(base, bits, None))
+            } else {
+                Err(EXPECTED)
             };
         }
         let (name, port) = match text.split_once(':') {

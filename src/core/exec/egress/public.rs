@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Networks of IPv4 that lead elsewhere: IANA's special-purpose registry, multicast, the reserved
 /// end, and one public address that clouds answer themselves.
 const ELSEWHERE_4: [(Ipv4Addr, u32); 16] = [
-    (Ipv4Addr::new(0, 0, 0, 0), 8),
+    (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
@@ -26,7 +26,7 @@ const ELSEWHERE_4: [(Ipv4Addr, u32); 16] = [
 ];
 
 /// Global unicast: the only part of IPv6 that is public at all. Outside of it lie loopback,
-/// unspecified, IPv4-mapped, NAT64 (64:ff9b::), unique local, link-local and multicast.
+/// unspecified, IPv4-mapped, NAT64 (`64:ff9b::`), unique local, link-local and multicast.
 const GLOBAL_6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Networks inside of it that lead elsewhere.

@@ -12,7 +12,7 @@ use super::grant::Access;
 use super::refusal::Refusal;
 
 /// How long a connection may be silent.
-pub(super) const IDLE: Duration = Duration::from_secs(60);
+pub(super) const IDLE: Duration = Duration::from_mins(1);
 
 /// What one connection may send through a tunnel, handshake included. Requests are small.
 pub(super) const SENT_BY_CONNECTION: u64 = 1024 * 1024;

@@ -45,15 +45,15 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
         access: None,
         answered: false,
     };
-    if let Err(refusal) = connection.attend() {
-        if let Some(access) = &connection.access {
-            access.note(&refusal);
-        }
-        if !connection.answered {
-            let mut writer = client;
-            let _gone = writer.write_all(refusal.answer().as_bytes());
-            say_goodbye(client);
-        }
+    let outcome = connection.attend();
+    // Noted before the client sees an end: its command may be over at once.
+    if let (Err(refusal), Some(access)) = (&outcome, &connection.access) {
+        access.note(refusal);
+    }
+    if let (Err(refusal), false) = (&outcome, connection.answered) {
+        let mut writer = client;
+        let _gone = writer.write_all(refusal.answer().as_bytes());
+        say_goodbye(client);
     }
 }
 
@@ -85,6 +85,9 @@ impl Connection<'_> {
         self.access = Some(Arc::clone(&access));
         let visit = access.enter(self.client)?;
         let request = Request::new(&head)?;
+        if !rest.is_empty() && request.kind != Kind::Tunnel {
+            return Err(Refusal::Body);
+        }
         let usual: &[u16] = match request.kind {
             Kind::Tunnel => &TLS,
             Kind::Fetch { .. } => &PLAIN,
@@ -107,15 +110,13 @@ impl Connection<'_> {
             sent: 0,
             mebibytes: rules.mebibytes,
         };
-        let outcome = match request.kind {
+        match request.kind {
             Kind::Tunnel => self.tunnel(relay, rest),
             Kind::Fetch {
                 head,
                 request: text,
             } => self.fetch(relay, &request.host, head, &text),
-        };
-        let _closed = self.client.shutdown(Shutdown::Write);
-        outcome
+        }
     }
 
     fn tunnel(&mut self, mut relay: Relay<'_>, mut first: Vec<u8>) -> Result<(), Refusal> {
@@ -137,10 +138,10 @@ impl Connection<'_> {
         if !first.starts_with(&HANDSHAKE) {
             return Err(Refusal::NotTls);
         }
-        match relay.up(&first)? {
-            true => relay.run(),
-            false => Ok(()),
+        if relay.up(&first)? {
+            return relay.run();
         }
+        Ok(())
     }
 
     fn fetch(
@@ -164,10 +165,10 @@ impl Connection<'_> {
         let mut text = format!("{}\r\n", head.line).into_bytes();
         head.write_headers(&mut text, &[]);
         self.answered = true;
-        match relay.down(&text)? && relay.down(&body)? {
-            true => relay.run(),
-            false => Ok(()),
+        if relay.down(&text)? && relay.down(&body)? {
+            return relay.run();
         }
+        Ok(())
     }
 }
 
