@@ -7,8 +7,9 @@
 
 #![expect(
     clippy::disallowed_methods,
+    clippy::expect_used,
     clippy::print_stdout,
-    reason = "attacks start the helper by hand; what is skipped is said"
+    reason = "attacks start the helper by hand; a scene that cannot be set ends the test; what is skipped is said"
 )]
 
 #[path = "../support/mod.rs"]

@@ -94,3 +94,32 @@ impl Confinement {
             )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn safe_network_needs_files_calls_and_ports() {
+        let confinement = |files, ports, calls| Confinement {
+            report: Some(Report {
+                files,
+                ports,
+                calls,
+            }),
+        };
+        let good = confinement(Enforcement::Full, true, true);
+        assert_eq!(good.holds_ports(), Ok(()));
+        // Linux before 6.7: files and calls are held, ports are not.
+        let older = confinement(Enforcement::Partial, false, true);
+        assert_eq!(older.enforced(), Ok(()));
+        for lacking in [
+            older,
+            confinement(Enforcement::Full, true, false),
+            confinement(Enforcement::None, true, true),
+            Confinement { report: None },
+        ] {
+            assert!(lacking.holds_ports().is_err(), "{lacking:?}");
+        }
+    }
+}
