@@ -1,7 +1,8 @@
 //! Commands: judged, started, bounded, and their changes taken into history.
 //!
 //! The only place that starts processes. [`run`] takes a command line from judgement to outcome;
-//! [`jail`] is what the child does to itself before it becomes the command.
+//! [`jail`] is what the child does to itself before it becomes the command. [`egress`] is its only way to
+//! the network when the network mode is `safe`.
 
 mod child;
 mod confinement;

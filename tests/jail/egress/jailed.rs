@@ -1,11 +1,14 @@
 //! Processes that may reach the proxy, attacked past every argument rule.
 
+use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::path::PathBuf;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
 
+use fileshed_core::exec::egress::Grant;
 use serde_json::{Value, json};
 
-use super::origin::CONTENT;
+use super::origin::{CONTENT, sound};
 use super::{Origin, Unseen, proxy};
 use crate::attacks::{Scene, installed, loader};
 
@@ -164,27 +167,10 @@ fn git_clones_through_the_proxy() {
     let egress = proxy(&[origin.place()]);
     let grant = egress.grant().expect("a grant");
     let scene = Scene::new();
-    let mut execute: Vec<PathBuf> = ["git", "git-remote-http"]
-        .iter()
-        .filter_map(|name| std::fs::canonicalize(format!("/usr/lib/git-core/{name}")).ok())
-        .collect();
-    if execute.len() < 2 {
+    let Some(order) = git_order(&grant) else {
         println!("SKIP: git has no http");
         return;
-    }
-    execute.extend(installed("git"));
-    execute.push(loader());
-    let mut environment = grant.environment();
-    for (name, value) in [
-        ("HOME", "/nonexistent"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-    ] {
-        environment.push((name.to_owned(), value.to_owned()));
-    }
-    let mut order = to_proxy(grant.port(), &environment);
-    order["access"]["execute"] = json!(execute);
-    order["starts_others"] = true.into();
+    };
     let url = origin.url("/files/r.git");
     let ended = scene
         .attack_with("git", &["clone", "--template=", &url, "copy"], &order)
@@ -192,4 +178,139 @@ fn git_clones_through_the_proxy() {
     assert_eq!(ended.status, Some(0), "{}", ended.output);
     let file = std::fs::read_to_string(scene.path("zone/copy/f.txt")).expect("checked out");
     assert_eq!(file, CONTENT);
+}
+
+/// An order for git with its parts for http. None where it has none.
+fn git_order(grant: &Grant) -> Option<Value> {
+    let mut execute = vec![installed("git")?, loader()];
+    for name in ["git", "git-remote-http"] {
+        execute.push(std::fs::canonicalize(format!("/usr/lib/git-core/{name}")).ok()?);
+    }
+    let mut environment = grant.environment();
+    for (name, value) in [
+        ("HOME", "/nonexistent"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ("GIT_SSL_NO_VERIFY", "1"),
+    ] {
+        environment.push((name.to_owned(), value.to_owned()));
+    }
+    let mut order = to_proxy(grant.port(), &environment);
+    order["access"]["execute"] = json!(execute);
+    order["starts_others"] = true.into();
+    Some(order)
+}
+
+/// `openssl s_server` with a certificate of its own, which ends with its value.
+struct TlsServer {
+    process: Child,
+    port: u16,
+    /// Kept open: it writes what it serves.
+    _output: BufReader<ChildStdout>,
+}
+
+impl TlsServer {
+    /// None where openssl is not installed.
+    fn start(directory: &Path) -> Option<Self> {
+        let openssl = installed("openssl")?;
+        let made = Command::new(&openssl)
+            .args(["req", "-x509", "-newkey", "ec", "-pkeyopt"])
+            .args([
+                "ec_paramgen_curve:P-256",
+                "-nodes",
+                "-subj",
+                "/CN=localhost",
+            ])
+            .args(["-keyout", "key.pem", "-out", "cert.pem"])
+            .current_dir(directory)
+            .output()
+            .expect("openssl runs");
+        assert!(made.status.success(), "{made:?}");
+        std::fs::create_dir_all(directory.join("r.git/info")).expect("made");
+        let reference = format!("{}\trefs/heads/main\n", "a".repeat(40)).into_bytes();
+        for (name, body) in [
+            ("file", CONTENT.into()),
+            ("sound", sound()),
+            ("r.git/info/refs?service=git-upload-pack", reference),
+            ("r.git/HEAD", b"ref: refs/heads/main\n".to_vec()),
+        ] {
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            let answer = [head.into_bytes(), body].concat();
+            std::fs::write(directory.join(name), answer).expect("written");
+        }
+        let mut process = Command::new(&openssl)
+            .args(["s_server", "-accept", "127.0.0.1:0", "-HTTP"])
+            .args(["-cert", "cert.pem", "-key", "key.pem"])
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("openssl runs");
+        let mut output = BufReader::new(process.stdout.take().expect("a pipe"));
+        let port = output
+            .by_ref()
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                line.strip_prefix("ACCEPT ")?
+                    .rsplit(':')
+                    .next()?
+                    .parse()
+                    .ok()
+            });
+        let port = port.expect("the server says its port");
+        Some(Self {
+            process,
+            port,
+            _output: output,
+        })
+    }
+}
+
+impl Drop for TlsServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn tls_goes_through_a_tunnel() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(server) = TlsServer::start(directory.path()) else {
+        println!("SKIP: openssl is not installed");
+        return;
+    };
+    let egress = proxy(&[format!("127.0.0.1:{}", server.port)]);
+    let grant = egress.grant().expect("a grant");
+    let scene = Scene::new();
+    let order = to_proxy(grant.port(), &grant.environment());
+    let url = format!("https://127.0.0.1:{}/file", server.port);
+    let sound = format!("https://127.0.0.1:{}/sound", server.port);
+    let curl = ["-sSk", "-m", "10", &url];
+    let wget = ["-q", "-t1", "-T10", "--no-check-certificate", "-O-", &url];
+    let ffprobe = ["-v", "error", "-seekable", "0", "-show_format", &sound];
+    for (program, arguments, part) in [
+        ("curl", &curl[..], CONTENT),
+        ("wget", &wget, CONTENT),
+        ("ffprobe", &ffprobe, "=wav"),
+    ] {
+        match scene.attack_with(program, arguments, &order) {
+            None => println!("SKIP: {program} is not installed"),
+            Some(ended) => assert!(ended.output.contains(part), "{program}: {}", ended.output),
+        }
+    }
+    let repository = format!("https://127.0.0.1:{}/r.git", server.port);
+    match git_order(&grant) {
+        None => println!("SKIP: git has no http"),
+        Some(order) => {
+            let ended = scene
+                .attack_with("git", &["ls-remote", &repository], &order)
+                .expect("git is installed");
+            assert!(ended.output.contains("refs/heads/main"), "{}", ended.output);
+        }
+    }
+    let refused = grant.remarks();
+    assert!(refused.is_empty(), "{refused:?}");
 }

@@ -169,7 +169,7 @@ fn answer(seen: &Seen, mut stream: TcpStream) {
 }
 
 /// A tenth of a second of silence (RIFF WAVE, 8 bit, 8000 Hz).
-fn sound() -> Vec<u8> {
+pub(crate) fn sound() -> Vec<u8> {
     let samples = vec![128_u8; 800];
     let mut bytes = b"RIFF".to_vec();
     bytes.extend(836_u32.to_le_bytes());
