@@ -51,7 +51,9 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(config.bind).await;
         let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
-        tracing::info!(address = %listener.local_addr()?, "listening");
+        let address = listener.local_addr()?;
+        shed.egress().protect(address.port());
+        tracing::info!(%address, "listening");
         let app = http::app(Arc::clone(&shed), config);
         http::serve(listener, app, patience)
             .await

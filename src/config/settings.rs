@@ -118,6 +118,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.network_mode,
     ),
     open(
+        "network_allow",
+        "Names, addresses or networks that downloads may reach although they are not public",
+        |c| &mut c.core.network_allow,
+    ),
+    open(
         "max_output_default",
         "Bytes of a command's output in an answer unless the call says otherwise",
         |c| &mut c.core.max_output_default,

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
-use fileshed_core::settings::{Durability, NamespaceStyle, NetworkMode, SandboxPolicy, WriteMode};
+use fileshed_core::settings::{
+    Destination, Durability, NamespaceStyle, NetworkMode, SandboxPolicy, WriteMode,
+};
 use tracing::Level;
 
 use super::LogFormat;
@@ -96,6 +98,28 @@ impl Value for HeaderName {
 
     fn show(&self) -> String {
         quoted(self.as_str())
+    }
+}
+
+impl Value for Vec<Destination> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
+        self.read_list(&items)
+    }
+
+    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
+        *self = items
+            .iter()
+            .map(|item| item.trim())
+            .filter(|item| !item.is_empty())
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        let items: Vec<String> = self.iter().map(ToString::to_string).collect();
+        quoted(&items.join(", "))
     }
 }
 

@@ -1,15 +1,18 @@
 //! Commands: judged, started, bounded, and their changes taken into history.
 //!
 //! The only place that starts processes. [`run()`] takes a command line from judgement to outcome;
-//! [`jail`] is what the child does to itself before it becomes the command.
+//! [`jail`] is what the child does to itself before it becomes the command; [`egress`] is the
+//! child's only way to the network when the network mode is `safe`.
 
 mod child;
 mod confinement;
+pub mod egress;
 mod environment;
 mod error;
 mod git;
 mod glob;
 pub mod jail;
+mod network;
 mod output;
 mod programs;
 mod run;

@@ -1,7 +1,11 @@
 //! What an administrator decides, as the core sees it. Names and defaults are the valves of the
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
+mod destination;
+
 use std::path::PathBuf;
+
+pub use destination::Destination;
 
 /// Bytes of a mebibyte, the unit of the quota settings.
 pub const MEBIBYTE: u64 = 1024 * 1024;
@@ -120,6 +124,8 @@ pub struct Settings {
     pub group_default_mode: WriteMode,
     /// Which network the commands see.
     pub network_mode: NetworkMode,
+    /// Where downloads may go although it is not public.
+    pub network_allow: Vec<Destination>,
     /// Bytes of output that a command's answer holds unless the call says otherwise.
     pub max_output_default: u64,
     /// Most bytes of output that a call may ask for.
@@ -151,6 +157,7 @@ impl Settings {
             exec_sandbox: SandboxPolicy::default(),
             group_default_mode: WriteMode::default(),
             network_mode: NetworkMode::default(),
+            network_allow: Vec::new(),
             max_output_default: 50_000,
             max_output_absolute: 5_000_000,
             sqlite_readonly: false,

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 
 use crate::caller::Chat;
 use crate::disk::{Flusher, Root, Staging};
+use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
@@ -41,6 +42,7 @@ pub struct Shed {
     programs: Programs,
     slots: Slots,
     confinement: OnceLock<Confinement>,
+    egress: Egress,
 }
 
 impl Shed {
@@ -59,6 +61,7 @@ impl Shed {
         )?;
         let instance = Instance::register(&data, &ledger)?;
         let flusher = Flusher::start(&data, settings.durability)?;
+        let egress = Egress::new(&settings);
         Ok(Self {
             settings,
             clock,
@@ -72,6 +75,7 @@ impl Shed {
             programs: Programs::find(),
             slots: Slots::default(),
             confinement: OnceLock::new(),
+            egress,
         })
     }
 
@@ -177,6 +181,12 @@ impl Shed {
     pub fn confinement(&self) -> &Confinement {
         self.confinement
             .get_or_init(|| Confinement::probe(&self.settings.helper, &self.data))
+    }
+
+    /// The way of commands to the network when it is `safe`.
+    #[must_use]
+    pub fn egress(&self) -> &Egress {
+        &self.egress
     }
 
     /// Commands that are running.

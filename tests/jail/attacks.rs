@@ -10,18 +10,18 @@ use serde_json::json;
 const CANARY: &str = "canary-6f1c2a";
 
 /// A zone, a private directory, and everything around them that is forbidden.
-struct Scene {
+pub(crate) struct Scene {
     directory: tempfile::TempDir,
 }
 
 /// How an attack ended.
-struct Ended {
-    output: String,
-    status: Option<i32>,
+pub(crate) struct Ended {
+    pub(crate) output: String,
+    pub(crate) status: Option<i32>,
 }
 
 impl Scene {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let scene = Self { directory };
         for name in ["zone", "private", "other"] {
@@ -32,7 +32,7 @@ impl Scene {
         scene
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
@@ -50,7 +50,7 @@ impl Scene {
     }
 
     /// Runs a program as the server would, with nothing checked. None when it is not installed.
-    fn attack_with(
+    pub(crate) fn attack_with(
         &self,
         program: &str,
         arguments: &[&str],
@@ -71,7 +71,7 @@ impl Scene {
                 "execute": [file, loader()],
                 "read": [],
                 "write": [self.path("zone"), self.path("private")],
-                "network": false,
+                "network": "none",
             },
             "starts_others": false,
             "probe": false,
@@ -139,11 +139,11 @@ fn merge(order: &mut serde_json::Value, changes: &serde_json::Value) {
     }
 }
 
-fn installed(program: &str) -> Option<PathBuf> {
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
     std::fs::canonicalize(Path::new("/usr/bin").join(program)).ok()
 }
 
-fn loader() -> PathBuf {
+pub(crate) fn loader() -> PathBuf {
     let places = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
     places
         .iter()

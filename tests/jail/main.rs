@@ -2,7 +2,7 @@
 //! what every command still can.
 //!
 //! `attacks` speaks to the helper directly, past the argument rules, as if every rule had been
-//! fooled. `ordinary` runs every whitelisted command that is installed in its usual work, through
+//! fooled. `egress` does the same with the way to the network. `ordinary` runs every whitelisted command that is installed in its usual work, through
 //! HTTP, inside the same confinement.
 
 #![expect(
@@ -18,4 +18,5 @@ mod support;
 
 mod attacks;
 mod closed;
+mod egress;
 mod ordinary;

@@ -39,6 +39,19 @@ pub(super) struct Stream {
     pub(super) truncated: bool,
 }
 
+impl Stream {
+    /// Appends lines of the server's own.
+    pub(super) fn add_lines(&mut self, lines: &[String]) {
+        for line in lines {
+            if self.bytes.last().is_some_and(|byte| *byte != b'\n') {
+                self.bytes.push(b'\n');
+            }
+            self.bytes.extend_from_slice(line.as_bytes());
+            self.bytes.push(b'\n');
+        }
+    }
+}
+
 /// How a command ended.
 #[derive(Debug)]
 pub(super) struct Outcome {

@@ -64,10 +64,21 @@ impl Confinement {
             Some(Report {
                 files: Enforcement::Full | Enforcement::Partial,
                 calls: true,
+                ..
             }) => Ok(()),
             Some(Report { calls: false, .. }) => Err("seccomp"),
             Some(Report { .. }) => Err("Landlock"),
             None => Err("the helper does not start"),
+        }
+    }
+
+    /// Whether commands can be held to one port, as the network mode `safe` needs; if not, what
+    /// is missing.
+    pub fn holds_ports(&self) -> Result<(), &'static str> {
+        self.enforced()?;
+        match self.report {
+            Some(Report { ports: true, .. }) => Ok(()),
+            _ => Err("Landlock rules about ports, Linux 6.7"),
         }
     }
 
@@ -82,5 +93,34 @@ impl Confinement {
                     ..
                 })
             )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn safe_network_needs_files_calls_and_ports() {
+        let confinement = |files, ports, calls| Confinement {
+            report: Some(Report {
+                files,
+                ports,
+                calls,
+            }),
+        };
+        let good = confinement(Enforcement::Full, true, true);
+        assert_eq!(good.holds_ports(), Ok(()));
+        // Linux before 6.7: files and calls are held, ports are not.
+        let older = confinement(Enforcement::Partial, false, true);
+        assert_eq!(older.enforced(), Ok(()));
+        for lacking in [
+            older,
+            confinement(Enforcement::Full, true, false),
+            confinement(Enforcement::None, true, true),
+            Confinement { report: None },
+        ] {
+            assert!(lacking.holds_ports().is_err(), "{lacking:?}");
+        }
     }
 }

@@ -59,6 +59,12 @@ pub enum ExecError {
         /// What the kernel lacks.
         missing: &'static str,
     },
+    /// The kernel cannot hold commands to the proxy, and none reach the network without it.
+    #[error("network_mode is `safe`, and the kernel of this server cannot keep it ({missing})")]
+    NoSafeNetwork {
+        /// What the kernel lacks.
+        missing: &'static str,
+    },
 }
 
 impl Teach for ExecError {
@@ -68,7 +74,7 @@ impl Teach for ExecError {
             Self::NotInstalled { .. } => Code::CommandNotFound,
             Self::Start(_) | Self::Wait(_) => Code::InternalApiError,
             Self::Helper { .. } | Self::Cancelled { .. } => Code::ExecError,
-            Self::NotConfined { .. } => Code::SandboxUnavailable,
+            Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::SameFile { .. } => Code::InvalidParameter,
         }
@@ -87,6 +93,9 @@ impl Teach for ExecError {
             Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
             Self::SameFile { .. } => {
                 "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
+            }
+            Self::NoSafeNetwork { .. } => {
+                "commands without network work; ask the user to upload the file; an administrator runs fileshed doctor".to_owned()
             }
             Self::NotConfined { .. } => {
                 "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed doctor".to_owned()
@@ -117,7 +126,7 @@ impl Teach for ExecError {
             Self::SameFile { path } => {
                 details.insert("path".to_owned(), path.as_str().into());
             }
-            Self::NotConfined { missing } => {
+            Self::NotConfined { missing } | Self::NoSafeNetwork { missing } => {
                 details.insert("missing".to_owned(), (*missing).into());
             }
             Self::Start(_) | Self::Wait(_) => {}

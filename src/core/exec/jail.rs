@@ -6,7 +6,7 @@
 //!
 //! 1. a session of its own, limits, no capabilities, no way to gain any;
 //! 2. Landlock: only the files that the command may touch;
-//! 3. seccomp: no sockets, no tracing, no namespaces, and one last execveat of the program that
+//! 3. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last execveat of the program that
 //!    was opened before. What a command's arguments, scripts or files ask to be started has no
 //!    call left to start it with.
 
@@ -22,7 +22,7 @@ use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 
-pub(super) use access::{Access, Enforcement};
+pub(super) use access::{Access, Enforcement, Network};
 use syscalls::{Filters, PROGRAM_DESCRIPTOR};
 
 /// The argument that turns the server's binary into the helper.
@@ -60,6 +60,8 @@ pub(super) struct Order {
 pub(super) struct Report {
     /// File rules: Landlock.
     pub(super) files: Enforcement,
+    /// Rules about ports: Landlock of a newer kernel.
+    pub(super) ports: bool,
     /// Call filters: seccomp.
     pub(super) calls: bool,
 }
@@ -112,6 +114,7 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     limit(order.limits)?;
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    let ports = order.probe && access::knows_ports();
     let enforcement = access::confine(&order.access)?;
     if enforcement == Enforcement::None && !order.best_effort && !order.probe {
         return Err(JailError::NotEnforced);
@@ -120,10 +123,13 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     if order.probe {
         return Err(JailError::Probed(Report {
             files: enforcement,
+            ports,
             calls: applied.is_ok(),
         }));
     }
-    if !order.best_effort {
+    // The proxy is the only way because of both.
+    let through_proxy = matches!(order.access.network, Network::Proxy { .. });
+    if !order.best_effort || through_proxy {
         applied?;
     }
     Err(program.execute().into())

@@ -7,6 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::child::{self, Ending, Outcome, Sink};
 use super::jail::{self, Access, Limits, Order};
+use super::network::Way;
 use super::output::Mask;
 use super::{ExecError, environment, git, glob, tar, which};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
@@ -490,11 +491,13 @@ impl<'a> Run<'a> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
+        let way = Way::new(shed, self.plan.network)?;
+        environment.extend(way.environment());
         let mut access = Access {
             execute: program.executables.clone(),
             read: program.readable.clone(),
             write: vec![self.private.location().to_owned()],
-            network: self.plan.network,
+            network: way.network(),
         };
         let room = std::iter::once(invocation.directory.location().to_owned())
             .chain(invocation.repository);
@@ -525,14 +528,16 @@ impl<'a> Run<'a> {
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
-        Ok(child::run(
+        let mut outcome = child::run(
             &self.settings.helper,
             &order,
             invocation.directory,
             invocation.sinks,
             Duration::from_secs(self.timeout),
             self.must_stop(invocation.writes),
-        )?)
+        )?;
+        outcome.stderr.add_lines(&way.remarks());
+        Ok(outcome)
     }
 
     /// Watches for the caller going away and, for a command that writes, for the quota. A

@@ -1,15 +1,21 @@
 //! ffmpeg and ffprobe: options with one value, inputs behind `-i`, outputs as operands.
 //!
-//! An input is a file of the zone: every protocol but plain files is off, and so are the formats
-//! that name further inputs of their own.
+//! An input is a file of the zone, or with network an address: every other protocol is off, and so
+//! are the formats that name further inputs of their own. What an address gives may name further
+//! addresses, but no files.
 
+use super::NetworkMode;
 use super::error::CommandError;
 use super::judge::Judge;
 use super::role::Role;
 use super::rule::CommandRule;
 use super::text;
 
-const PROTOCOLS: &str = "file,pipe,crypto,data";
+/// Protocols of an input that is a file.
+const OF_FILES: &str = "file,pipe,crypto,data";
+
+/// Protocols of an input that is an address.
+const OF_ADDRESSES: &str = "http,https,tcp,tls,httpproxy,crypto,data";
 
 /// Options without a value.
 const SWITCHES: &str = "y n an vn sn dn hide_banner nostdin stats nostats shortest copyts \
@@ -51,6 +57,17 @@ const REFUSED: &[(&str, &str)] = &[
         "it belongs to the concat demuxer, which is not available",
     ),
     ("listen", "commands offer no service"),
+    ("http_proxy", "the way to the network is the server's"),
+    ("method", "an address is only read"),
+    ("post_data", "an address is only read"),
+    ("chunked_post", "an address is only read"),
+    ("send_expect_100", "an address is only read"),
+    ("headers", "an address is only read"),
+    ("cookies", "an address is only read"),
+    ("cert_file", "it reads other files"),
+    ("key_file", "it reads other files"),
+    ("ca_file", "it reads other files"),
+    ("cafile", "it reads other files"),
 ];
 /// Formats that name other inputs or outputs.
 const FORMATS: &str = "lavfi concat tee data hls segment stream_segment dash sdp rtp rtsp \
@@ -83,10 +100,10 @@ fn read(args: &[String], judge: &mut Judge<'_>, operand: Role) -> Result<(), Com
     let mut words = args.iter().map(String::as_str);
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-').filter(|name| !name.is_empty()) else {
-            if operand == Role::Read {
-                protocols(judge);
+            match operand {
+                Role::Read => input(word, None, judge)?,
+                _ => file(operand, word, judge)?,
             }
-            file(operand, word, judge)?;
             continue;
         };
         let option = option.trim_start_matches('-');
@@ -101,10 +118,9 @@ fn read(args: &[String], judge: &mut Judge<'_>, operand: Role) -> Result<(), Com
             return Err(judge.refuse(word, "an option is not read from a file"));
         }
         if name == "i" {
-            protocols(judge);
-            judge.switch(word)?;
-            if let Some(input) = words.next() {
-                file(Role::Read, input, judge)?;
+            match words.next() {
+                Some(named) => input(named, Some(word), judge)?,
+                None => judge.switch(word)?,
             }
             continue;
         }
@@ -127,9 +143,19 @@ fn read(args: &[String], judge: &mut Judge<'_>, operand: Role) -> Result<(), Com
     Ok(())
 }
 
-fn protocols(judge: &mut Judge<'_>) {
+/// An input behind `option`, with the protocols that it may use.
+fn input(word: &str, option: Option<&str>, judge: &mut Judge<'_>) -> Result<(), CommandError> {
+    let scheme = text::scheme(word).map(str::to_ascii_lowercase);
+    let online = matches!(scheme.as_deref(), Some("http" | "https"))
+        && judge.rules.network != NetworkMode::Disabled;
     judge.fixed("-protocol_whitelist");
-    judge.fixed(PROTOCOLS);
+    judge.fixed(if online { OF_ADDRESSES } else { OF_FILES });
+    option.map_or(Ok(()), |option| judge.switch(option))?;
+    if !online {
+        return file(Role::Read, word, judge);
+    }
+    judge.network = true;
+    judge.operand(Role::Url, word)
 }
 
 fn file(role: Role, word: &str, judge: &mut Judge<'_>) -> Result<(), CommandError> {

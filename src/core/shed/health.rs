@@ -2,7 +2,7 @@
 
 use super::Shed;
 use crate::policy::commands;
-use crate::settings::SandboxPolicy;
+use crate::settings::{NetworkMode, SandboxPolicy};
 
 /// How one thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,7 @@ impl Shed {
             self.check_registry(),
             self.check_data(),
             self.check_confinement(),
+            self.check_network(),
             self.check_commands(),
         ]
     }
@@ -114,6 +115,31 @@ impl Shed {
                 "sandbox",
                 CheckState::Warning,
                 format!("commands are not held, {missing} is missing; exec.sandbox is best_effort"),
+            ),
+        }
+    }
+
+    /// Not a failure either: only commands with network are off.
+    fn check_network(&self) -> Check {
+        let mode = self.settings.network_mode;
+        match (mode, self.confinement().holds_ports()) {
+            (NetworkMode::Safe, Err(missing)) => Check::new(
+                "network",
+                CheckState::Warning,
+                format!(
+                    "commands with network are off, {missing} is missing; network_mode is safe"
+                ),
+            ),
+            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
+            (NetworkMode::Safe, Ok(())) => Check::new(
+                "network",
+                CheckState::Ok,
+                "downloads only, through the proxy",
+            ),
+            (NetworkMode::All, _) => Check::new(
+                "network",
+                CheckState::Ok,
+                "open: commands reach every address that this machine reaches",
             ),
         }
     }

@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
+    PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,15 +37,33 @@ const SYSTEM: [&str; 18] = [
     "/dev/zero",
 ];
 
-/// What a command with network reads besides: names and certificates.
-const NETWORK: [&str; 6] = [
+/// What a command with network reads besides.
+const CERTIFICATES: [&str; 1] = ["/etc/ssl"];
+
+/// What it reads to find names by itself.
+const NAMES: [&str; 5] = [
     "/etc/resolv.conf",
     "/etc/hosts",
     "/etc/nsswitch.conf",
     "/etc/gai.conf",
-    "/etc/ssl",
     "/etc/services",
 ];
+
+/// How far a command reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::exec) enum Network {
+    /// Nowhere.
+    #[default]
+    None,
+    /// To the server's proxy, on this port, and nowhere else.
+    Proxy {
+        /// The port.
+        port: u16,
+    },
+    /// Anywhere, as a client.
+    Open,
+}
 
 /// The files of one command.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -56,8 +74,8 @@ pub(in crate::exec) struct Access {
     pub(in crate::exec) read: Vec<PathBuf>,
     /// May be read and changed: files and directories made, replaced, removed.
     pub(in crate::exec) write: Vec<PathBuf>,
-    /// May use the network.
-    pub(in crate::exec) network: bool,
+    /// May be connected to.
+    pub(in crate::exec) network: Network,
 }
 
 /// How much of Landlock the kernel has enforced.
@@ -94,19 +112,27 @@ pub(super) fn confine(access: &Access) -> Result<Enforcement, JailError> {
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
-    let mut ruleset = if access.network {
-        ruleset.handle_access(AccessNet::BindTcp)?
-    } else {
-        ruleset.handle_access(AccessNet::from_all(NEWEST))?
-    }
-    .create()?;
-    for path in SYSTEM {
+    let ports = AccessNet::from_all(NEWEST);
+    let mut ruleset = match access.network {
+        Network::None => ruleset.handle_access(ports)?.create()?,
+        Network::Open => ruleset.handle_access(AccessNet::BindTcp)?.create()?,
+        // Without these rules the proxy could be gone around: a kernel that lacks them is refused.
+        Network::Proxy { port } => ruleset
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(ports)?
+            .set_compatibility(CompatLevel::BestEffort)
+            .create()?
+            .set_compatibility(CompatLevel::HardRequirement)
+            .add_rule(NetPort::new(port, AccessNet::ConnectTcp))?
+            .set_compatibility(CompatLevel::BestEffort),
+    };
+    let (certificates, names): (&[_], &[_]) = match access.network {
+        Network::None => (&[], &[]),
+        Network::Proxy { .. } => (&CERTIFICATES, &[]),
+        Network::Open => (&CERTIFICATES, &NAMES),
+    };
+    for path in SYSTEM.iter().chain(certificates).chain(names) {
         ruleset = allow(ruleset, path, reading())?;
-    }
-    if access.network {
-        for path in NETWORK {
-            ruleset = allow(ruleset, path, reading())?;
-        }
     }
     ruleset = allow(
         ruleset,
@@ -128,6 +154,15 @@ pub(super) fn confine(access: &Access) -> Result<Enforcement, JailError> {
         RulesetStatus::PartiallyEnforced => Enforcement::Partial,
         RulesetStatus::NotEnforced => Enforcement::None,
     })
+}
+
+/// Whether the kernel knows rules about ports (Landlock ABI 4, Linux 6.7).
+pub(super) fn knows_ports() -> bool {
+    Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessNet::from_all(NEWEST))
+        .and_then(Ruleset::create)
+        .is_ok()
 }
 
 /// Adds a rule; what is not on this machine needs none.

@@ -11,6 +11,7 @@ use seccompiler::{
 };
 
 use super::JailError;
+use super::access::Network;
 
 /// The descriptor of the one program that may still be executed.
 pub(super) const PROGRAM_DESCRIPTOR: i32 = 900;
@@ -109,9 +110,9 @@ const NAMESPACE_FLAGS: [i32; 7] = [
 pub(super) struct Filters(Vec<BpfProgram>);
 
 impl Filters {
-    /// `network`: clients of the internet may have sockets. `starts_others`: the command starts
+    /// `network`: which sockets a client may have. `starts_others`: the command starts
     /// programs of its own, and file rules alone say which.
-    pub(super) fn new(network: bool, starts_others: bool) -> Result<Self, JailError> {
+    pub(super) fn new(network: Network, starts_others: bool) -> Result<Self, JailError> {
         Ok(Self(vec![
             refuse(denied(network, starts_others)?, libc::EPERM)?,
             // Its flags are behind a pointer; without it glibc falls back to clone.
@@ -134,7 +135,7 @@ impl Filters {
 
 type Rules = BTreeMap<i64, Vec<Rule>>;
 
-fn denied(network: bool, starts_others: bool) -> Result<Rules, JailError> {
+fn denied(network: Network, starts_others: bool) -> Result<Rules, JailError> {
     let mut rules: Rules = NEVER
         .iter()
         .chain(NEVER_HERE)
@@ -148,18 +149,7 @@ fn denied(network: bool, starts_others: bool) -> Result<Rules, JailError> {
         let bits = u64::from(bits as u32);
         when(argument, Compare::MaskedEq(bits), bits)
     };
-    if network {
-        // Streams and name look-ups of the internet; nothing local, raw or of the kernel.
-        let other = [libc::AF_INET, libc::AF_INET6]
-            .map(|family| Condition::new(0, Length::Dword, Compare::Ne, u64::from(family as u32)));
-        let [inet, inet6] = other;
-        rules.insert(libc::SYS_socket, vec![Rule::new(vec![inet?, inet6?])?]);
-        rules.insert(libc::SYS_bind, Vec::new());
-        rules.insert(libc::SYS_listen, Vec::new());
-    } else {
-        rules.insert(libc::SYS_socket, Vec::new());
-        rules.insert(libc::SYS_connect, Vec::new());
-    }
+    rules.extend(sockets(network)?);
     let flags: Result<Vec<Rule>, JailError> =
         NAMESPACE_FLAGS.iter().map(|flag| bits(0, *flag)).collect();
     rules.insert(libc::SYS_clone, flags?);
@@ -182,6 +172,48 @@ fn denied(network: bool, starts_others: bool) -> Result<Rules, JailError> {
             ],
         );
     }
+    Ok(rules)
+}
+
+/// What a command may not do with sockets.
+fn sockets(network: Network) -> Result<Rules, JailError> {
+    if network == Network::None {
+        let calls = [libc::SYS_socket, libc::SYS_connect];
+        return Ok(calls.map(|call| (call, Vec::new())).into());
+    }
+    let is_not = |argument, value: i32| {
+        Condition::new(
+            argument,
+            Length::Dword,
+            Compare::Ne,
+            u64::from(value as u32),
+        )
+    };
+    // Nothing local, raw or of the kernel.
+    let internet = Rule::new(vec![is_not(0, libc::AF_INET)?, is_not(0, libc::AF_INET6)?])?;
+    let mut socket = vec![internet];
+    let mut rules = Rules::from([(libc::SYS_bind, Vec::new()), (libc::SYS_listen, Vec::new())]);
+    if let Network::Proxy { .. } = network {
+        // Streams alone, and of TCP alone: file rules know the ports of no other protocol.
+        const TYPE: u64 = 0xf;
+        for other in (0..=TYPE).filter(|kind| *kind != libc::SOCK_STREAM as u64) {
+            let kind = Condition::new(1, Length::Dword, Compare::MaskedEq(TYPE), other)?;
+            socket.push(Rule::new(vec![kind])?);
+        }
+        let tcp = vec![is_not(2, 0)?, is_not(2, libc::IPPROTO_TCP)?];
+        socket.push(Rule::new(tcp)?);
+        // A connection that begins with its first data passes no rule about connections.
+        let fast = u64::from(libc::MSG_FASTOPEN as u32);
+        for (call, flags) in [
+            (libc::SYS_sendto, 3),
+            (libc::SYS_sendmsg, 2),
+            (libc::SYS_sendmmsg, 3),
+        ] {
+            let set = Condition::new(flags, Length::Dword, Compare::MaskedEq(fast), fast)?;
+            rules.insert(call, vec![Rule::new(vec![set])?]);
+        }
+    }
+    rules.insert(libc::SYS_socket, socket);
     Ok(rules)
 }
 

@@ -1,0 +1,211 @@
+//! The head of an HTTP message: its first line and its headers, read strictly. What two parsers
+//! could read in two ways is refused, so that the other side sees what was judged here.
+
+use std::io::Read;
+
+/// Largest head of a message.
+pub(super) const HEAD_BYTES: usize = 32 * 1024;
+
+/// Headers of one connection, not of the message: never passed on.
+const HOP_BY_HOP: [&str; 9] = [
+    "connection",
+    "proxy-connection",
+    "proxy-authorization",
+    "proxy-authenticate",
+    "keep-alive",
+    "te",
+    "upgrade",
+    "http2-settings",
+    "alt-svc",
+];
+
+/// A head that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeadError {
+    /// It ended, or took too long.
+    Gone,
+    /// It is too large.
+    TooLarge,
+    /// It is not HTTP/1.
+    Malformed,
+}
+
+/// A first line and headers, in order.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) line: String,
+    headers: Vec<(String, Vec<u8>)>,
+}
+
+impl Head {
+    /// Reads a head, and what came behind it in the same pieces.
+    pub(super) fn read(
+        stream: &mut impl Read,
+        mut bytes: Vec<u8>,
+    ) -> Result<(Self, Vec<u8>), HeadError> {
+        const END: &[u8] = b"\r\n\r\n";
+        let mut piece = [0; 4096];
+        let mut searched = 0;
+        loop {
+            if let Some(at) = bytes[searched..]
+                .windows(END.len())
+                .position(|window| window == END)
+            {
+                let end = searched + at;
+                if end > HEAD_BYTES {
+                    return Err(HeadError::TooLarge);
+                }
+                let rest = bytes.split_off(end + END.len());
+                bytes.truncate(end);
+                return Ok((Self::parse(&bytes).ok_or(HeadError::Malformed)?, rest));
+            }
+            if bytes.len() > HEAD_BYTES {
+                return Err(HeadError::TooLarge);
+            }
+            searched = bytes.len().saturating_sub(END.len() - 1);
+            match stream.read(&mut piece) {
+                Ok(0) => return Err(HeadError::Gone),
+                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(HeadError::Gone),
+            }
+        }
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let text_byte = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
+        let mut lines = Vec::new();
+        let mut rest = bytes;
+        while let Some(at) = rest.windows(2).position(|window| window == b"\r\n") {
+            lines.push(&rest[..at]);
+            rest = &rest[at + 2..];
+        }
+        lines.push(rest);
+        // No line has a CR, LF or NUL of its own.
+        if !lines.iter().all(|line| line.iter().all(text_byte)) {
+            return None;
+        }
+        let (first, fields) = lines.split_first()?;
+        let mut headers = Vec::new();
+        for field in fields {
+            let colon = field.iter().position(|byte| *byte == b':')?;
+            let (name, value) = (&field[..colon], &field[colon + 1..]);
+            let token =
+                |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
+            if name.is_empty() || !name.iter().all(token) {
+                return None;
+            }
+            let name = String::from_utf8(name.to_vec()).ok()?;
+            headers.push((name, value.trim_ascii().to_vec()));
+        }
+        Some(Self {
+            line: String::from_utf8(first.to_vec()).ok()?,
+            headers,
+        })
+    }
+
+    /// All values of a header.
+    pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.headers
+            .iter()
+            .filter(move |(own, _)| own.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_slice())
+    }
+
+    /// Whether there is such a header.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.all(name).next().is_some()
+    }
+
+    /// The length that the message says its body has; the largest where it says several.
+    pub(super) fn length(&self) -> Option<u64> {
+        self.all("content-length")
+            .map(|value| {
+                let digits = std::str::from_utf8(value).ok();
+                digits
+                    .and_then(|text| text.parse().ok())
+                    .unwrap_or(u64::MAX)
+            })
+            .max()
+    }
+
+    /// Appends the headers that go on, without those named in `except`.
+    pub(super) fn write_headers(&self, out: &mut Vec<u8>, except: &[&str]) {
+        let named: Vec<String> = self
+            .all("connection")
+            .flat_map(|value| value.split(|byte| *byte == b','))
+            .map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned())
+            .collect();
+        // A body's framing is never an option of the connection, whatever that header says.
+        let framing = |name: &str| {
+            name.eq_ignore_ascii_case("content-length")
+                || name.eq_ignore_ascii_case("transfer-encoding")
+        };
+        for (name, value) in &self.headers {
+            let is = |other: &str| name.eq_ignore_ascii_case(other);
+            let dropped = HOP_BY_HOP.iter().any(|other| is(other))
+                || except.iter().any(|other| is(other))
+                || (!framing(name) && named.iter().any(|other| is(other)));
+            if !dropped {
+                out.extend_from_slice(name.as_bytes());
+                out.extend_from_slice(b": ");
+                out.extend_from_slice(value);
+                out.extend_from_slice(b"\r\n");
+            }
+        }
+        out.extend_from_slice(b"Connection: close\r\n\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Result<(Head, Vec<u8>), HeadError> {
+        Head::read(&mut &text[..], Vec::new())
+    }
+
+    #[test]
+    fn a_head_ends_at_the_empty_line() {
+        let (head, rest) =
+            read(b"GET / HTTP/1.1\r\nHost: a\r\nX:  b \r\n\r\nbody").expect("a head");
+        assert_eq!(head.line, "GET / HTTP/1.1");
+        assert_eq!(head.all("x").collect::<Vec<_>>(), [b"b"]);
+        assert_eq!(rest, b"body");
+    }
+
+    #[test]
+    fn what_can_be_read_in_two_ways_is_refused() {
+        for text in [
+            &b"GET / HTTP/1.1\nHost: a\r\n\r\n"[..],
+            b"GET / HTTP/1.1\r\nHost: a\nX: b\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: a\rX: b\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX: a\r\n folded\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX : a\r\n\r\n",
+            b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
+            b"GET / HTTP/1.1\r\n: a\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX: a\0b\r\n\r\n",
+        ] {
+            assert_eq!(read(text).err(), Some(HeadError::Malformed), "{text:?}");
+        }
+        assert_eq!(read(b"GET / HT").err(), Some(HeadError::Gone));
+        let large = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "a".repeat(HEAD_BYTES));
+        assert_eq!(read(large.as_bytes()).err(), Some(HeadError::TooLarge));
+    }
+
+    #[test]
+    fn headers_of_the_connection_stay_behind() {
+        let (head, _) = read(
+            b"GET / HTTP/1.1\r\nHost: a\r\nConnection: x-own, Content-Length\r\nX-Own: 1\r\n\
+              Proxy-Authorization: Basic secret\r\nTE: trailers\r\nAccept: */*\r\n\
+              Content-Length: 0\r\n\r\n",
+        )
+        .expect("a head");
+        let mut out = Vec::new();
+        head.write_headers(&mut out, &["host"]);
+        assert_eq!(
+            String::from_utf8_lossy(&out),
+            "Accept: */*\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+    }
+}

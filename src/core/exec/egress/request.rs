@@ -1,0 +1,203 @@
+//! What a client of the proxy asks for.
+
+use super::head::Head;
+use super::refusal::Refusal;
+
+/// Longest address.
+const URL_BYTES: usize = 8 * 1024;
+
+/// A request that keeps the rules; where it leads is not judged yet.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) kind: Kind,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A tunnel for TLS.
+    Tunnel,
+    /// One document over plain HTTP.
+    Fetch {
+        /// `HEAD`, so that the answer has no body.
+        head: bool,
+        /// What is asked of the host: the request as it is passed on.
+        request: Vec<u8>,
+    },
+}
+
+impl Request {
+    /// Reads a request: `CONNECT host:port`, or `GET` or `HEAD` of a whole address.
+    pub(super) fn new(head: &Head) -> Result<Self, Refusal> {
+        let mut words = head.line.split(' ');
+        let (Some(method), Some(target), Some(version), None) =
+            (words.next(), words.next(), words.next(), words.next())
+        else {
+            return Err(Refusal::Malformed);
+        };
+        if !matches!(version, "HTTP/1.0" | "HTTP/1.1") {
+            return Err(Refusal::Malformed);
+        }
+        if target.len() > URL_BYTES {
+            return Err(Refusal::TooLong);
+        }
+        if head.has("transfer-encoding") || head.length().is_some_and(|length| length > 0) {
+            return Err(Refusal::Body);
+        }
+        if head.has("upgrade") {
+            return Err(Refusal::Upgrade);
+        }
+        match method {
+            "CONNECT" => {
+                let (host, port) = authority(target).ok_or(Refusal::Malformed)?;
+                let port = port.ok_or(Refusal::Malformed)?;
+                let kind = Kind::Tunnel;
+                Ok(Self { host, port, kind })
+            }
+            "GET" | "HEAD" => Self::fetch(method, target, version, head),
+            _ => Err(Refusal::Method),
+        }
+    }
+
+    fn fetch(method: &str, target: &str, version: &str, head: &Head) -> Result<Self, Refusal> {
+        let (scheme, rest) = target.split_once("://").ok_or(Refusal::Malformed)?;
+        if !scheme.eq_ignore_ascii_case("http") {
+            return Err(Refusal::Scheme);
+        }
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (place, path) = rest.split_at(end);
+        let path = path.split('#').next().unwrap_or_default();
+        let (host, port) = authority(place).ok_or(Refusal::Malformed)?;
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let mut request =
+            format!("{method} {slash}{path} {version}\r\nHost: {place}\r\n").into_bytes();
+        // The host that is asked is the one that was judged.
+        head.write_headers(
+            &mut request,
+            &["host", "content-length", "expect", "trailer"],
+        );
+        Ok(Self {
+            host,
+            port: port.unwrap_or(80),
+            kind: Kind::Fetch {
+                head: method == "HEAD",
+                request,
+            },
+        })
+    }
+}
+
+/// `host`, `host:port`, `[v6]` or `[v6]:port`; no user, no zone of an interface.
+fn authority(text: &str) -> Option<(String, Option<u16>)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (host, port) = rest.split_once(']')?;
+            let _an_address: std::net::Ipv6Addr = host.parse().ok()?;
+            (
+                host,
+                port.strip_prefix(':').or(port.is_empty().then_some(""))?,
+            )
+        }
+        None => text.split_once(':').unwrap_or((text, "")),
+    };
+    let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
+    if host.is_empty() || host.len() > 255 || !host.chars().all(known) {
+        return None;
+    }
+    let port = match port {
+        "" => None,
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some(digits.parse().ok().filter(|port| *port > 0)?)
+        }
+        _ => return None,
+    };
+    Some((host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(text: &str) -> Result<Request, Refusal> {
+        let (head, _) = Head::read(&mut text.as_bytes(), Vec::new()).expect("a head");
+        Request::new(&head)
+    }
+
+    #[test]
+    fn a_fetch_is_written_anew() {
+        let asked = request(
+            "GET http://Files.example.org:8080/a?b=1#c HTTP/1.1\r\nHost: inner.example.org\r\n\
+             Accept: */*\r\nProxy-Connection: keep-alive\r\n\r\n",
+        );
+        let Ok(Request {
+            host,
+            port,
+            kind: Kind::Fetch { head, request },
+        }) = asked
+        else {
+            panic!("{asked:?}")
+        };
+        assert_eq!(
+            (host.as_str(), port, head),
+            ("Files.example.org", 8080, false)
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&request),
+            "GET /a?b=1 HTTP/1.1\r\nHost: Files.example.org:8080\r\nAccept: */*\r\n\
+             Connection: close\r\n\r\n"
+        );
+        let bare = request_line("HEAD http://example.org?x HTTP/1.0").expect("fine");
+        assert!(matches!(bare.kind, Kind::Fetch { head: true, request }
+            if request.starts_with(b"HEAD /?x HTTP/1.0\r\n")));
+        let tunnel = request_line("CONNECT [2606:4700::1]:443 HTTP/1.1").expect("fine");
+        assert_eq!((tunnel.host.as_str(), tunnel.port), ("2606:4700::1", 443));
+    }
+
+    fn request_line(line: &str) -> Result<Request, Refusal> {
+        request(&format!("{line}\r\n\r\n"))
+    }
+
+    #[test]
+    fn everything_but_a_download_is_refused() {
+        for method in [
+            "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "PROPFIND",
+        ] {
+            let line = format!("{method} http://example.org/ HTTP/1.1");
+            assert_eq!(request_line(&line), Err(Refusal::Method), "{method}");
+        }
+        let with = |header: &str| {
+            request(&format!(
+                "GET http://example.org/ HTTP/1.1\r\n{header}\r\n\r\n"
+            ))
+        };
+        assert_eq!(with("Content-Length: 1"), Err(Refusal::Body));
+        assert_eq!(with("Content-Length: x"), Err(Refusal::Body));
+        assert_eq!(with("Transfer-Encoding: chunked"), Err(Refusal::Body));
+        assert_eq!(with("Upgrade: websocket"), Err(Refusal::Upgrade));
+        for line in [
+            "GET / HTTP/1.1",
+            "GET example.org/ HTTP/1.1",
+            "GET http:///a HTTP/1.1",
+            "GET http://user@example.org/ HTTP/1.1",
+            "GET http://example.org:0/ HTTP/1.1",
+            "GET http://example.org:+80/ HTTP/1.1",
+            "GET http://[::1%25lo]/ HTTP/1.1",
+            "GET http://[::1]x/ HTTP/1.1",
+            "GET http://a:80:80/ HTTP/1.1",
+            "GET  http://a/ HTTP/1.1",
+            "GET http://a/ HTTP/2",
+            "GET http://a/",
+            "CONNECT example.org HTTP/1.1",
+            "CONNECT user@example.org:443 HTTP/1.1",
+        ] {
+            assert_eq!(request_line(line), Err(Refusal::Malformed), "{line}");
+        }
+        assert_eq!(
+            request_line("GET ftp://example.org/ HTTP/1.1"),
+            Err(Refusal::Scheme)
+        );
+        let long = format!("GET http://example.org/{} HTTP/1.1", "a".repeat(URL_BYTES));
+        assert_eq!(request_line(&long), Err(Refusal::TooLong));
+    }
+}

@@ -1,0 +1,60 @@
+//! How far one command reaches: nowhere, to the server's proxy, or anywhere.
+
+use super::ExecError;
+use super::egress::Grant;
+use super::jail::Network;
+use crate::settings::NetworkMode;
+use crate::{Error, Shed};
+
+/// The way of one command to the network, until it is dropped.
+#[derive(Debug)]
+pub(super) enum Way {
+    None,
+    Proxy(Grant),
+    Open,
+}
+
+impl Way {
+    /// The way that the network mode leaves to a command that wants one.
+    pub(super) fn new(shed: &Shed, wanted: bool) -> Result<Self, Error> {
+        if !wanted {
+            return Ok(Self::None);
+        }
+        match shed.settings().network_mode {
+            NetworkMode::Disabled => Ok(Self::None),
+            NetworkMode::All => Ok(Self::Open),
+            NetworkMode::Safe => {
+                let confinement = shed.confinement();
+                confinement
+                    .holds_ports()
+                    .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
+                Ok(Self::Proxy(shed.egress().grant()?))
+            }
+        }
+    }
+
+    /// What the kernel lets through.
+    pub(super) fn network(&self) -> Network {
+        match self {
+            Self::None => Network::None,
+            Self::Proxy(grant) => Network::Proxy { port: grant.port() },
+            Self::Open => Network::Open,
+        }
+    }
+
+    /// How the command finds its way.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Proxy(grant) => grant.environment(),
+            Self::None | Self::Open => Vec::new(),
+        }
+    }
+
+    /// What was refused on the way: tools say little of what a proxy tells them.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        match self {
+            Self::Proxy(grant) => grant.remarks(),
+            Self::None | Self::Open => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Destinations that an administrator opens: `network_allow`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+
+/// A place that downloads may reach although it is not public: a name, an address or a network,
+/// each with one port or with the usual ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Destination {
+    place: Place,
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Name(String),
+    Network { base: IpAddr, bits: u32 },
+}
+
+impl Destination {
+    /// Whether this opens `address`, which `name` stands for.
+    #[must_use]
+    pub fn covers(&self, name: &str, address: IpAddr) -> bool {
+        match &self.place {
+            Place::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
+            Place::Network { base, bits } => match (base, address) {
+                (IpAddr::V4(base), IpAddr::V4(address)) => {
+                    let shift = 32 - bits.min(&32);
+                    u32::from(*base).checked_shr(shift) == u32::from(address).checked_shr(shift)
+                }
+                (IpAddr::V6(base), IpAddr::V6(address)) => {
+                    let shift = 128 - bits.min(&128);
+                    u128::from(*base).checked_shr(shift) == u128::from(address).checked_shr(shift)
+                }
+                _ => false,
+            },
+        }
+    }
+
+    /// The one port, if only one is opened.
+    #[must_use]
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+}
+
+impl FromStr for Destination {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "must be names, addresses or networks, each with a port or without, \
+            like files.example.org, 10.0.0.5:8080, [fd00::5]:443 or 10.1.0.0/16";
+        let network = |base: IpAddr, bits: u32, port| Self {
+            place: Place::Network { base, bits },
+            port,
+        };
+        let most = |base: IpAddr| if base.is_ipv4() { 32 } else { 128 };
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            let (base, port) = (address.ip(), address.port());
+            return match port {
+                0 => Err(EXPECTED),
+                _ => Ok(network(base, most(base), Some(port))),
+            };
+        }
+        if let Ok(base) = text.parse::<IpAddr>() {
+            return Ok(network(base, most(base), None));
+        }
+        if let Some((base, bits)) = text.split_once('/') {
+            let base: IpAddr = base.parse().map_err(|_| EXPECTED)?;
+            let bits: u32 = bits.parse().map_err(|_| EXPECTED)?;
+            return if bits <= most(base) {
+                Ok(network(base, bits, None))
+            } else {
+                Err(EXPECTED)
+            };
+        }
+        let (name, port) = match text.split_once(':') {
+            Some((name, port)) => {
+                let port: u16 = port.parse().map_err(|_| EXPECTED)?;
+                (
+                    name,
+                    Some(port).filter(|port| *port > 0).ok_or(EXPECTED)?.into(),
+                )
+            }
+            None => (text, None),
+        };
+        let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        // What looks like an address and is none would never match a name.
+        let numeric = name.chars().all(|c| c.is_ascii_digit() || c == '.');
+        if name.is_empty() || numeric || !name.chars().all(known) {
+            return Err(EXPECTED);
+        }
+        Ok(Self {
+            place: Place::Name(name.trim_end_matches('.').to_ascii_lowercase()),
+            port,
+        })
+    }
+}
+
+impl std::fmt::Display for Destination {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.place, self.port) {
+            (Place::Name(name), None) => formatter.write_str(name),
+            (Place::Name(name), Some(port)) => write!(formatter, "{name}:{port}"),
+            (Place::Network { base, .. }, Some(port)) => {
+                write!(formatter, "{}", SocketAddr::new(*base, port))
+            }
+            (Place::Network { base, bits }, None) => match (base, bits) {
+                (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => write!(formatter, "{base}"),
+                _ => write!(formatter, "{base}/{bits}"),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_are_read_and_shown() {
+        for text in [
+            "files.example.org",
+            "files.example.org:8080",
+            "10.0.0.5",
+            "10.0.0.5:8080",
+            "10.1.0.0/16",
+            "0.0.0.0/0",
+            "fd00::5",
+            "[fd00::5]:443",
+            "fd00::/8",
+        ] {
+            let read: Destination = text.parse().expect(text);
+            assert_eq!(read.to_string(), text);
+        }
+        for text in [
+            "",
+            "http://x",
+            "a b",
+            "10.0.0.0/33",
+            "10.0.0",
+            "1.2.3.4:0",
+            "x:",
+            "x:99999",
+            "::1/129",
+            "x/8",
+            "*.example.org",
+        ] {
+            assert!(text.parse::<Destination>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_network_covers_its_addresses_and_no_others() {
+        for (text, name, address, covered) in [
+            ("10.1.0.0/16", "x", "10.1.255.255", true),
+            ("10.1.0.0/16", "x", "10.2.0.0", false),
+            ("0.0.0.0/0", "x", "127.0.0.1", true),
+            ("0.0.0.0/0", "x", "::ffff:127.0.0.1", false),
+            ("127.0.0.1", "x", "127.0.0.1", true),
+            ("127.0.0.1", "x", "127.0.0.2", false),
+            ("fd00::/8", "x", "fdff::1", true),
+            ("fd00::/8", "x", "fe80::1", false),
+            ("::/0", "x", "fe80::1", true),
+            ("Files.example.org", "files.EXAMPLE.org.", "10.0.0.1", true),
+            ("files.example.org", "example.org", "10.0.0.1", false),
+        ] {
+            let destination: Destination = text.parse().expect(text);
+            let address = address.parse().expect(address);
+            assert_eq!(
+                destination.covers(name, address),
+                covered,
+                "{text} {address}"
+            );
+        }
+    }
+}

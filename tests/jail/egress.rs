@@ -1,0 +1,26 @@
+//! The way to the network when it is `safe`: what goes through the proxy, and that nothing goes
+//! around it.
+//!
+//! `proxy` speaks to the proxy as a hostile command would, `jailed` attacks the confinement that
+//! leaves no other way, `commands` runs real commands through the whole server. Everything is on
+//! loopback: the one destination that is opened is an [`Origin`], every other must stay unseen.
+
+mod commands;
+mod jailed;
+mod origin;
+mod proxy;
+
+use fileshed_core::Settings;
+use fileshed_core::exec::egress::Egress;
+use origin::{Origin, Unseen};
+
+/// A proxy that lets these destinations through, and answers of at most one mebibyte.
+fn proxy(allow: &[String]) -> Egress {
+    let mut settings = Settings::new("unused");
+    settings.max_file_size_mb = 1;
+    settings.network_allow = allow
+        .iter()
+        .map(|text| text.parse().expect("a destination"))
+        .collect();
+    Egress::new(&settings)
+}
