@@ -4,6 +4,7 @@
 //! [`jail`] is what the child does to itself before it becomes the command; [`egress`] is the
 //! child's only way to the network when the network mode is `safe`.
 
+mod change;
 mod child;
 mod confinement;
 pub mod egress;
@@ -12,11 +13,13 @@ mod error;
 mod git;
 mod glob;
 pub mod jail;
+mod line;
 mod network;
 mod output;
 mod programs;
 mod run;
 mod slots;
+mod stream;
 mod tar;
 mod which;
 

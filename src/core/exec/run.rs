@@ -1,21 +1,16 @@
 //! A command from its line to its outcome.
 
-use std::fs::File;
 use std::time::{Duration, Instant};
 
-use unicode_normalization::UnicodeNormalization;
-
+use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
 use super::jail::{self, Access, Limits, Order};
 use super::network::Way;
 use super::output::Mask;
-use super::{ExecError, environment, git, glob, tar, which};
-use crate::disk::{DiskError, PrivateDirectory, Root, Staged, Target};
-use crate::guard::queue::Turn;
-use crate::guard::{Needs, SizeError, check_lock};
-use crate::history::Author;
-use crate::ledger::Plan as Entering;
-use crate::policy::{self, PathArgument, Plan, Rules};
+use super::stream::{sink, stream_file};
+use super::{ExecError, environment, git, line, tar, which};
+use crate::disk::{PrivateDirectory, Root, Staged};
+use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
@@ -29,9 +24,6 @@ const PROCESSES: u64 = 2048;
 
 /// How often the space of a zone is measured while a command writes in it.
 const MEASURE_EVERY: Duration = Duration::from_millis(400);
-
-/// What a glob may expand to.
-const GLOB_MATCHES: usize = 5000;
 
 /// One call of a command.
 #[derive(Debug, Default)]
@@ -71,20 +63,11 @@ pub struct Ran {
     pub stderr_size: Option<u64>,
 }
 
-/// A file of the zone that gets a stream, checked before the command runs.
-pub(super) struct StreamFile {
-    parameter: &'static str,
-    path: ZonePath,
-    pub(super) staged: Staged,
-}
-
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
-pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
-    let plan = judge(zone, line, None).map_err(|error| zone.explain(error))?;
-    let plan = expand(zone.data(), respell(zone.data(), plan));
-    check_paths(zone, &plan)?;
-    let mut stdout_file = stream_file(zone, "stdout_file", line.stdout_file)?;
-    let mut stderr_file = stream_file(zone, "stderr_file", line.stderr_file)?;
+pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
+    let plan = line::prepare(zone, command_line)?;
+    let mut stdout_file = stream_file(zone, "stdout_file", command_line.stdout_file)?;
+    let mut stderr_file = stream_file(zone, "stderr_file", command_line.stderr_file)?;
     if let (Some(stdout), Some(stderr)) = (&stdout_file, &stderr_file)
         && stdout.path == stderr.path
     {
@@ -93,10 +76,14 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         }
         .into());
     }
-    let run = Run::new(zone, line, &plan, zone.data())?;
+    let run = Run::new(zone, command_line, &plan, zone.data())?;
     let sinks = (
         sink(stdout_file.as_mut(), false, run.read_limit())?,
-        sink(stderr_file.as_mut(), line.merge_streams, run.read_limit())?,
+        sink(
+            stderr_file.as_mut(),
+            command_line.merge_streams,
+            run.read_limit(),
+        )?,
     );
     let mut invocation = run.invocation(sinks);
     let mut turn = None;
@@ -114,7 +101,7 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
         None => run.start(invocation),
     };
     let outcome = if plan.changes {
-        changing(zone, line, turn, effect)?
+        changing(zone, command_line, turn, effect)?
     } else {
         drop(turn);
         effect()?
@@ -134,251 +121,22 @@ pub fn run(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Ran, Error> {
 /// this copy.
 pub(crate) fn run_on_copy(
     zone: &Zone<'_>,
-    line: &CommandLine<'_>,
+    command_line: &CommandLine<'_>,
     directory: &Root,
     file: &ZonePath,
 ) -> Result<Ran, Error> {
-    let plan = judge(zone, line, Some(file.as_str())).map_err(|error| zone.explain(error))?;
-    let run = Run::new(zone, line, &plan, directory)?;
+    let plan = line::judge(zone, command_line, Some(file.as_str()))?;
+    let run = Run::new(zone, command_line, &plan, directory)?;
     let limit = run.read_limit();
     let sinks = (
         sink(None, false, limit)?,
-        sink(None, line.merge_streams, limit)?,
+        sink(None, command_line.merge_streams, limit)?,
     );
     let outcome = run.start(Invocation {
         directory,
         ..run.invocation(sinks)
     })?;
     run.finish(&outcome)
-}
-
-fn judge(
-    zone: &Zone<'_>,
-    line: &CommandLine<'_>,
-    file_being_edited: Option<&str>,
-) -> Result<Plan, Error> {
-    let rules = Rules {
-        zone: zone.name(),
-        network: zone.shed.settings().network_mode,
-        confined: zone.shed.confinement().enforced().is_ok(),
-        allow_zone_in_path: line.allow_zone_in_path,
-        stdout_file: line.stdout_file.is_some(),
-        file_being_edited,
-    };
-    let plan = policy::plan(line.command, line.arguments, &rules)?;
-    if plan.changes {
-        zone.expect_write_scope()?;
-    }
-    Ok(plan)
-}
-
-/// Names that are not NFC stand for a file of either spelling, as in every operation: NFC where
-/// that is there. What a command makes keeps the spelling that it was given.
-fn respell(data: &Root, mut plan: Plan) -> Plan {
-    for argument in plan.paths.iter().filter(|path| !path.glob) {
-        let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
-            continue;
-        };
-        let composed: String = word.nfc().collect();
-        if composed != *word
-            && ZonePath::parse("args", &composed).is_ok_and(|path| data.entry(&path).is_ok())
-        {
-            *word = composed;
-        }
-    }
-    plan
-}
-
-/// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
-/// stays as it is, as in a shell.
-fn expand(data: &Root, mut plan: Plan) -> Plan {
-    let mut globs: Vec<PathArgument> = plan.paths.clone();
-    globs.retain(|path| path.glob && path.position.is_some());
-    globs.sort_by_key(|path| std::cmp::Reverse(path.position));
-    for glob in globs {
-        let matches = glob::matches(data, &glob.text, GLOB_MATCHES);
-        let (Some(position), false) = (glob.position, matches.is_empty()) else {
-            continue;
-        };
-        let names = matches.iter().map(|name| match name.strip_prefix('-') {
-            Some(_) => format!("./{name}"),
-            None => name.clone(),
-        });
-        plan.args.splice(position..=position, names);
-        if let Some(archive) = &mut plan.archive
-            && archive.position > position
-        {
-            archive.position += matches.len() - 1;
-        }
-        plan.paths.retain(|path| path != &glob);
-        plan.paths
-            .extend(matches.into_iter().map(|text| PathArgument {
-                text,
-                glob: false,
-                position: None,
-                ..glob.clone()
-            }));
-    }
-    plan
-}
-
-/// Refuses links that lead out, and files that a locked edit holds.
-fn check_paths(zone: &Zone<'_>, plan: &Plan) -> Result<(), Error> {
-    for argument in &plan.paths {
-        let Ok(path) = ZonePath::parse("args", &argument.text) else {
-            continue;
-        };
-        if let Err(error @ DiskError::Escape { .. }) = zone.data().followed(&path) {
-            return Err(zone.explain_disk(error));
-        }
-        if argument.writes && !path.is_root() {
-            check_lock(zone, &path)?;
-        }
-    }
-    Ok(())
-}
-
-fn stream_file(
-    zone: &Zone<'_>,
-    parameter: &'static str,
-    path: Option<&str>,
-) -> Result<Option<StreamFile>, Error> {
-    path.map(|path| StreamFile::new(zone, parameter, path))
-        .transpose()
-}
-
-impl StreamFile {
-    pub(super) fn new(zone: &Zone<'_>, parameter: &'static str, path: &str) -> Result<Self, Error> {
-        zone.expect_writable()?;
-        let path = zone.path_to_change(parameter, path)?;
-        zone.target(parameter, &path)?;
-        check_lock(zone, &path)?;
-        Ok(Self {
-            parameter,
-            path,
-            staged: zone.shed.staging(&zone.home)?.create()?,
-        })
-    }
-
-    /// Fails where the stream was cut at the size that a file may have.
-    fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
-        const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
-        let limit = zone.shed.settings().max_file_size_mb * MEBIBYTE;
-        if status == -SIGXFSZ && self.staged.size()? >= limit {
-            return Err(SizeError {
-                path: self.path.clone(),
-                size: limit + 1,
-                limit,
-            }
-            .into());
-        }
-        Ok(())
-    }
-
-    /// Gives the file its name, as any other write.
-    pub(super) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
-        let size = self.staged.size()?;
-        let writer = zone.writer("shed_exec")?;
-        let target: Target = zone.target(self.parameter, &self.path)?;
-        let text = format!("Write {} (shed_exec)", self.path);
-        writer
-            .guard(Needs::write(&target, size))?
-            .install(self.staged, target)?
-            .commit(None, &text)?;
-        Ok(size)
-    }
-}
-
-fn sink(file: Option<&mut StreamFile>, merge: bool, limit: usize) -> Result<Sink, Error> {
-    if merge {
-        return Ok(Sink::Output);
-    }
-    match file {
-        None => Ok(Sink::Answer(limit)),
-        Some(file) => file_sink(&mut file.staged),
-    }
-}
-
-/// A stream into a staged file.
-pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
-    let file: Result<File, DiskError> = staged
-        .file()
-        .try_clone()
-        .map_err(|error| DiskError::of("open", &ZonePath::root(), error));
-    Ok(Sink::File(file?))
-}
-
-/// Runs something that may change anything in the zone, and takes what it changed into history
-/// and into the ledger, also when it was stopped. With a `turn`, nobody else writes meanwhile.
-fn changing(
-    zone: &Zone<'_>,
-    line: &CommandLine<'_>,
-    turn: Option<Turn<'_>>,
-    effect: impl FnOnce() -> Result<Outcome, Error>,
-) -> Result<Outcome, Error> {
-    let author = zone.author();
-    let entering = Entering {
-        home: &zone.home.key,
-        zone: zone.name().as_str(),
-        instance: zone.shed.instance(),
-        operation: "shed_exec",
-        author_name: &author.name,
-        author_email: &author.email,
-        bytes: 0,
-        files: 0,
-        limit: zone.home.limit,
-    };
-    let intent = zone.shed.ledger().begin(&entering)?;
-    let outcome = effect();
-    let taken_in = match turn {
-        Some(turn) => take_in(zone, line, &author, &turn),
-        None => zone
-            .turn()
-            .and_then(|turn| take_in(zone, line, &author, &turn)),
-    };
-    zone.shed.flusher().changed();
-    match taken_in {
-        Ok(()) => zone.shed.ledger().settle(intent)?,
-        Err(error) => {
-            zone.shed.ledger().abandon(intent)?;
-            return Err(error);
-        }
-    }
-    let outcome = outcome?;
-    zone.shed.expect_within_quota(&zone.home)?;
-    Ok(outcome)
-}
-
-/// Commits what a command changed, where the zone has history, and enters its space.
-fn take_in(
-    zone: &Zone<'_>,
-    line: &CommandLine<'_>,
-    author: &Author,
-    _turn: &Turn<'_>,
-) -> Result<(), Error> {
-    if zone.name().is_versioned() {
-        let now = zone.shed.clock().now();
-        let captured = zone.history()?.capture(&describe(line), author, now)?;
-        let ledger = zone.shed.ledger();
-        ledger.measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
-    } else {
-        zone.measure()?;
-    }
-    Ok(())
-}
-
-/// The command line as a commit message: one line, of a readable length.
-fn describe(line: &CommandLine<'_>) -> String {
-    const CHARACTERS: usize = 72;
-    let line = std::iter::once(line.command)
-        .chain(line.arguments.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(char::is_control, " ");
-    match line.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
 }
 
 /// One program to start: the command itself, or one that helps it.

@@ -7,7 +7,8 @@
 use std::io::{Read, Seek, SeekFrom};
 
 use super::child::{Outcome, Sink};
-use super::run::{Invocation, Run, StreamFile, file_sink};
+use super::run::{Invocation, Run};
+use super::stream::{StreamFile, file_sink};
 use crate::Error;
 use crate::disk::{DiskError, Staged};
 use crate::policy::{ArchiveArgument, Compression};
