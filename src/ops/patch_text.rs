@@ -48,15 +48,11 @@ pub struct Request {
     /// Replace the whole file
     #[serde(default)]
     overwrite: bool,
-    #[serde(default = "yes")]
+    #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
     safe: bool,
     /// Commit message (documents)
     message: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// What was written.

@@ -24,6 +24,11 @@ pub(super) enum ContentFormatParameter {
     Raw,
 }
 
+/// The default of parameters that are true unless said otherwise.
+pub(super) fn yes() -> bool {
+    true
+}
+
 /// An operation without parameters.
 #[derive(Deserialize, ToSchema)]
 pub struct Nothing {}

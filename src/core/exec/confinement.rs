@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::child::{self, Sink};
-use super::jail::{Access, Enforcement, Limits, Order, Report};
+use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report};
 use crate::disk::Root;
 
 /// The layers that hold every command.
@@ -72,6 +72,36 @@ impl Confinement {
         }
     }
 
+    /// The version of Landlock that the kernel has, if it has one.
+    #[must_use]
+    pub fn landlock_version(&self) -> Option<i32> {
+        self.report
+            .map(|report| report.version)
+            .filter(|version| *version > 0)
+    }
+
+    /// How an administrator gets what is missing.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match (self.enforced(), self.report) {
+            (Ok(()), _) => "nothing is missing",
+            (Err("seccomp"), _) => {
+                "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER"
+            }
+            (
+                Err(_),
+                Some(Report {
+                    version: NOT_ENABLED,
+                    ..
+                }),
+            ) => "the kernel has Landlock and does not use it: add landlock to its lsm= parameter",
+            (Err(_), Some(_)) => {
+                "use Linux 5.13 or later; in Docker, version 23 or later, or --security-opt seccomp=<a profile that allows landlock_create_ruleset, landlock_add_rule and landlock_restrict_self>"
+            }
+            (Err(_), None) => "the server's own program must be executable where it lies",
+        }
+    }
+
     /// Whether commands can be held to one port, as the network mode `safe` needs; if not, what
     /// is missing.
     pub fn holds_ports(&self) -> Result<(), &'static str> {
@@ -105,6 +135,7 @@ mod tests {
         let confinement = |files, ports, calls| Confinement {
             report: Some(Report {
                 files,
+                version: 7,
                 ports,
                 calls,
             }),

@@ -22,7 +22,7 @@ use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 
-pub(super) use access::{Access, Enforcement, Network};
+pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
 use syscalls::{Filters, PROGRAM_DESCRIPTOR};
 
 /// The argument that turns the server's binary into the helper.
@@ -60,6 +60,8 @@ pub(super) struct Order {
 pub(super) struct Report {
     /// File rules: Landlock.
     pub(super) files: Enforcement,
+    /// Version of Landlock's interface: 0 for none, [`NOT_ENABLED`] for one that is not in use.
+    pub(super) version: i32,
     /// Rules about ports: Landlock of a newer kernel.
     pub(super) ports: bool,
     /// Call filters: seccomp.
@@ -115,7 +117,7 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
     let ports = order.probe && access::knows_ports();
-    let enforcement = access::confine(&order.access)?;
+    let (enforcement, version) = access::confine(&order.access)?;
     if enforcement == Enforcement::None && !order.best_effort && !order.probe {
         return Err(JailError::NotEnforced);
     }
@@ -123,6 +125,7 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     if order.probe {
         return Err(JailError::Probed(Report {
             files: enforcement,
+            version,
             ports,
             calls: applied.is_ok(),
         }));

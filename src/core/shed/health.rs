@@ -93,28 +93,32 @@ impl Shed {
     fn check_confinement(&self) -> Check {
         let confinement = self.confinement();
         let policy = self.settings.exec_sandbox;
+        let version = confinement.landlock_version().unwrap_or_default();
+        let remedy = confinement.remedy();
         match (confinement.enforced(), policy) {
             (Ok(()), _) if confinement.is_complete() => Check::new(
                 "sandbox",
                 CheckState::Ok,
-                "commands are held by Landlock and seccomp",
+                format!("commands are held by Landlock (version {version}) and seccomp"),
             ),
             (Ok(()), _) => Check::new(
                 "sandbox",
                 CheckState::Warning,
-                "commands are held by an older Landlock; Linux 6.15 knows all rights",
+                format!(
+                    "commands are held by seccomp and an older Landlock (version {version}); Linux 6.15 knows all rights"
+                ),
             ),
             (Err(missing), SandboxPolicy::Required) => Check::new(
                 "sandbox",
                 CheckState::Warning,
-                format!(
-                    "commands are off, {missing} is missing; needs Linux 5.13 or later with landlock in the LSM list, and a container profile that lets seccomp and Landlock through"
-                ),
+                format!("commands are off, {missing} is missing: {remedy}"),
             ),
             (Err(missing), SandboxPolicy::BestEffort) => Check::new(
                 "sandbox",
                 CheckState::Warning,
-                format!("commands are not held, {missing} is missing; exec.sandbox is best_effort"),
+                format!(
+                    "commands are not held (exec.sandbox is best_effort), {missing} is missing: {remedy}"
+                ),
             ),
         }
     }

@@ -4,8 +4,9 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath,
-    PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetStatus, Scope,
 };
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +108,9 @@ fn writing() -> BitFlags<AccessFs> {
 }
 
 /// Takes every other file, port, signal and abstract socket away from this process, for good.
-pub(super) fn confine(access: &Access) -> Result<Enforcement, JailError> {
+///
+/// Says how far the kernel went, and which version of Landlock it has: 0 for none.
+pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
@@ -149,12 +152,21 @@ pub(super) fn confine(access: &Access) -> Result<Enforcement, JailError> {
         ruleset = allow(ruleset, path, writing())?;
     }
     let status = ruleset.restrict_self()?;
-    Ok(match status.ruleset {
+    let enforcement = match status.ruleset {
         RulesetStatus::FullyEnforced => Enforcement::Full,
         RulesetStatus::PartiallyEnforced => Enforcement::Partial,
         RulesetStatus::NotEnforced => Enforcement::None,
-    })
+    };
+    let version = match status.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi as i32,
+        LandlockStatus::NotEnabled => NOT_ENABLED,
+        LandlockStatus::NotImplemented => 0,
+    };
+    Ok((enforcement, version))
 }
+
+/// Stands for a kernel that has Landlock and does not use it.
+pub(in crate::exec) const NOT_ENABLED: i32 = -1;
 
 /// Whether the kernel knows rules about ports (Landlock ABI 4, Linux 6.7).
 pub(super) fn knows_ports() -> bool {
