@@ -130,7 +130,7 @@ pub struct Settings {
     pub max_output_default: u64,
     /// Most bytes of output that a call may ask for.
     pub max_output_absolute: u64,
-    /// `shed_sqlite` reads only.
+    /// SQL statements of operations only read.
     pub sqlite_readonly: bool,
     /// The program that confines a command and then becomes it: the server's own binary.
     pub helper: PathBuf,

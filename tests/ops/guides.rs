@@ -7,17 +7,6 @@ use crate::calls;
 use crate::stage::{done, has, small};
 use crate::support::{Client, repository};
 
-/// Operations that texts name and this server does not have yet.
-const NOT_YET: &[&str] = &[
-    "shed_group_chown",
-    "shed_group_set_mode",
-    "shed_hexdump",
-    "shed_link_create",
-    "shed_move_uploads_to_storage",
-    "shed_sqlite",
-    "shed_unzip",
-];
-
 /// Makes a call of a text; a command must also end well.
 fn make(client: &Client<'_>, operation: &str, arguments: &Value) {
     if let Some(command) = arguments["cmd"].as_str() {
@@ -110,18 +99,7 @@ fn texts_name_operations_that_exist() {
     }
     let exists = |name: &str| OPERATIONS.iter().any(|entry| entry.id == name);
     for name in texts.iter().flat_map(|text| names(text)) {
-        assert!(
-            exists(name) || NOT_YET.contains(&name),
-            "{name} does not exist"
-        );
-    }
-    for name in NOT_YET {
-        assert!(!exists(name), "{name} exists now: take it off the list");
-        let named = texts
-            .iter()
-            .flat_map(|text| names(text))
-            .any(|other| other == *name);
-        assert!(named, "{name} is named nowhere: take it off the list");
+        assert!(exists(name), "{name} does not exist");
     }
 }
 

@@ -39,8 +39,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "sudo su doas chown chgrp",
-        "there are no other users here: leave it out; in groups use shed_group_chown or \
-            shed_group_set_mode",
+        "there are no other users here, and every file is yours: leave it out",
     ),
     (
         "dd",
@@ -74,7 +73,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "open xdg-open",
-        "give the user a link with shed_link_create(zone=\"storage\", path=\"file.txt\")",
+        "nothing opens here; show text in your answer: shed_exec(zone=\"storage\", \
+            cmd=\"cat\", args=[\"file.txt\"])",
     ),
     (
         "test [ [[ if for while export set alias let read",
@@ -84,7 +84,7 @@ const INSTEAD: &[(&str, &str)] = &[
         "dir",
         "use shed_exec(zone=\"storage\", cmd=\"ls\", args=[\"-la\"])",
     ),
-    ("hd", "use hexdump or shed_hexdump"),
+    ("hd", "use hexdump, with args=[\"-C\", \"file.bin\"]"),
     ("gawk mawk nawk", "use awk"),
     ("gsed", "use sed"),
     (
@@ -110,8 +110,9 @@ fn in_uploads(name: &str) -> String {
         }
         "git" => "uploads has no history; use zone=\"documents\" or zone=\"storage\"".to_owned(),
         _ => format!(
-            "copy the file out with shed_move_uploads_to_storage(src=\"file.txt\", \
-                dest=\"file.txt\"), then call shed_exec(zone=\"storage\", cmd=\"{name}\", …)"
+            "read the file with shed_exec(zone=\"uploads\", cmd=\"cat\", args=[\"file.txt\"]), \
+                write it with shed_create_file(zone=\"storage\", …), then call \
+                shed_exec(zone=\"storage\", cmd=\"{name}\", …)"
         ),
     }
 }

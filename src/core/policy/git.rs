@@ -186,8 +186,8 @@ fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandEr
         Kind::Push if rules.network == NetworkMode::Safe => Err(judge.forbidden(
             name,
             "`git push` sends data out, and network_mode is `safe`: downloads only",
-            "network_mode `all` allows it; until then give the files to the user with \
-                shed_link_create"
+            "only an administrator can set network_mode to `all`; the commits stay here: \
+                shed_exec(cmd=\"git\", args=[\"log\"])"
                 .to_owned(),
         )),
         Kind::Init if rules.zone != ZoneKind::Storage => Err(judge.forbidden(

@@ -315,9 +315,7 @@ impl<'a> Judge<'a> {
                 ),
                 Outside::Climbs => (
                     "`..` climbs above the root of the zone",
-                    "stay inside the zone; another zone is reached with zone=\"…\", and \
-                        shed_copy_*/shed_move_* carry files between zones"
-                        .to_owned(),
+                    "stay inside the zone; another zone is reached with zone=\"…\"".to_owned(),
                 ),
             };
             CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))

@@ -36,10 +36,9 @@ impl Judge<'_> {
             self.refusal(
                 argument,
                 format!("`{}` writes", text::shown(argument)),
-                "files in uploads are only read; first call \
-                shed_move_uploads_to_storage(src=\"name\", dest=\"name\"), then run the \
-                command with zone=\"storage\"; stdout_file and shed_unzip also write into \
-                storage"
+                "files in uploads are only read: read with shed_exec(zone=\"uploads\", \
+                cmd=\"cat\", args=[\"name\"]), and write the result with \
+                shed_create_file(zone=\"storage\", …)"
                     .to_owned(),
             ),
         ))

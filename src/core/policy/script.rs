@@ -92,8 +92,8 @@ fn sql(text: &str) -> Result<(), String> {
     let cut = |full: &&&str| **full == name || (name.len() >= 3 && full.starts_with(&name));
     match FILES.iter().find(cut) {
         Some(full) => Err(format!(
-            "`.{full}` touches other files: use stdout_file for output, and \
-                shed_sqlite(import_csv=…, output_csv=…) for CSV"
+            "`.{full}` touches other files: use stdout_file for output, and INSERT \
+                statements for input"
         )),
         None => Ok(()),
     }
