@@ -83,17 +83,26 @@ impl Origin {
         self.seen.raw_bytes.load(Ordering::SeqCst)
     }
 
+    /// Waits until so many bytes came without being HTTP.
+    pub(crate) fn received(&self, bytes: u64) -> bool {
+        reaches(&self.seen.raw_bytes, bytes)
+    }
+
     /// Waits until `count` connections of a tunnel or of `/slow` were closed by the other side.
     pub(crate) fn closed(&self, count: u64) -> bool {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if self.seen.raw_ends.load(Ordering::SeqCst) >= count {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        false
+        reaches(&self.seen.raw_ends, count)
     }
+}
+
+fn reaches(counter: &AtomicU64, count: u64) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < PATIENCE {
+        if counter.load(Ordering::SeqCst) >= count {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
 }
 
 impl Drop for Origin {

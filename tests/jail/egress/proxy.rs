@@ -297,6 +297,8 @@ fn connections_are_bounded_and_end_with_the_command() {
     }
     let (_stream, line) = tunnel(&grant, &origin.place());
     assert!(line.contains("503"), "{line}");
+    // What was sent has arrived, so the other side knows each of them as a tunnel.
+    assert!(origin.received(2 * 16), "{}", origin.raw_bytes());
     drop(grant);
     for stream in open {
         assert_eq!(rest(stream), "");
