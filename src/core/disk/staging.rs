@@ -152,6 +152,16 @@ impl PrivateDirectory {
     pub(crate) fn location(&self) -> &Path {
         &self.location
     }
+
+    /// Puts a file of the server into it.
+    pub(crate) fn furnish(&self, name: &str, content: &str) -> Result<(), DiskError> {
+        let fail = |error: std::io::Error| DiskError::server(error);
+        let path = format!("{}/{name}", self.at.name);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.at.parent, &*path, flags, Mode::from(0o600))
+            .map_err(|error| fail(error.into()))?;
+        File::from(file).write_all(content.as_bytes()).map_err(fail)
+    }
 }
 
 impl Drop for PrivateDirectory {

@@ -1,12 +1,29 @@
 //! What a command knows about its surroundings: nothing of the server's.
 
 use super::programs::DIRECTORIES;
-use crate::disk::PrivateDirectory;
+use crate::disk::{DiskError, PrivateDirectory};
 
-/// The environment of every command. Home and temp are one private directory outside the zone:
-/// no configuration file of a user can steer a program.
-pub(super) fn common(private: &PrivateDirectory) -> Vec<(String, String)> {
-    let private = private.location().to_string_lossy().into_owned();
+/// The commands of `ImageMagick`.
+const IMAGES: [&str; 3] = ["convert", "magick", "identify"];
+
+/// What `ImageMagick` may not do: start other programs, read lists of files, use formats that are
+/// programs, addresses or screens. A second fence; the kernel is the first.
+const IMAGE_POLICY: &str = r#"<policymap>
+  <policy domain="delegate" rights="none" pattern="*"/>
+  <policy domain="filter" rights="none" pattern="*"/>
+  <policy domain="path" rights="none" pattern="@*"/>
+  <policy domain="path" rights="none" pattern="|*"/>
+  <policy domain="coder" rights="none" pattern="{EPHEMERAL,FTP,HTTP,HTTPS,MSL,MVG,PLT,SHOW,TEXT,URL,WIN,X}"/>
+</policymap>
+"#;
+
+/// The environment of a command. Home and temp are one private directory outside the zone: no
+/// configuration file of a user can steer a program.
+pub(super) fn of(
+    command: &str,
+    private: &PrivateDirectory,
+) -> Result<Vec<(String, String)>, DiskError> {
+    let place = private.location().to_string_lossy().into_owned();
     let mut environment = vec![
         ("PATH".to_owned(), DIRECTORIES.join(":")),
         ("LANG".to_owned(), "C.UTF-8".to_owned()),
@@ -14,8 +31,13 @@ pub(super) fn common(private: &PrivateDirectory) -> Vec<(String, String)> {
         ("TZ".to_owned(), "UTC".to_owned()),
         ("TERM".to_owned(), "dumb".to_owned()),
     ];
-    for name in ["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"] {
-        environment.push((name.to_owned(), private.clone()));
+    let mut places = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+    if IMAGES.contains(&command) {
+        private.furnish("policy.xml", IMAGE_POLICY)?;
+        places.push("MAGICK_CONFIGURE_PATH");
     }
-    environment
+    for name in places {
+        environment.push((name.to_owned(), place.clone()));
+    }
+    Ok(environment)
 }

@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
             self.settings.exec_max_per_user,
             self.settings.exec_max_total,
         )?;
-        let mut environment = environment::common(&self.private);
+        let mut environment = environment::of(invocation.command, &self.private)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
