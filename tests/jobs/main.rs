@@ -17,6 +17,7 @@ mod outside;
 #[path = "../support/wire.rs"]
 mod wire;
 
+mod adoption;
 mod desk;
 mod large;
 mod names;

@@ -5,7 +5,7 @@
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
 use crate::Error;
-use crate::disk::{Kind, Totals};
+use crate::disk::{Kind, Root, Totals};
 use crate::history::{Author, History};
 use crate::ledger::Orphan;
 use crate::zone::{Home, ZoneName, ZonePath};
@@ -86,10 +86,14 @@ impl Shed {
         };
         let mut totals = Totals::default();
         if let Some(root) = home.root.existing_subdirectory(directory)? {
+            let git = || root.entry(&ZonePath::root().join(".git")).ok();
+            if zone.is_versioned() && git().is_some_and(|git| git.kind() == Kind::Directory) {
+                adopt_history(home, &root);
+            }
             totals = root.measure()?;
             // The pointer to the repository is the server's own file.
             if zone.is_versioned()
-                && let Ok(pointer) = root.entry(&ZonePath::root().join(".git"))
+                && let Some(pointer) = git()
                 && pointer.kind() == Kind::File
             {
                 totals.bytes -= pointer.size();
@@ -98,5 +102,18 @@ impl Shed {
         }
         self.ledger.measured(&home.key, zone.as_str(), totals)?;
         Ok(totals)
+    }
+}
+
+/// Takes a repository out of the work tree that it was made in: it is no file of the user's, and
+/// must not be counted as one. One that cannot be taken over stays where it is and counts.
+fn adopt_history(home: &Home, data: &Root) {
+    let adopted = home
+        .root
+        .subdirectory("Documents")
+        .map_err(Error::from)
+        .and_then(|base| Ok(History::open(&base, data)?));
+    if let Err(error) = adopted {
+        tracing::warn!(home = home.key, %error, "a repository could not be taken over");
     }
 }
