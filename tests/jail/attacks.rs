@@ -7,6 +7,7 @@ mod execute;
 mod network;
 mod processes;
 mod read;
+mod repository;
 mod resources;
 mod scene;
 mod write;
