@@ -25,25 +25,28 @@ fn proc(server: &Server, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
-/// Open descriptors, once the connections that clients have closed are closed here as well.
-fn descriptors(server: &Server) -> usize {
+/// What the open descriptors lead to.
+fn descriptors(server: &Server) -> Vec<PathBuf> {
+    let open = std::fs::read_dir(proc(server, "fd")).expect("listed");
+    let open = open.flatten();
+    open.filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        .collect()
+}
+
+fn sockets(server: &Server) -> usize {
+    let open = descriptors(server);
+    let socket = |to: &&PathBuf| to.to_string_lossy().starts_with("socket:");
+    open.iter().filter(socket).count()
+}
+
+/// Open descriptors, once no more sockets are open than `idle`: connections that clients have
+/// closed are closed here a moment later.
+fn settled(server: &Server, idle: usize) -> usize {
     let deadline = Instant::now() + Duration::from_secs(10);
-    loop {
-        let open = std::fs::read_dir(proc(server, "fd"))
-            .expect("listed")
-            .flatten();
-        let open: Vec<_> = open
-            .filter_map(|entry| std::fs::read_link(entry.path()).ok())
-            .collect();
-        let sockets = open
-            .iter()
-            .filter(|to| to.to_string_lossy().starts_with("socket:"));
-        // The one that listens, and the pair on which signals arrive.
-        if sockets.count() <= 3 || Instant::now() >= deadline {
-            return open.len();
-        }
+    while sockets(server) > idle && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
     }
+    descriptors(server).len()
 }
 
 fn resident(server: &Server) -> u64 {
@@ -100,6 +103,7 @@ fn very_many_commands_leave_nothing_behind() {
     let commands = std::env::var("FILESHED_TEST_COMMANDS");
     let commands = commands.map_or(1000, |number| number.parse().expect("a number"));
     let server = Server::with_key();
+    let idle = sockets(&server);
     for client in 0..CLIENTS {
         let file = json!({"zone": "storage", "path": "a.txt", "content": "b\na\n"});
         let user = server.as_user(&format!("user{client}"));
@@ -107,11 +111,11 @@ fn very_many_commands_leave_nothing_behind() {
     }
     // What is made once, at the first calls, is made before the first measurement.
     run(&server, 100);
-    let (open, memory) = (descriptors(&server), resident(&server));
+    let (open, memory) = (settled(&server, idle), resident(&server));
     assert!(open > 0, "the server's descriptors cannot be counted");
     run(&server, commands);
     assert_eq!(children(&server), Vec::<String>::new());
-    let open_after = descriptors(&server);
+    let open_after = settled(&server, idle);
     assert!(
         open_after.abs_diff(open) <= 3,
         "{open} open descriptors became {open_after}"

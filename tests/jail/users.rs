@@ -1,6 +1,7 @@
 //! One user looks for what belongs to another, with honest-looking commands through HTTP.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -189,7 +190,6 @@ fn no_command_finds_another_user() {
     let pepper = std::fs::read(server.data().join(".fs_pepper")).expect("there");
     for zone in ["Storage", "Documents"] {
         let room = bobs.join(zone).join("data");
-        use std::os::unix::fs::symlink;
         symlink(alices.join("Storage/data/secret.txt"), room.join("link")).expect("made");
         symlink(alices.join("Storage/data"), room.join("dir")).expect("made");
         let secret = alices.join("Storage/data/secret.txt");
