@@ -1,106 +1,11 @@
 //! Attacks that want another program to run.
 
+mod starts;
+
 use super::scene::play_with;
 use super::{Row, Scene, loader, play};
 use serde_json::json;
-
-/// Every way that a command has to start another one. `script` leaves a mark and is executable.
-const STARTS: &[Row] = &[
-    ("gawk", &["BEGIN{system(\"{Z}/script\")}"]),
-    ("gawk", &["BEGIN{\"{Z}/script\" |& getline l; print l}"]),
-    ("gawk", &["BEGIN{print 1 | \"/bin/sh {Z}/script\"}"]),
-    ("sed", &["1e {Z}/script", "a"]),
-    ("sed", &["s|one|{Z}/script|e", "a"]),
-    ("sed", &["-f", "run.sed", "a"]),
-    ("find", &["a", "-execdir", "./script", ";"]),
-    ("find", &["a", "-ok", "./script", ";"]),
-    ("find", &["a", "-exec", "/bin/sh", "script", ";"]),
-    (
-        "find",
-        &["a", "-exec", "/usr/bin/perl", "-e", "print 'uid='", ";"],
-    ),
-    (
-        "tar",
-        &["-cf", "x.tar", "--use-compress-program={Z}/script", "a"],
-    ),
-    ("tar", &["-xf", "plain.tar", "--to-command={Z}/script"]),
-    (
-        "tar",
-        &[
-            "-cf",
-            "x.tar",
-            "--rsh-command={Z}/script",
-            "-f",
-            "host:x",
-            "a",
-        ],
-    ),
-    ("tar", &["-cML1", "-F", "{Z}/script", "-f", "x.tar", "a"]),
-    (
-        "tar",
-        &[
-            "-cf",
-            "x.tar",
-            "--checkpoint=1",
-            "--checkpoint-action=exec={Z}/script",
-            "a",
-        ],
-    ),
-    ("tar", &["-czf", "x.tgz", "a"]),
-    ("split", &["--filter={Z}/script", "a"]),
-    ("sort", &["--compress-program={Z}/script", "-S1k", "long"]),
-    ("rg", &["--pre", "{Z}/script", "one", "a"]),
-    (
-        "rg",
-        &[
-            "--hostname-bin",
-            "{Z}/script",
-            "--hyperlink-format",
-            "{host}",
-            "one",
-            "a",
-        ],
-    ),
-    ("zip", &["x.zip", "a", "-T", "-TT", "{Z}/script"]),
-    ("7z", &["a", "-sfx{Z}/script", "x.exe", "a"]),
-    ("install", &["-s", "--strip-program={Z}/script", "a", "b"]),
-    ("diff", &["--horizon-lines=1", "-l", "a", "long"]),
-    ("sdiff", &["--diff-program={Z}/script", "a", "long"]),
-    ("diff3", &["--diff-program={Z}/script", "a", "a", "long"]),
-    ("patch", &["-e", "a", "run.ed"]),
-    ("dc", &["-e", "!{Z}/script"]),
-    ("dc", &["run.dc"]),
-    ("less", &["+!{Z}/script", "a"]),
-    ("more", &["+!{Z}/script", "a"]),
-    ("sqlite3", &[":memory:", ".system {Z}/script"]),
-    ("sqlite3", &[":memory:", ".shell {Z}/script"]),
-    ("sqlite3", &[":memory:", ".once '|{Z}/script'", "SELECT 1"]),
-    (
-        "sqlite3",
-        &[":memory:", ".output '|{Z}/script'", "SELECT 1"],
-    ),
-    ("sqlite3", &[":memory:", ".import '|{Z}/script' t"]),
-    ("sqlite3", &[":memory:", "SELECT edit('x', '{Z}/script')"]),
-    ("sqlite3", &["-init", "run.sql", ":memory:", "SELECT 1"]),
-    ("pandoc", &["--filter", "{Z}/script", "a"]),
-    ("pandoc", &["--lua-filter", "run.lua", "a"]),
-    ("pandoc", &["--pdf-engine={Z}/script", "a", "-o", "x.pdf"]),
-    ("convert", &["show:a", "null:"]),
-    ("convert", &["run.svg", "null:"]),
-    ("convert", &["https://127.0.0.1:9/$({Z}/script)", "null:"]),
-    ("exiftool", &["-if", "system('{Z}/script')", "a"]),
-    ("exiftool", &["-config", "run.pl", "a"]),
-    ("exiftool", &["-p", "${filename;system('{Z}/script')}", "a"]),
-    ("rename", &["system('{Z}/script')", "a"]),
-    ("rename", &["BEGIN { exec '{Z}/script' }", "a"]),
-    ("wget", &["--use-askpass={Z}/script", "http://127.0.0.1:9/"]),
-    ("curl", &["--proxy", "127.0.0.1:9", "-K", "run.curl"]),
-    ("xmllint", &["--shell", "a"]),
-    ("jq", &["-n", "\"{Z}/script\" | @sh | input"]),
-    ("perl", &["-e", "system('{Z}/script'); exec '{Z}/script'"]),
-    ("perl", &["-e", "open F, '-|', '{Z}/script' and print <F>"]),
-    ("perl", &["run.pl"]),
-];
+use starts::STARTS;
 
 /// Programs in full languages.
 const CALLS: &[Row] = &[
