@@ -2,8 +2,9 @@
 //! what every command still can.
 //!
 //! `attacks` speaks to the helper directly, past the argument rules, as if every rule had been
-//! fooled. `egress` does the same with the way to the network. `ordinary` runs every whitelisted command that is installed in its usual work, through
-//! HTTP, inside the same confinement.
+//! fooled. `egress` does the same with the way to the network. `users` lets one user
+//! look for another through HTTP. `ordinary` runs every whitelisted command that is installed in
+//! its usual work, through HTTP, inside the same confinement; `endurance` runs very many of them.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,8 +16,13 @@
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "made for all test binaries")]
 mod support;
+#[path = "../support/wire.rs"]
+#[expect(dead_code, clippy::unwrap_used, reason = "made for all test binaries")]
+mod wire;
 
 mod attacks;
 mod closed;
 mod egress;
+mod endurance;
 mod ordinary;
+mod users;

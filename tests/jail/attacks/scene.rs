@@ -1,0 +1,340 @@
+//! The place of the attacks, and how one is played and judged.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+
+/// What no command may ever show.
+pub(super) const CANARY: &str = "canary-6f1c2a";
+
+/// Longest that an attack may take; then it is ended, and judged by what it did until then.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A program and its arguments, in which `{S}` is the secret file, `{O}` the directory around it,
+/// `{Z}` the zone and `{H}` the private directory.
+pub(super) type Row = (&'static str, &'static [&'static str]);
+
+/// A zone, a private directory, and everything around them that is forbidden.
+pub(crate) struct Scene {
+    directory: tempfile::TempDir,
+}
+
+/// How an attack ended.
+pub(crate) struct Ended {
+    pub(crate) output: String,
+    pub(crate) status: Option<i32>,
+    /// The session that the attack ran in.
+    pub(super) session: u32,
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        let scene = Self { directory };
+        for name in ["zone", "private", "other"] {
+            std::fs::create_dir(scene.path(name)).expect("made");
+        }
+        scene.write("other/secret", CANARY);
+        scene.write("zone/a", "one\ntwo\n");
+        scene
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub(super) fn text(&self, name: &str) -> String {
+        self.path(name).to_string_lossy().into_owned()
+    }
+
+    /// Writes a file; its placeholders are those of a [`Row`].
+    pub(super) fn write(&self, name: &str, content: &str) {
+        let file = self.path(name);
+        std::fs::create_dir_all(file.parent().expect("below the scene")).expect("made");
+        std::fs::write(file, self.fill(content)).expect("written");
+    }
+
+    /// Writes a file that may be executed.
+    pub(super) fn write_program(&self, name: &str, content: &str) {
+        self.write(name, content);
+        let rights = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.path(name), rights).expect("set");
+    }
+
+    /// Puts a real program into the zone, executable.
+    pub(super) fn plant(&self, program: &str, name: &str) {
+        std::fs::copy(program, self.path("zone").join(name)).expect("copied");
+    }
+
+    /// Links from the zone to the secret and to the directory around it.
+    pub(super) fn link(&self) {
+        use std::os::unix::fs::symlink;
+        symlink(self.path("other/secret"), self.path("zone/link")).expect("made");
+        symlink(self.path("other"), self.path("zone/dir")).expect("made");
+    }
+
+    pub(super) fn fill(&self, text: &str) -> String {
+        text.replace("{S}", &self.text("other/secret"))
+            .replace("{O}", &self.text("other"))
+            .replace("{Z}", &self.text("zone"))
+            .replace("{H}", &self.text("private"))
+    }
+
+    pub(super) fn attack(&self, program: &str, arguments: &[&str]) -> Option<Ended> {
+        self.attack_with(program, arguments, &json!({}))
+    }
+
+    /// Runs a program as the server would, with nothing checked. None when it is not installed.
+    /// What else was in its session is killed at its end.
+    pub(crate) fn attack_with(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        changes: &Value,
+    ) -> Option<Ended> {
+        let (file, scripts) = interpreted(installed(program)?);
+        let arguments: Vec<String> = scripts
+            .iter()
+            .map(|script| script.to_string_lossy().into_owned())
+            .chain(arguments.iter().map(|text| self.fill(text)))
+            .collect();
+        let mut order = json!({
+            "server": std::process::id(),
+            "program": file,
+            "name": program,
+            "arguments": arguments,
+            "environment": [["PATH", "/usr/bin"], ["HOME", self.text("private")],
+                            ["GAWK_SOCK_RETRIES", "1"]],
+            "input": null,
+            "limits": {"memory": 1_u64 << 31, "cpu_seconds": 5, "file_size": 1_u64 << 24,
+                       "open_files": 64, "processes": 4096},
+            "access": {
+                "execute": [file, loader()],
+                "read": scripts,
+                "write": [self.path("zone"), self.path("private")],
+                "network": "none",
+            },
+            "starts_others": false,
+            "probe": false,
+            "best_effort": false,
+        });
+        merge(&mut order, changes);
+        // Somebody else's open file, which every child inherits.
+        let inherited = std::fs::File::open(self.path("other/secret")).expect("opened");
+        rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fileshed"))
+            .arg("jail")
+            .current_dir(self.path("zone"))
+            .env("SERVER_SECRET", CANARY)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the helper starts");
+        drop(inherited);
+        let (session, pid) = (child.id(), Pid::from_child(&child));
+        let mut stdin = child.stdin.take().expect("a pipe");
+        stdin
+            .write_all(order.to_string().as_bytes())
+            .expect("read by the helper");
+        drop(stdin);
+        let (ended, watch) = mpsc::channel();
+        let watch = std::thread::spawn(move || {
+            // Whether it came to its end or not: as the server does, the whole group dies.
+            let ended = watch.recv_timeout(PATIENCE);
+            let _nobody_left = rustix::process::kill_process_group(pid, Signal::KILL);
+            ended.is_ok()
+        });
+        let collect = |pipe: Option<Box<dyn std::io::Read + Send>>| {
+            let mut pipe = pipe.expect("a pipe");
+            std::thread::spawn(move || {
+                let mut bytes = Vec::new();
+                let _whole = pipe.read_to_end(&mut bytes);
+                bytes
+            })
+        };
+        let stdout = collect(child.stdout.take().map(|pipe| Box::new(pipe) as _));
+        let stderr = collect(child.stderr.take().map(|pipe| Box::new(pipe) as _));
+        let status = child.wait().expect("the helper ends");
+        let _told = ended.send(());
+        watch.join().expect("watched");
+        let mut output = stdout.join().expect("read");
+        output.extend(stderr.join().expect("read"));
+        Some(Ended {
+            status: status.code(),
+            output: String::from_utf8_lossy(&output).into_owned(),
+            session,
+        })
+    }
+
+    /// The attack runs and gets nothing of the canary.
+    pub(super) fn holds(&self, program: &str, arguments: &[&str]) {
+        let before = contents(&self.path("other"));
+        let fault = self.fault(program, arguments, &json!({}), &before);
+        assert_eq!(fault, None, "{program} {arguments:?}");
+    }
+
+    /// Plays an attack; what it achieved.
+    pub(super) fn fault(
+        &self,
+        program: &str,
+        arguments: &[&str],
+        changes: &Value,
+        outside: &Contents,
+    ) -> Option<String> {
+        let Some(ended) = self.attack_with(program, arguments, changes) else {
+            println!("SKIP: {program} is not installed");
+            return None;
+        };
+        if ended.output.contains("fileshed jail") {
+            return Some(format!("it did not start: {}", ended.output));
+        }
+        if shows(ended.output.as_bytes()) || ended.output.contains("root:") {
+            return Some(format!("it shows the canary: {}", ended.output));
+        }
+        if ended.output.contains("uid=") || self.path("zone/ran").exists() {
+            return Some(format!("it started another program: {}", ended.output));
+        }
+        if contents(&self.path("other")) != *outside {
+            return Some(format!("it changed what lies outside: {}", ended.output));
+        }
+        let mut around: Vec<_> = std::fs::read_dir(self.directory.path())
+            .expect("listed")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        around.sort();
+        if around != ["other", "private", "zone"] {
+            return Some(format!("it left something outside: {around:?}"));
+        }
+        let inside = [
+            contents(&self.path("zone")),
+            contents(&self.path("private")),
+        ];
+        inside
+            .iter()
+            .flatten()
+            .find(|(_, content)| shows(content))
+            .map(|(path, _)| format!("it brought the canary to {}", path.display()))
+    }
+}
+
+/// Plays each row in a scene of its own; none may achieve anything.
+pub(super) fn play(rows: &[Row], prepare: fn(&Scene)) {
+    play_with(rows, prepare, |_| json!({}));
+}
+
+/// The same with another order.
+pub(super) fn play_with(rows: &[Row], prepare: fn(&Scene), changes: fn(&Scene) -> Value) {
+    let mut faults = Vec::new();
+    for (program, arguments) in rows {
+        let scene = Scene::new();
+        prepare(&scene);
+        let outside = contents(&scene.path("other"));
+        if let Some(fault) = scene.fault(program, arguments, &changes(&scene), &outside) {
+            faults.push(format!("{program} {arguments:?}: {fault}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Path to content of all regular files.
+pub(super) type Contents = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Every regular file below a directory; links are not followed.
+pub(super) fn contents(directory: &Path) -> Contents {
+    let mut found = Contents::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        let entries = std::fs::read_dir(&directory).into_iter().flatten();
+        for entry in entries.flatten() {
+            match entry.file_type().expect("there") {
+                kind if kind.is_dir() => {
+                    found.insert(entry.path(), Vec::new());
+                    pending.push(entry.path());
+                }
+                kind if kind.is_file() => {
+                    // A giant that an attack made is all holes.
+                    let small = entry.metadata().is_ok_and(|file| file.len() < 1 << 25);
+                    let content = small.then(|| std::fs::read(entry.path()).unwrap_or_default());
+                    found.insert(entry.path(), content.unwrap_or_default());
+                }
+                _ => {
+                    found.insert(entry.path(), Vec::new());
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether bytes hold the canary, as it is or in a usual disguise.
+pub(super) fn shows(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    let dense: String = text.split_whitespace().collect();
+    let encoded = base64::engine::general_purpose::STANDARD.encode(CANARY);
+    let hexadecimal = hex::encode(CANARY);
+    [
+        CANARY.to_owned(),
+        CANARY.chars().rev().collect(),
+        encoded[..16].to_owned(),
+        hexadecimal.to_uppercase(),
+        hexadecimal,
+    ]
+    .iter()
+    .any(|disguise| text.contains(disguise.as_str()) || dense.contains(disguise.as_str()))
+}
+
+fn merge(order: &mut Value, changes: &Value) {
+    for (name, value) in changes.as_object().into_iter().flatten() {
+        match (&mut order[name], value) {
+            (inner @ Value::Object(_), Value::Object(_)) => merge(inner, value),
+            (slot, value) => *slot = value.clone(),
+        }
+    }
+}
+
+pub(crate) fn installed(program: &str) -> Option<PathBuf> {
+    // Where the command itself is a shell script.
+    let behind = ["/usr/lib/7zip", "/usr/lib/p7zip"];
+    behind
+        .iter()
+        .chain(&["/usr/bin"])
+        .find_map(|place| std::fs::canonicalize(Path::new(place).join(program)).ok())
+}
+
+/// The program that a file starts, and the file as its first argument where it is a script.
+fn interpreted(file: PathBuf) -> (PathBuf, Vec<PathBuf>) {
+    let head = std::fs::read(&file).unwrap_or_default();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let interpreter = line
+        .strip_prefix(b"#!")
+        .and_then(|line| {
+            String::from_utf8_lossy(line)
+                .split_whitespace()
+                .next()
+                .map(PathBuf::from)
+        })
+        .and_then(|place| std::fs::canonicalize(place).ok());
+    match interpreter {
+        Some(interpreter) => (interpreter, vec![file]),
+        None => (file, Vec::new()),
+    }
+}
+
+pub(crate) fn loader() -> PathBuf {
+    let places = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
+    places
+        .iter()
+        .find_map(|place| std::fs::canonicalize(place).ok())
+        .expect("a dynamic loader")
+}

@@ -1,0 +1,126 @@
+//! Very many commands, after which the server is as it was.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::Server;
+use crate::wire::Wire;
+
+const CLIENTS: usize = 4;
+
+/// Commands that end in every way: well, with a status, refused, with a file and with a change.
+const LINES: &[(&str, &[&str])] = &[
+    ("echo", &["hello"]),
+    ("cat", &["a.txt"]),
+    ("false", &[]),
+    ("cat", &["missing"]),
+    ("cat", &["/etc/passwd"]),
+    ("sort", &["-o", "sorted.txt", "a.txt"]),
+];
+
+fn proc(server: &Server, name: &str) -> PathBuf {
+    let pid = server.process().as_raw_nonzero();
+    Path::new("/proc").join(pid.to_string()).join(name)
+}
+
+/// What the open descriptors lead to.
+fn descriptors(server: &Server) -> Vec<PathBuf> {
+    let open = std::fs::read_dir(proc(server, "fd")).expect("listed");
+    let open = open.flatten();
+    open.filter_map(|entry| std::fs::read_link(entry.path()).ok())
+        .collect()
+}
+
+fn sockets(server: &Server) -> usize {
+    let open = descriptors(server);
+    let socket = |to: &&PathBuf| to.to_string_lossy().starts_with("socket:");
+    open.iter().filter(socket).count()
+}
+
+/// Open descriptors, once no more sockets are open than `idle`: connections that clients have
+/// closed are closed here a moment later.
+fn settled(server: &Server, idle: usize) -> usize {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while sockets(server) > idle && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    descriptors(server).len()
+}
+
+fn resident(server: &Server) -> u64 {
+    let status = std::fs::read_to_string(proc(server, "status")).expect("there");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .expect("a size")
+}
+
+/// Processes whose parent is the server, ended ones included.
+fn children(server: &Server) -> Vec<String> {
+    let pid = server.process().as_raw_nonzero().to_string();
+    let processes = std::fs::read_dir("/proc").expect("listed").flatten();
+    processes
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
+        .filter(|stat| {
+            let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+            fields.split_whitespace().nth(1) == Some(pid.as_str())
+        })
+        .collect()
+}
+
+fn staged(server: &Server) -> Vec<PathBuf> {
+    let homes = std::fs::read_dir(server.data().join("users")).expect("listed");
+    homes
+        .flatten()
+        .filter_map(|home| std::fs::read_dir(home.path().join("staging")).ok())
+        .flat_map(Iterator::flatten)
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_none_or(|end| end != "lock"))
+        .collect()
+}
+
+fn run(server: &Server, commands: usize) {
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            scope.spawn(move || {
+                let mut wire = Wire::open(server, &format!("user{client}"), "chat");
+                for number in 0..commands / CLIENTS {
+                    let (command, args) = LINES[number % LINES.len()];
+                    let line = json!({"zone": "storage", "cmd": command, "args": args});
+                    let (status, answer) = wire.call("shed_exec", &line).expect("answered");
+                    assert!(status < 500, "{answer}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn very_many_commands_leave_nothing_behind() {
+    let commands = std::env::var("FILESHED_TEST_COMMANDS");
+    let commands = commands.map_or(1000, |number| number.parse().expect("a number"));
+    let server = Server::with_key();
+    let idle = sockets(&server);
+    for client in 0..CLIENTS {
+        let file = json!({"zone": "storage", "path": "a.txt", "content": "b\na\n"});
+        let user = server.as_user(&format!("user{client}"));
+        user.call("shed_create_file", &file).data();
+    }
+    // What is made once, at the first calls, is made before the first measurement.
+    run(&server, 100);
+    let (open, memory) = (settled(&server, idle), resident(&server));
+    assert!(open > 0, "the server's descriptors cannot be counted");
+    run(&server, commands);
+    assert_eq!(children(&server), Vec::<String>::new());
+    let open_after = settled(&server, idle);
+    assert!(
+        open_after.abs_diff(open) <= 3,
+        "{open} open descriptors became {open_after}"
+    );
+    assert_eq!(staged(&server), Vec::<PathBuf>::new());
+    let grown = resident(&server).saturating_sub(memory);
+    assert!(grown < 20 * 1024, "{grown} KiB more than before");
+}
