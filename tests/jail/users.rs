@@ -54,8 +54,11 @@ const LINES: &[(&str, &[&str])] = &[
     ("sort", &["link"]),
     ("diff", &["mine.txt", "dir/secret.txt"]),
     ("jq", &["-R", ".", "link"]),
-    ("strings", &["{D}/registry.sqlite3"]),
-    ("sqlite3", &["{D}/registry.sqlite3", "SELECT * FROM users"]),
+    ("strings", &["{D}/access_auth.sqlite"]),
+    (
+        "sqlite3",
+        &["{D}/access_auth.sqlite", "SELECT * FROM users"],
+    ),
     (
         "sqlite3",
         &[

@@ -39,6 +39,7 @@ impl Confinement {
             },
             access: Access::default(),
             starts_others: false,
+            changes: false,
             probe: true,
             best_effort: true,
         };

@@ -36,6 +36,10 @@ pub(super) const COMPLAINT: &str = "fileshed jail: ";
 
 /// What to become, and within which limits.
 #[derive(Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one command, written out as JSON"
+)]
 pub(super) struct Order {
     /// The server; the command ends with it.
     pub(super) server: u32,
@@ -49,6 +53,8 @@ pub(super) struct Order {
     pub(super) access: Access,
     /// Whether the command starts programs of its own.
     pub(super) starts_others: bool,
+    /// Whether it may change the zone.
+    pub(super) changes: bool,
     /// Say how much is enforced instead of becoming the command.
     pub(super) probe: bool,
     /// Whether a kernel that cannot confine is good enough.
@@ -106,7 +112,7 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
         return Err(JailError::Orphan);
     }
     let program = Prepared::new(&order)?;
-    let filters = Filters::new(order.access.network, order.starts_others)?;
+    let filters = Filters::new(order.access.network, order.starts_others, order.changes)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     let input = order.input.as_deref();

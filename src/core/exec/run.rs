@@ -283,6 +283,7 @@ impl<'a> Run<'a> {
             },
             access,
             starts_others: program.starts_others,
+            changes: invocation.writes,
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };

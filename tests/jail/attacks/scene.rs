@@ -124,6 +124,7 @@ impl Scene {
                 "network": "none",
             },
             "starts_others": false,
+            "changes": true,
             "probe": false,
             "best_effort": false,
         });

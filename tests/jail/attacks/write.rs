@@ -382,3 +382,32 @@ fn what_is_left_behind_is_plain_data() {
         );
     }
 }
+
+#[test]
+fn a_command_that_only_reads_changes_no_mode_and_no_time() {
+    use std::os::unix::fs::MetadataExt;
+
+    let scene = Scene::new();
+    let secret = scene.path("other/secret");
+    let about = || {
+        let stat = std::fs::metadata(&secret).expect("still there");
+        (stat.mode(), stat.mtime(), stat.mtime_nsec(), stat.uid())
+    };
+    let before = about();
+    let reads = json!({"changes": false});
+    for (program, arguments) in [
+        ("chmod", vec!["666", "{S}"]),
+        ("touch", vec!["-d", "@0", "{S}"]),
+        ("touch", vec!["-a", "{S}"]),
+        ("chown", vec!["1", "{S}"]),
+        ("setfattr", vec!["-n", "user.x", "-v", "y", "{S}"]),
+        ("python3", vec!["-c", "import os; os.chmod('{S}', 0o666)"]),
+        ("python3", vec!["-c", "import os; os.utime('{S}', (0, 0))"]),
+        ("perl", vec!["-e", "chmod 0666, '{S}'; utime 0, 0, '{S}'"]),
+    ] {
+        if scene.attack_with(program, &arguments, &reads).is_none() {
+            println!("SKIP: {program} is not installed");
+        }
+        assert_eq!(about(), before, "{program} {arguments:?}");
+    }
+}

@@ -111,10 +111,19 @@ pub(super) struct Filters(Vec<BpfProgram>);
 
 impl Filters {
     /// `network`: which sockets a client may have. `starts_others`: the command starts
-    /// programs of its own, and file rules alone say which.
-    pub(super) fn new(network: Network, starts_others: bool) -> Result<Self, JailError> {
+    /// programs of its own, and file rules alone say which. `changes`: the command may change the
+    /// zone; where it may not, no mode, time or owner changes either, which file rules do not know.
+    pub(super) fn new(
+        network: Network,
+        starts_others: bool,
+        changes: bool,
+    ) -> Result<Self, JailError> {
+        let mut denied = denied(network, starts_others)?;
+        if !changes {
+            denied.extend(attributes().into_iter().map(|call| (call, Vec::new())));
+        }
         Ok(Self(vec![
-            refuse(denied(network, starts_others)?, libc::EPERM)?,
+            refuse(denied, libc::EPERM)?,
             // Its flags are behind a pointer; without it glibc falls back to clone.
             refuse(
                 BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
@@ -227,6 +236,31 @@ fn mode_arguments() -> Vec<(i64, u8)> {
     ];
     #[cfg(target_arch = "x86_64")]
     calls.push((libc::SYS_chmod, 1));
+    calls
+}
+
+/// Calls that change what is written about a file and not in it.
+fn attributes() -> Vec<i64> {
+    let mut calls = vec![
+        libc::SYS_utimensat,
+        libc::SYS_fchown,
+        libc::SYS_fchownat,
+        libc::SYS_setxattr,
+        libc::SYS_lsetxattr,
+        libc::SYS_fsetxattr,
+        libc::SYS_removexattr,
+        libc::SYS_lremovexattr,
+        libc::SYS_fremovexattr,
+    ];
+    calls.extend(mode_arguments().into_iter().map(|(call, _)| call));
+    #[cfg(target_arch = "x86_64")]
+    calls.extend([
+        libc::SYS_utime,
+        libc::SYS_utimes,
+        libc::SYS_futimesat,
+        libc::SYS_chown,
+        libc::SYS_lchown,
+    ]);
     calls
 }
 
