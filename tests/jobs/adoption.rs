@@ -25,7 +25,7 @@ fn git(directory: &Path, arguments: &[&str]) {
 fn furnish(data: &Path) {
     let home = data.join("users").join(USER);
     for (path, content) in [
-        ("Storage/data/work/notes.md", "from before\n"),
+        ("Storage/data/project/notes.md", "from before\n"),
         ("Documents/data/report.md", "first\n"),
         (&format!("Uploads/{CHAT}/brought.txt"), "brought\n"),
     ] {
@@ -74,7 +74,7 @@ fn a_tree_of_the_original_is_adopted_in_place() {
     let server = setup.start();
     let ada = server.as_user(USER).chat(CHAT);
     assert_eq!(
-        run(&ada, "storage", &["cat", "work/notes.md"]),
+        run(&ada, "storage", &["cat", "project/notes.md"]),
         "from before\n"
     );
     assert_eq!(run(&ada, "uploads", &["cat", "brought.txt"]), "brought\n");
