@@ -10,7 +10,6 @@ use crate::exec::{self, CommandLine, Ran};
 use crate::guard::{LockError, Needs, SizeError, holder};
 use crate::history::CommitId;
 use crate::ledger::Lock;
-use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 
@@ -227,7 +226,7 @@ impl<'a> Edit<'a> {
 
     /// Replaces the working copy, unless it would be too large to save.
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
-        let limit = self.zone.shed.settings().max_file_size_mb * MEBIBYTE;
+        let limit = self.zone.shed.settings().largest_file();
         let size = content.len() as u64;
         if size > limit {
             let path = self.path.clone();

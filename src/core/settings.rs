@@ -137,6 +137,12 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Bytes of the largest file.
+    #[must_use]
+    pub fn largest_file(&self) -> u64 {
+        self.max_file_size_mb * MEBIBYTE
+    }
+
     /// The defaults of the specification, for data in `storage_base_path`.
     #[must_use]
     pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {

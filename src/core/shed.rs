@@ -9,7 +9,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use std::sync::OnceLock;
 
-use crate::caller::Chat;
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Programs, Slots};
@@ -25,6 +24,9 @@ use instance::Instance;
 
 /// Directory of the one workspace of shared mode.
 const SHARED: &str = "shared";
+
+/// Directory of a zone's files, beside what belongs to them.
+const DATA: &str = "data";
 
 /// Everything under one data directory.
 #[derive(Debug)]
@@ -117,15 +119,15 @@ impl Shed {
     ) -> Result<Zone<'a>, Error> {
         let home = self.home(caller)?;
         self.make_ready(&home)?;
-        let base = home.root.subdirectory(&match name {
-            ZoneName::Uploads => format!("Uploads/{}", self.pepper.chat_directory(&caller.chat)),
-            ZoneName::Storage => "Storage".to_owned(),
-            ZoneName::Documents => "Documents".to_owned(),
-            ZoneName::Group => return Err(ZoneError::NoGroups.into()),
-        })?;
-        let data = match name {
-            ZoneName::Uploads => base.try_clone()?,
-            _ => base.subdirectory("data")?,
+        let directory = name.directory().ok_or(ZoneError::NoGroups)?;
+        let (base, data) = if name == ZoneName::Uploads {
+            let chat = self.pepper.chat_directory(&caller.chat);
+            let base = home.root.subdirectory(&format!("{directory}/{chat}"))?;
+            (base.try_clone()?, base)
+        } else {
+            let base = home.root.subdirectory(directory)?;
+            let data = base.subdirectory(DATA)?;
+            (base, data)
         };
         Ok(Zone {
             shed: self,
@@ -162,12 +164,6 @@ impl Shed {
             key,
             limit: self.settings.quota_per_user_mb * MEBIBYTE,
         })
-    }
-
-    /// Where the uploads of a conversation are kept, below the caller's home.
-    #[must_use]
-    pub fn chat_directory(&self, chat: &Chat) -> String {
-        self.pepper.chat_directory(chat)
     }
 
     /// The whitelisted programs of this machine.

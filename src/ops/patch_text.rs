@@ -58,15 +58,15 @@ pub struct Request {
 /// What was written.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    pub(super) path: String,
-    pub(super) zone: &'static str,
-    pub(super) position: &'static str,
-    pub(super) lines_affected: u64,
-    pub(super) created: bool,
-    pub(super) file_size: u64,
-    pub(super) safe_mode: bool,
+    path: String,
+    zone: &'static str,
+    position: &'static str,
+    lines_affected: u64,
+    created: bool,
+    file_size: u64,
+    safe_mode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) pattern_matches: Option<u64>,
+    pattern_matches: Option<u64>,
 }
 
 impl Operation for PatchText {
@@ -114,7 +114,7 @@ impl Operation for PatchText {
             file.overwrite(request.content.as_bytes())?
         } else {
             let apply = |old: &[u8]| {
-                let edited = edit.apply(old, write::largest_file(shed))?;
+                let edited = edit.apply(old, shed.settings().largest_file())?;
                 lines_affected = edited.lines_affected;
                 pattern_matches = edited.pattern_matches;
                 Ok(edited.bytes)

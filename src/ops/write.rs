@@ -4,8 +4,7 @@ use std::io::{Read, Seek, Write};
 
 use fileshed_core::disk::DiskError;
 use fileshed_core::guard::Needs;
-use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Code, Error, Shed, Zone};
+use fileshed_core::{Code, Error, Zone};
 use serde_json::{Map, Value};
 
 use super::arguments::is_true;
@@ -56,11 +55,6 @@ pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
             arguments.remove(name);
         }
     }
-}
-
-/// Bytes of the largest file that the server takes.
-pub(super) fn largest_file(shed: &Shed) -> u64 {
-    shed.settings().max_file_size_mb * MEBIBYTE
 }
 
 /// Bytes of a file that show its line ends.

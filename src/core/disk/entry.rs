@@ -62,7 +62,6 @@ pub struct Entry {
     kind: Kind,
     size: u64,
     mode: u32,
-    links: u64,
 }
 
 impl Entry {
@@ -72,7 +71,6 @@ impl Entry {
             kind: kind_of(stat),
             size: stat.st_size as u64,
             mode: stat.st_mode & 0o777,
-            links: u64::from(stat.st_nlink as u32),
         }
     }
 
@@ -109,12 +107,6 @@ impl Entry {
     #[must_use]
     pub fn mode(&self) -> u32 {
         self.mode
-    }
-
-    /// Number of names that the file has.
-    #[must_use]
-    pub fn links(&self) -> u64 {
-        self.links
     }
 
     /// The place, for effects.

@@ -277,7 +277,7 @@ impl<'a> Run<'a> {
             limits: Limits {
                 memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
                 cpu_seconds: self.settings.exec_cpu_limit_seconds,
-                file_size: self.settings.max_file_size_mb * MEBIBYTE,
+                file_size: self.settings.largest_file(),
                 open_files: OPEN_FILES,
                 processes: PROCESSES,
             },

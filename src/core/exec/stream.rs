@@ -6,7 +6,6 @@ use super::child::Sink;
 use crate::Error;
 use crate::disk::{DiskError, Staged, Target};
 use crate::guard::{Needs, SizeError, check_lock};
-use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
 
 /// A file of the zone that gets a stream, checked before the command runs.
@@ -32,7 +31,7 @@ impl StreamFile {
     /// Fails where the stream was cut at the size that a file may have.
     pub(super) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
         const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
-        let limit = zone.shed.settings().max_file_size_mb * MEBIBYTE;
+        let limit = zone.shed.settings().largest_file();
         if status == -SIGXFSZ && self.staged.size()? >= limit {
             return Err(SizeError {
                 path: self.path.clone(),

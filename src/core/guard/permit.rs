@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
     /// Asks everything that may forbid the change.
     pub fn guard(self, needs: Needs) -> Result<Permit<'a>, Error> {
         let zone = self.zone;
-        let limit = zone.shed.settings().max_file_size_mb * MEBIBYTE;
+        let limit = zone.shed.settings().largest_file();
         if needs.largest > limit {
             return Err(SizeError {
                 path: needs.paths.first().cloned().unwrap_or_else(ZonePath::root),

@@ -10,7 +10,7 @@ use crate::history::{Author, History};
 use crate::ledger::Orphan;
 use crate::zone::{Home, ZoneName, ZonePath};
 
-use super::Shed;
+use super::{DATA, Shed};
 
 impl Shed {
     /// Repairs and measures what needs it. Costs two look-ups when nothing does, and a look into
@@ -51,14 +51,14 @@ impl Shed {
         if !self.ledger.orphans(&home.key)?.contains(orphan) {
             return Ok(());
         }
-        if zone.is_versioned() {
-            let base = home.root.subdirectory("Documents")?;
-            let data = base.subdirectory("data")?;
+        if zone.is_versioned()
+            && let Some(base) = home.existing_base(zone)?
+        {
             let author = Author {
                 name: orphan.author_name.clone(),
                 email: orphan.author_email.clone(),
             };
-            History::open(&base, &data)?.capture(
+            History::open(&base, &base.subdirectory(DATA)?)?.capture(
                 &format!("{} (recovered after an interruption)", orphan.operation),
                 &author,
                 self.clock.now(),
@@ -78,42 +78,37 @@ impl Shed {
 
     /// Measures a zone and enters the result. The caller has its turn, or nobody else can write.
     pub(crate) fn measure(&self, home: &Home, zone: ZoneName) -> Result<Totals, Error> {
-        let directory = match zone {
-            ZoneName::Uploads => "Uploads",
-            ZoneName::Storage => "Storage/data",
-            ZoneName::Documents => "Documents/data",
-            ZoneName::Group => "data",
+        let totals = match home.existing_base(zone)? {
+            None => Totals::default(),
+            Some(base) if zone.is_versioned() => measure_versioned(home, &base)?,
+            Some(base) if zone == ZoneName::Uploads => base.measure()?,
+            Some(base) => match base.existing_subdirectory(DATA)? {
+                Some(data) => data.measure()?,
+                None => Totals::default(),
+            },
         };
-        let mut totals = Totals::default();
-        if let Some(root) = home.root.existing_subdirectory(directory)? {
-            let git = || root.entry(&ZonePath::root().join(".git")).ok();
-            if zone.is_versioned() && git().is_some_and(|git| git.kind() == Kind::Directory) {
-                adopt_history(home, &root);
-            }
-            totals = root.measure()?;
-            // The pointer to the repository is the server's own file.
-            if zone.is_versioned()
-                && let Some(pointer) = git()
-                && pointer.kind() == Kind::File
-            {
-                totals.bytes -= pointer.size();
-                totals.files -= 1;
-            }
-        }
         self.ledger.measured(&home.key, zone.as_str(), totals)?;
         Ok(totals)
     }
 }
 
-/// Takes a repository out of the work tree that it was made in: it is no file of the user's, and
-/// must not be counted as one. One that cannot be taken over stays where it is and counts.
-fn adopt_history(home: &Home, data: &Root) {
-    let adopted = home
-        .root
-        .subdirectory("Documents")
-        .map_err(Error::from)
-        .and_then(|base| Ok(History::open(&base, data)?));
-    if let Err(error) = adopted {
+/// A repository in the work tree that it was made in is taken out first: it is no file of the
+/// user's. One that cannot be taken over stays where it is and counts. The pointer that stands for
+/// a repository is the server's own file.
+fn measure_versioned(home: &Home, base: &Root) -> Result<Totals, Error> {
+    let Some(data) = base.existing_subdirectory(DATA)? else {
+        return Ok(Totals::default());
+    };
+    let git = || data.entry(&ZonePath::root().join(".git")).ok();
+    if git().is_some_and(|git| git.kind() == Kind::Directory)
+        && let Err(error) = History::open(base, &data)
+    {
         tracing::warn!(home = home.key, %error, "a repository could not be taken over");
     }
+    let mut totals = data.measure()?;
+    if let Some(pointer) = git().filter(|git| git.kind() == Kind::File) {
+        totals.bytes -= pointer.size();
+        totals.files -= 1;
+    }
+    Ok(totals)
 }

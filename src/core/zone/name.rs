@@ -46,6 +46,16 @@ impl ZoneName {
         }
     }
 
+    /// The directory of a home that holds everything of the zone; a group's home is its zone.
+    pub(crate) fn directory(self) -> Option<&'static str> {
+        match self {
+            Self::Uploads => Some("Uploads"),
+            Self::Storage => Some("Storage"),
+            Self::Documents => Some("Documents"),
+            Self::Group => None,
+        }
+    }
+
     /// Whether changes are commits.
     #[must_use]
     pub fn is_versioned(self) -> bool {
@@ -80,14 +90,6 @@ pub enum ZoneError {
     /// A change in a zone that only reads and deletes.
     #[error("the zone uploads is read-only")]
     Readonly,
-    /// The operation makes no sense in this zone.
-    #[error("`{operation}` does not work in the zone {zone}")]
-    Unsuitable {
-        /// The operation.
-        operation: &'static str,
-        /// The zone.
-        zone: ZoneName,
-    },
     /// This server has no groups.
     #[error("groups are not available on this server")]
     NoGroups,
@@ -102,7 +104,6 @@ impl Teach for ZoneError {
             Self::Missing => Code::MissingParameter,
             Self::Unknown { .. } => Code::InvalidZone,
             Self::Readonly => Code::ZoneReadonly,
-            Self::Unsuitable { .. } => Code::ZoneForbidden,
             Self::NoGroups => Code::GroupNotAvailable,
             Self::ReadOnlyScope => Code::AccessDenied,
         }
@@ -116,7 +117,6 @@ impl Teach for ZoneError {
             Self::Readonly => {
                 "uploads can be read and deleted; to write, use zone=\"storage\" or zone=\"documents\"".to_owned()
             }
-            Self::Unsuitable { .. } => "use zone=\"storage\" or zone=\"documents\"".to_owned(),
             Self::NoGroups => "use zone=\"documents\" for versioned files of your own".to_owned(),
             Self::ReadOnlyScope => {
                 "use a token made with: fileshed token create --scope write".to_owned()
@@ -134,9 +134,6 @@ impl Teach for ZoneError {
             }
             Self::Readonly => {
                 details.insert("zone".to_owned(), "uploads".into());
-            }
-            Self::Unsuitable { zone, .. } => {
-                details.insert("zone".to_owned(), zone.as_str().into());
             }
         }
         details

@@ -175,16 +175,6 @@ impl ZonePath {
         }
     }
 
-    /// Whether this path is `directory` or lies below it.
-    #[must_use]
-    pub fn is_within(&self, directory: &Self) -> bool {
-        directory.is_root()
-            || self
-                .text
-                .strip_prefix(&directory.text)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-
     /// Whether a segment is `.git` in one of the spellings that git itself protects: any case,
     /// trailing dots or blanks, the short name of NTFS, characters that HFS+ ignores.
     #[must_use]

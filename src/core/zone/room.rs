@@ -19,6 +19,16 @@ pub struct Home {
     pub(crate) limit: u64,
 }
 
+impl Home {
+    /// What holds a zone's files and everything that belongs to them, if it is there yet.
+    pub(crate) fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
+        match zone.directory() {
+            Some(directory) => self.root.existing_subdirectory(directory),
+            None => self.root.try_clone().map(Some),
+        }
+    }
+}
+
 /// One zone of one caller, for one call.
 #[derive(Debug)]
 pub struct Zone<'a> {
