@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
-use crate::exec::{Confinement, Programs, Slots};
+use crate::exec::{Confinement, Helper, Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::namespace::Pepper;
@@ -43,6 +43,7 @@ pub struct Shed {
     visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: Slots,
+    helper: Helper,
     confinement: OnceLock<Confinement>,
     egress: Egress,
 }
@@ -64,6 +65,7 @@ impl Shed {
         let instance = Instance::register(&data, &ledger)?;
         let flusher = Flusher::start(&data, settings.durability)?;
         let egress = Egress::new(&settings);
+        let helper = Helper::new(settings.helper.clone());
         Ok(Self {
             settings,
             clock,
@@ -76,6 +78,7 @@ impl Shed {
             visited: Mutex::default(),
             programs: Programs::find(),
             slots: Slots::default(),
+            helper,
             confinement: OnceLock::new(),
             egress,
         })
@@ -176,13 +179,18 @@ impl Shed {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         self.confinement
-            .get_or_init(|| Confinement::probe(&self.settings.helper, &self.data))
+            .get_or_init(|| Confinement::probe(&self.helper, &self.data))
     }
 
     /// The way of commands to the network when it is `safe`.
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
+    }
+
+    /// The process that commands are started from.
+    pub(crate) fn helper(&self) -> &Helper {
+        &self.helper
     }
 
     /// Commands that are running.

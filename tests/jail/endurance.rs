@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::family;
 use crate::support::Server;
 use crate::wire::Wire;
 
@@ -58,19 +59,6 @@ fn resident(server: &Server) -> u64 {
         .expect("a size")
 }
 
-/// Processes whose parent is the server, ended ones included.
-fn children(server: &Server) -> Vec<String> {
-    let pid = server.process().as_raw_nonzero().to_string();
-    let processes = std::fs::read_dir("/proc").expect("listed").flatten();
-    processes
-        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
-        .filter(|stat| {
-            let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-            fields.split_whitespace().nth(1) == Some(pid.as_str())
-        })
-        .collect()
-}
-
 fn staged(server: &Server) -> Vec<PathBuf> {
     let homes = std::fs::read_dir(server.data().join("users")).expect("listed");
     homes
@@ -114,7 +102,11 @@ fn very_many_commands_leave_nothing_behind() {
     let (open, memory) = (settled(&server, idle), resident(&server));
     assert!(open > 0, "the server's descriptors cannot be counted");
     run(&server, commands);
-    assert_eq!(children(&server), Vec::<String>::new());
+    let pid = server.process().as_raw_nonzero().get();
+    assert_eq!(family::left_of_commands(pid), Vec::<String>::new());
+    // Its streams, its handle on itself, and the socket, which is its first stream.
+    let kept = std::fs::read_dir(format!("/proc/{}/fd", family::helper(pid)));
+    assert_eq!(kept.expect("listed").count(), 4);
     let open_after = settled(&server, idle);
     assert!(
         open_after.abs_diff(open) <= 3,

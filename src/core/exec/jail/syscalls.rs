@@ -72,6 +72,11 @@ const NEVER: &[i64] = &[
     libc::SYS_symlinkat,
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
+    // Memory, messages and counters that outlive their process: a letterbox between users.
+    libc::SYS_shmget,
+    libc::SYS_msgget,
+    libc::SYS_semget,
+    libc::SYS_mq_open,
     // A child that leaves its session or group would outlive the kill at the end.
     libc::SYS_setsid,
     libc::SYS_setpgid,
