@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
 use starter::{Account, Side};
 pub(super) use starter::{HANDLES, IN_NAMESPACES};
-use syscalls::{Filters, PROGRAM_DESCRIPTOR};
+use syscalls::{Filter, PROGRAM_DESCRIPTOR};
 pub(super) use view::{Room, View};
 
 /// The argument that turns the server's binary into the helper.
@@ -154,13 +154,13 @@ fn obey(
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
     let program = Prepared::new(&order)?;
     limit(order.limits)?;
-    let filters = Filters::new(order.access.network, order.starts_others, order.changes)?;
+    let filter = Filter::new(order.access.network, order.starts_others, order.changes)?;
     let ports = order.probe && access::knows_ports();
     let (enforcement, version) = access::confine(&order.access)?;
     if enforcement == Enforcement::None && !order.best_effort && !order.probe {
         return Err(JailError::NotEnforced);
     }
-    let applied = filters.apply();
+    let applied = filter.apply();
     if order.probe {
         return Err(JailError::Probed(Report {
             files: enforcement,

@@ -147,15 +147,11 @@ fn attend(commands: &mut Vec<Running>) -> io::Result<bool> {
         rustix::stdio::stdin(),
         PollFlags::IN,
     )];
-    for command in &*commands {
-        watched.push(PollFd::new(&command.ended, PollFlags::IN));
-        let interest = if command.stopped {
-            PollFlags::empty()
-        } else {
-            PollFlags::IN
-        };
-        watched.push(PollFd::new(&command.answer, interest));
-    }
+    let read = |handle| PollFd::new(handle, PollFlags::IN);
+    watched.extend(commands.iter().map(|command| read(&command.ended)));
+    // An answer that was closed stays so: it is news once.
+    let waiting = commands.iter().filter(|command| !command.stopped);
+    watched.extend(waiting.map(|command| read(&command.answer)));
     match rustix::event::poll(&mut watched, None) {
         Ok(_) => {}
         Err(Errno::INTR) => return Ok(false),
@@ -166,18 +162,19 @@ fn attend(commands: &mut Vec<Running>) -> io::Result<bool> {
         .map(|one| !one.revents().is_empty())
         .collect();
     drop(watched);
-    let mut ended = news[1..].chunks_exact(2);
-    commands.retain_mut(|command| match ended.next() {
-        Some([true, _]) => {
+    let (ended, answers) = news[1..].split_at(commands.len());
+    let (mut ended, mut answers) = (ended.iter(), answers.iter());
+    commands.retain_mut(|command| {
+        let wanted = command.stopped || answers.next() == Some(&false);
+        if ended.next() == Some(&true) {
             command.finish();
-            false
+            return false;
         }
-        Some([false, true]) if !command.stopped => {
+        if !wanted {
             command.kill();
             command.stopped = true;
-            true
         }
-        _ => true,
+        true
     });
     Ok(news[0])
 }
