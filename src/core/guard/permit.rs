@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::lock;
 use super::queue::Turn;
 use crate::disk::{
-    DiskError, Entry, Installed, Removed, Renamed, Staged, Staging, Target, Totals, Vacancy,
+    DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
+    Totals, Vacancy, Weight,
 };
 use crate::history::{Author, CommitId};
 use crate::ledger::{Intent, Plan};
@@ -20,8 +21,8 @@ pub struct Needs {
     paths: Vec<ZonePath>,
     bytes: i64,
     files: i64,
-    /// Size of the largest file that comes into being.
-    largest: u64,
+    /// The largest file that comes into being, and its size.
+    largest: Option<(ZonePath, u64)>,
     /// The locked edit that this change ends; it is not in its own way.
     ends_lock: bool,
 }
@@ -33,7 +34,38 @@ impl Needs {
             paths: vec![target.path().clone()],
             bytes: size as i64 - target.size() as i64,
             files: i64::from(target.entry().is_none()),
-            largest: size,
+            largest: Some((target.path().clone(), size)),
+            ends_lock: false,
+        }
+    }
+
+    /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
+    pub fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
+        Self {
+            paths: vec![target.path().clone()],
+            bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
+            files: weight.totals.files as i64 - replaced.files as i64,
+            largest: weight.largest.as_ref().map(|(inside, size)| {
+                let path = target.path().clone();
+                let path = if inside.is_root() {
+                    path
+                } else {
+                    path.join(inside.as_str())
+                };
+                (path, *size)
+            }),
+            ends_lock: false,
+        }
+    }
+
+    /// A directory gets what was staged, beside what it has.
+    pub fn merge(merge: &Merge) -> Self {
+        let weight = merge.weight();
+        Self {
+            paths: merge.paths().cloned().collect(),
+            bytes: weight.totals.bytes as i64,
+            files: weight.totals.files as i64,
+            largest: merge.largest(),
             ends_lock: false,
         }
     }
@@ -93,13 +125,8 @@ impl<'a> Writer<'a> {
     pub fn guard(self, needs: Needs) -> Result<Permit<'a>, Error> {
         let zone = self.zone;
         let limit = zone.shed.settings().largest_file();
-        if needs.largest > limit {
-            return Err(SizeError {
-                path: needs.paths.first().cloned().unwrap_or_else(ZonePath::root),
-                size: needs.largest,
-                limit,
-            }
-            .into());
+        if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
+            return Err(SizeError { path, size, limit }.into());
         }
         if !needs.ends_lock {
             for path in &needs.paths {
@@ -147,13 +174,27 @@ pub struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// Gives staged content its name.
-    pub fn install(self, staged: Staged, target: Target) -> Result<Change<'a>, Error> {
+    /// Gives a staged file or directory its name.
+    pub fn install(
+        self,
+        staged: impl Into<StagedEntry>,
+        target: Target,
+    ) -> Result<Change<'a>, Error> {
         let effect = staged
+            .into()
             .install(target)
             .map_err(|error| self.explain(error))?;
         Ok(Change {
             effect: Effect::Installed(effect),
+            permit: self,
+        })
+    }
+
+    /// Moves what was staged into a directory that is there.
+    pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
+        let effect = merge.carry_out().map_err(|error| self.explain(error))?;
+        Ok(Change {
+            effect: Effect::Several(effect),
             permit: self,
         })
     }
@@ -203,6 +244,7 @@ enum Effect {
     Installed(Installed),
     Removed(Removed),
     Renamed(Renamed),
+    Several(Journal),
 }
 
 impl Effect {
@@ -211,6 +253,7 @@ impl Effect {
             Self::Installed(installed) => installed.keep(),
             Self::Removed(removed) => return removed.keep(),
             Self::Renamed(renamed) => renamed.keep(),
+            Self::Several(journal) => return journal.keep(),
         }
         Ok(())
     }
@@ -229,7 +272,7 @@ impl Change<'_> {
     /// Makes the change final: one commit where the zone has history, then the registry.
     /// `message` is the caller's commit message; empty means `default`.
     pub fn commit(self, message: Option<&str>, default: &str) -> Result<Option<CommitId>, Error> {
-        let Self { effect, mut permit } = self;
+        let Self { mut permit, effect } = self;
         let zone = permit.writer.zone;
         let commit = if zone.name.is_versioned() {
             let message = message.filter(|text| !text.trim().is_empty());
