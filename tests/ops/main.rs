@@ -18,6 +18,7 @@
 mod support;
 
 mod arbitrary;
+mod bridge;
 mod calls;
 mod coercions;
 mod coverage;
@@ -28,6 +29,7 @@ mod paths;
 mod stage;
 
 mod allowed_commands;
+mod copy_storage_to_documents;
 mod create_file;
 mod delete;
 mod exec;
@@ -39,6 +41,9 @@ mod lockedit_open;
 mod lockedit_overwrite;
 mod lockedit_save;
 mod maintenance;
+mod move_documents_to_storage;
+mod move_uploads_to_documents;
+mod move_uploads_to_storage;
 mod parameters;
 mod patch_bytes;
 mod patch_text;
@@ -49,6 +54,10 @@ mod tree;
 /// The rooms: name and provoked codes.
 const ROOMS: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
+    (
+        "copy_storage_to_documents",
+        copy_storage_to_documents::PROVOKED,
+    ),
     ("create_file", create_file::PROVOKED),
     ("delete", delete::PROVOKED),
     ("exec", exec::PROVOKED),
@@ -60,6 +69,15 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("lockedit_overwrite", lockedit_overwrite::PROVOKED),
     ("lockedit_save", lockedit_save::PROVOKED),
     ("maintenance", maintenance::PROVOKED),
+    (
+        "move_documents_to_storage",
+        move_documents_to_storage::PROVOKED,
+    ),
+    (
+        "move_uploads_to_documents",
+        move_uploads_to_documents::PROVOKED,
+    ),
+    ("move_uploads_to_storage", move_uploads_to_storage::PROVOKED),
     ("parameters", parameters::PROVOKED),
     ("patch_bytes", patch_bytes::PROVOKED),
     ("patch_text", patch_text::PROVOKED),

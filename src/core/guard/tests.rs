@@ -268,16 +268,13 @@ fn directories_arrive_with_their_space_and_one_commit() {
                 let mut file = staged.create_file(&path(file), false)?;
                 std::io::Write::write_all(&mut file, b"12345").expect("written");
             }
-            let change = match zone.data().entry(&path("d/e")) {
-                Ok(there) => {
-                    let merge = staged.merge_into(zone.data(), &there)?;
-                    writer.guard(Needs::merge(&merge))?.merge(merge)?
-                }
-                Err(_) => {
-                    let target = zone.target("path", &path("d/e"))?;
-                    let needs = Needs::install(&target, &staged.weight()?, Totals::default());
-                    writer.guard(needs)?.install(staged, target)?
-                }
+            let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
+                let merge = staged.merge_into(zone.data(), &there)?;
+                writer.guard(Needs::merge(&merge))?.merge(merge)?
+            } else {
+                let target = zone.target("path", &path("d/e"))?;
+                let needs = Needs::install(&target, &staged.weight()?, Totals::default());
+                writer.guard(needs)?.install(staged, target)?
             };
             if keep {
                 change.commit(None, "Add")?;
