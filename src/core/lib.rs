@@ -24,6 +24,7 @@ mod error;
 pub mod exec;
 pub mod guard;
 pub mod history;
+pub mod inspect;
 pub mod ledger;
 pub mod lockedit;
 pub mod namespace;

@@ -21,6 +21,7 @@ const OTHERS: &[&str] = &[
     "identity",
     "main",
     "paths",
+    "real",
     "stage",
 ];
 

@@ -26,15 +26,20 @@ mod fault;
 mod guides;
 mod identity;
 mod paths;
+mod real;
 mod stage;
 
 mod allowed_commands;
+mod convert_eol;
 mod copy_storage_to_documents;
 mod create_file;
 mod delete;
 mod exec;
+mod file_type;
 mod force_unlock;
 mod help;
+mod hexdump;
+mod import;
 mod lockedit_cancel;
 mod lockedit_exec;
 mod lockedit_open;
@@ -54,6 +59,7 @@ mod tree;
 /// The rooms: name and provoked codes.
 const ROOMS: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
+    ("convert_eol", convert_eol::PROVOKED),
     (
         "copy_storage_to_documents",
         copy_storage_to_documents::PROVOKED,
@@ -61,8 +67,11 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("create_file", create_file::PROVOKED),
     ("delete", delete::PROVOKED),
     ("exec", exec::PROVOKED),
+    ("file_type", file_type::PROVOKED),
     ("force_unlock", force_unlock::PROVOKED),
     ("help", help::PROVOKED),
+    ("hexdump", hexdump::PROVOKED),
+    ("import", import::PROVOKED),
     ("lockedit_cancel", lockedit_cancel::PROVOKED),
     ("lockedit_exec", lockedit_exec::PROVOKED),
     ("lockedit_open", lockedit_open::PROVOKED),

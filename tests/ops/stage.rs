@@ -138,6 +138,7 @@ fn status(code: &str) -> u16 {
         | "PATH_STARTS_WITH_ZONE"
         | "ARGUMENT_REQUIRED"
         | "PATTERN_NOT_FOUND"
+        | "INVALID_FORMAT"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "EXEC_ERROR" => 400,
@@ -235,6 +236,7 @@ impl<'a> Stage<'a> {
             "shed_rename" => "old_path",
             id if crate::bridge::way(id).is_some() => "src",
             "shed_exec" => "stdout_file",
+            "shed_import" => "dest_subdir",
             _ => "path",
         }
     }

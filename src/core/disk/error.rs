@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
+use super::Kind;
 use crate::zone::ZonePath;
 use crate::{Code, Teach};
 
@@ -134,7 +135,7 @@ impl DiskError {
             Some(Errno::NOTDIR) => Self::NotADirectory { path },
             Some(Errno::ISDIR) => Self::NotAFile {
                 path,
-                found: "a directory",
+                found: Kind::Directory.describe(),
             },
             Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
@@ -191,6 +192,10 @@ impl Teach for DiskError {
             }
             Self::Stays { path, .. } => {
                 format!("remove it with shed_delete(path=\"{path}\"), or take the rest without it")
+            }
+            Self::NotAFile { path, found } if *found != Kind::Directory.describe() => {
+                let parent = path.parent().unwrap_or_else(ZonePath::root);
+                format!("look with shed_tree(path=\"{parent}\") and name a file")
             }
             Self::NotAFile { path, .. } => {
                 format!("look into it with shed_tree(path=\"{path}\") and name a file")
