@@ -1,8 +1,9 @@
 //! Files and directories on their way from one zone to another.
 //!
-//! A move is one rename: nothing is copied, and whatever happens, what moves is in exactly one of
-//! the two zones, whole. A copy is prepared beside the zone and arrives in one rename. Both zones
-//! are asked first: turns, locks, space, and what the second one keeps for the server.
+//! A move copies nothing: it is one rename, or several that count as one where something is
+//! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
+//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: turns,
+//! locks, space, and what the second one keeps for the server.
 
 use serde_json::{Map, Value};
 
