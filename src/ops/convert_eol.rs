@@ -28,8 +28,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
-    #[schema(value_type = LineEndParameter)]
-    to: String,
+    #[schema(value_type = Option<LineEndParameter>)]
+    to: Option<String>,
     /// Commit message (documents)
     message: Option<String>,
 }
@@ -48,7 +48,7 @@ pub struct Response {
 impl Operation for ConvertEol {
     const ID: &str = "shed_convert_eol";
     const SUMMARY: &str = "Convert line ends";
-    const DOC: &str = "Convert the line ends of a text file to unix (LF) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"unix\")";
+    const DOC: &str = "Convert the line ends of a text file to unix (LF, default) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"windows\")";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,
@@ -69,7 +69,11 @@ impl Operation for ConvertEol {
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone)?;
-        let ends = match choice("to", Some(&request.to), &["unix", "windows", "lf", "crlf"])? {
+        let ends = match choice(
+            "to",
+            request.to.as_deref(),
+            &["unix", "windows", "lf", "crlf"],
+        )? {
             "windows" | "crlf" => LineEnds::Windows,
             _ => LineEnds::Unix,
         };
