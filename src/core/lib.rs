@@ -16,6 +16,7 @@
 //! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
 //! processes.
 
+pub mod bridge;
 pub mod caller;
 mod clock;
 pub mod disk;
@@ -23,6 +24,7 @@ mod error;
 pub mod exec;
 pub mod guard;
 pub mod history;
+pub mod inspect;
 pub mod ledger;
 pub mod lockedit;
 pub mod namespace;

@@ -200,12 +200,17 @@ impl Shed {
 
     /// Fails where a home holds more than it may, as a command can bring about.
     pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
-        let used = self.used(home)?;
-        if used > home.limit {
+        self.expect_room(home, 0)
+    }
+
+    /// Fails where so many bytes more do not fit.
+    pub(crate) fn expect_room(&self, home: &Home, needed: u64) -> Result<(), Error> {
+        let (used, limit) = (self.used(home)?, home.limit);
+        if used.saturating_add(needed) > limit {
             return Err(QuotaError {
                 used,
-                needed: 0,
-                limit: home.limit,
+                needed,
+                limit,
             }
             .into());
         }

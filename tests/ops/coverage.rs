@@ -12,6 +12,7 @@ use crate::{ROOMS, calls};
 /// Files beside the rooms.
 const OTHERS: &[&str] = &[
     "arbitrary",
+    "bridge",
     "calls",
     "coercions",
     "coverage",
@@ -20,6 +21,7 @@ const OTHERS: &[&str] = &[
     "identity",
     "main",
     "paths",
+    "real",
     "stage",
 ];
 

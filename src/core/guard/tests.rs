@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
-use super::Needs;
+use super::{Crossing, Needs};
 use crate::caller::Chat;
 use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
@@ -49,6 +49,14 @@ impl Scene {
 
     fn at(&self, path: &str) -> PathBuf {
         self.base.path().join("shared").join(path)
+    }
+
+    /// What lies in staging, beside the files of turns.
+    fn staged(&self) -> Vec<String> {
+        let listing = fs::read_dir(self.at("staging")).expect("listed");
+        let names = listing.map(|item| item.expect("an item").file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        names.filter(|name| name.contains('-')).collect()
     }
 
     /// Unfinished changes in the registry.
@@ -254,4 +262,124 @@ fn a_turn_waits_for_another_process() {
         turn.expect("a turn");
         assert!(was_released);
     });
+}
+
+#[test]
+fn directories_arrive_with_their_space_and_one_commit() {
+    let scene = Scene::new();
+    for name in ["storage", "documents"] {
+        let zone = scene.zone(name);
+        let install = |files: &[&str], keep: bool| {
+            let writer = zone.writer("test")?;
+            let staged = writer.staging().directory()?;
+            for file in files {
+                let mut file = staged.create_file(&path(file), false)?;
+                std::io::Write::write_all(&mut file, b"12345").expect("written");
+            }
+            let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
+                let merge = staged.merge_into(zone.data(), &there)?;
+                writer.guard(Needs::merge(&merge))?.merge(merge)?
+            } else {
+                let target = zone.target("path", &path("d/e"))?;
+                let needs = Needs::install(&target, &staged.weight()?, Totals::default());
+                writer.guard(needs)?.install(staged, target)?
+            };
+            if keep {
+                change.commit(None, "Add")?;
+            }
+            Ok::<(), Error>(())
+        };
+        for (files, keep, expected) in [
+            (&["a", "b/c"], false, 0),
+            (&["a", "b/c"], true, 2),
+            (&["f", "b/g"], false, 2),
+            (&["f", "b/g"], true, 4),
+        ] {
+            install(files, keep).expect("fits");
+            let totals = Totals {
+                bytes: expected * 5,
+                files: expected,
+            };
+            assert_eq!(scene.used(name), totals, "{name} {files:?}");
+            assert_eq!(
+                zone.measure().expect("measured"),
+                totals,
+                "{name} {files:?}"
+            );
+        }
+        let error = install(&["a", "n"], true).expect_err("in the way");
+        assert_eq!(error.code(), Code::FileExists);
+        assert_eq!(error.details()["paths"], serde_json::json!(["d/e/a"]));
+        assert_eq!(scene.used(name).files, 4);
+        lockedit::open(&zone, &path("d/e/a")).expect("opened");
+        install(&["o"], true).expect("a lock beside is not in the way");
+        assert_eq!(scene.intents(), 0);
+    }
+    let documents = scene.zone("documents");
+    let changes = documents
+        .history()
+        .expect("opens")
+        .changes()
+        .expect("compared");
+    assert_eq!(changes.changed, Vec::new(), "all is committed");
+    assert_eq!(scene.staged(), Vec::<String>::new());
+}
+
+#[test]
+fn the_largest_file_of_a_directory_counts() {
+    let base = TempDir::new().expect("a directory");
+    let mut settings = Settings::new(base.path());
+    settings.max_file_size_mb = 1;
+    let shed = Shed::open(settings).expect("opens");
+    let caller = Caller::shared(Chat::default());
+    let zone = shed.zone(&caller, "storage").expect("a zone");
+    let writer = zone.writer("test").expect("a turn");
+    let staged = writer.staging().directory().expect("made");
+    let file = staged.create_file(&path("b/large"), false).expect("made");
+    file.set_len(MEBIBYTE + 1).expect("grown");
+    let target = zone.target("path", &path("d")).expect("free");
+    let weight = staged.weight().expect("weighed");
+    let error = writer.guard(Needs::install(&target, &weight, Totals::default()));
+    let error = error.expect_err("too large");
+    assert_eq!(error.code(), Code::FileTooLarge);
+    assert_eq!(error.details()["path"], "d/b/large");
+}
+
+#[test]
+fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
+    let scene = Scene::new();
+    let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
+    write(&documents, "d/a", b"from documents").expect("written");
+    write(&storage, "old/b", b"from storage").expect("written");
+    let before = (scene.used("storage"), scene.used("documents"));
+    for (dest, keep) in [("x/new", false), ("old", false), ("old", true)] {
+        let crossing = Crossing::new(&documents, &storage, "test").expect("two turns");
+        let entry = documents.entry_itself(&path("d")).expect("there");
+        let weight = documents.data().weigh(&entry, |_| false).expect("weighed");
+        let target = storage.destination("dest", &path(dest)).expect("a place");
+        let replaced = target.entry().map(|entry| storage.totals(entry));
+        let replaced = replaced.transpose().expect("counted").unwrap_or_default();
+        let leaves = Needs::remove(&entry, weight.totals);
+        let arrives = Needs::install(&target, &weight, replaced);
+        let passage = crossing.guard(leaves, arrives).expect("fits");
+        assert_eq!(scene.intents(), 2);
+        let change = passage.relocate(&entry, target).expect("moved");
+        assert!(!scene.at("Documents/data/d").exists());
+        assert!(scene.at("Storage/data").join(dest).join("a").exists());
+        if keep {
+            let commit = change.commit(None, "Move").expect("committed");
+            assert!(commit.is_some(), "the removal is a commit");
+            assert!(!scene.at("Storage/data/old/b").exists());
+            assert_eq!(scene.used("documents"), Totals::default());
+            assert_eq!(scene.used("storage"), before.1);
+        } else {
+            drop(change);
+            assert!(scene.at("Documents/data/d/a").exists());
+            assert!(scene.at("Storage/data/old/b").exists());
+            assert!(!scene.at("Storage/data/x").exists());
+            assert_eq!((scene.used("storage"), scene.used("documents")), before);
+        }
+        assert_eq!(scene.intents(), 0);
+        assert_eq!(scene.staged(), Vec::<String>::new());
+    }
 }

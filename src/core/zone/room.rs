@@ -100,6 +100,15 @@ impl<'a> Zone<'a> {
 
     /// A file to create or replace. A new name must suit every system.
     pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self.destination(parameter, path)?;
+        target
+            .expect_file()
+            .map_err(|error| self.explain_disk(error))?;
+        Ok(target)
+    }
+
+    /// A file or directory to create or replace. A new name must suit every system.
+    pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self
             .data
             .target(path)
@@ -107,9 +116,6 @@ impl<'a> Zone<'a> {
         if let Target::Vacancy(vacancy) = &target {
             path.check_new_names(parameter, vacancy.existing_segments())?;
         }
-        target
-            .expect_file()
-            .map_err(|error| self.explain_disk(error))?;
         Ok(target)
     }
 
@@ -147,6 +153,13 @@ impl<'a> Zone<'a> {
             return Err(ZoneError::Readonly.into());
         }
         self.expect_write_scope()
+    }
+
+    /// Fails where so many bytes more would not fit, before they are prepared.
+    pub(crate) fn expect_room(&self, bytes: u64) -> Result<(), Error> {
+        self.shed
+            .expect_room(&self.home, bytes)
+            .map_err(|error| self.explain(error))
     }
 
     /// Content that waits to be moved in; nobody sees it.
