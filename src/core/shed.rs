@@ -190,14 +190,16 @@ impl Shed {
         &self.slots
     }
 
-    /// Fails where a home holds more than it may, as a command can bring about.
-    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
+    /// Fails where a home has no room for so many bytes more; for none, where it holds more than
+    /// it may, as a command can bring about.
+    pub(crate) fn expect_room(&self, home: &Home, needed: u64) -> Result<(), Error> {
         let used = self.used(home)?;
-        if used > home.limit {
+        let limit = home.limit;
+        if used.saturating_add(needed) > limit {
             return Err(QuotaError {
                 used,
-                needed: 0,
-                limit: home.limit,
+                needed,
+                limit,
             }
             .into());
         }
