@@ -164,6 +164,7 @@ impl Archive {
         let mut headers = self.contents.another();
         let (mut items, mut ranges, mut bytes) = (Vec::new(), Vec::new(), 0_u64);
         let mut too_large = None;
+        let mut contents_end = self.contents.length();
         for entry in self.entries()? {
             let entry = entry?;
             let name = name_of(&entry);
@@ -182,6 +183,7 @@ impl Archive {
                     limit,
                 });
             }
+            contents_end = contents_end.min(entry.central_header_start());
             let begin = entry.header_start();
             let data = entry.get_metadata().data_start(&mut headers);
             let data = data.map_err(|error| fault(damage(&error)))?;
@@ -204,7 +206,7 @@ impl Archive {
             let name = items[item].path.as_str();
             origin.entry(name, fault)
         };
-        if let Some(item) = overlap(&mut ranges, self.contents.length()) {
+        if let Some(item) = overlap(&mut ranges, contents_end) {
             return Err(fault(item, Fault::Overlaps));
         }
         let directories = arrange(&items).map_err(|conflict| match conflict {
@@ -262,12 +264,12 @@ fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// The first entry that shares bytes with the one before it, or does not fit into the file.
-fn overlap(ranges: &mut [(u64, u64, usize)], length: u64) -> Option<usize> {
+/// The first entry that shares bytes with the one before it, or goes on behind `last`.
+fn overlap(ranges: &mut [(u64, u64, usize)], last: u64) -> Option<usize> {
     ranges.sort_unstable();
     let mut free = 0;
     for (begin, end, item) in ranges {
-        if *begin < free || *end > length {
+        if *begin < free || *end > last {
             return Some(*item);
         }
         free = *end;

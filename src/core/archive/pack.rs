@@ -157,8 +157,8 @@ impl<'a> Content<'a> {
                 Err(error) => return Err(error.into()),
             };
             let mut found = directory.list()?;
-            found.retain(|found| self.takes(found, &mut packer.packed));
             found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+            found.retain(|found| self.takes(found, &mut packer.packed));
             if found.is_empty() && self.empty_directories && path.as_str().len() > skip {
                 let changed = directory.changed()?;
                 packer.add(

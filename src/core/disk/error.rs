@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
+use super::Kind;
 use crate::zone::ZonePath;
 use crate::{Code, Teach};
 
@@ -192,9 +193,10 @@ impl Teach for DiskError {
             Self::Stays { path, .. } => {
                 format!("remove it with shed_delete(path=\"{path}\"), or take the rest without it")
             }
-            Self::NotAFile { path, .. } => {
+            Self::NotAFile { path, found } if *found == Kind::Directory.describe() => {
                 format!("look into it with shed_tree(path=\"{path}\") and name a file")
             }
+            Self::NotAFile { .. } => "name a regular file".to_owned(),
             Self::NotADirectory { path } => {
                 let parent = path.parent().unwrap_or_else(ZonePath::root);
                 format!("a part of the path is a file; look with shed_tree(path=\"{parent}\")")
