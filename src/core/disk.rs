@@ -7,6 +7,7 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
+mod directory;
 mod entry;
 mod error;
 mod root;
@@ -16,6 +17,7 @@ mod sync;
 mod tests;
 mod walk;
 
+pub(crate) use directory::Directory;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;

@@ -107,6 +107,16 @@ impl Shed {
         self.personal_zone(caller, ZoneName::parse(zone)?)
     }
 
+    /// The same for a parameter of another name.
+    pub fn zone_of_parameter<'a>(
+        &'a self,
+        caller: &'a Caller,
+        parameter: &'static str,
+        zone: &str,
+    ) -> Result<Zone<'a>, Error> {
+        self.personal_zone(caller, ZoneName::parse_parameter(parameter, zone)?)
+    }
+
     /// Space of each of the caller's zones.
     pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
         let home = self.home(caller)?;

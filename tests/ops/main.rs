@@ -19,7 +19,12 @@ mod family;
 #[path = "../support/mod.rs"]
 mod support;
 
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/outside.rs"]
+mod outside;
+
 mod arbitrary;
+mod archives;
 mod bridge;
 mod calls;
 mod coercions;
@@ -57,6 +62,9 @@ mod patch_text;
 mod rename;
 mod stats;
 mod tree;
+mod unzip;
+mod zip;
+mod zipinfo;
 
 /// The rooms: name and provoked codes.
 const ROOMS: &[(&str, stage::Provoked)] = &[
@@ -95,4 +103,7 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("rename", rename::PROVOKED),
     ("stats", stats::PROVOKED),
     ("tree", tree::PROVOKED),
+    ("unzip", unzip::PROVOKED),
+    ("zip", zip::PROVOKED),
+    ("zipinfo", zipinfo::PROVOKED),
 ];

@@ -146,7 +146,7 @@ fn status(code: &str) -> u16 {
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" => 409,
-        "FILE_TOO_LARGE" => 413,
+        "FILE_TOO_LARGE" | "ZIP_BOMB" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
         "GROUP_NOT_AVAILABLE" => 503,
@@ -236,6 +236,7 @@ impl<'a> Stage<'a> {
             "shed_rename" => "old_path",
             id if crate::bridge::way(id).is_some() => "src",
             "shed_exec" => "stdout_file",
+            "shed_zip" | "shed_unzip" => "dest",
             "shed_import" => "dest_subdir",
             _ => "path",
         }

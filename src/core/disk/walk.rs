@@ -27,6 +27,11 @@ pub struct Found {
 }
 
 impl Found {
+    pub(super) fn new(path: ZonePath, stat: Stat) -> Self {
+        let kind = kind_of(&stat);
+        Self { path, kind, stat }
+    }
+
     /// Size of a file in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
@@ -76,18 +81,7 @@ impl Root {
     /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
     /// can say them.
     pub fn list(&self, path: &ZonePath) -> Result<Vec<Found>, DiskError> {
-        let (directory, real) = self.directory(path)?;
-        let mut found = Vec::new();
-        each(&directory, &real, |name, stat| {
-            if let Ok(name) = name.to_str() {
-                found.push(Found {
-                    path: real.join(name),
-                    kind: kind_of(&stat),
-                    stat,
-                });
-            }
-        })?;
-        Ok(found)
+        self.hold(path)?.list()
     }
 
     /// Every entry below `path`, parents before children, directories that vanish meanwhile left
@@ -265,7 +259,7 @@ impl Below {
     }
 }
 
-fn each(
+pub(super) fn each(
     directory: &OwnedFd,
     path: &ZonePath,
     mut visit: impl FnMut(&CStr, Stat),

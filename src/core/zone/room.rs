@@ -2,7 +2,7 @@
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
-use crate::disk::{DiskError, Entry, Kind, Root, Staged, Target, Totals, Vacancy};
+use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
 use crate::guard::{Writer, queue::Turn};
 use crate::history::{Author, History};
 use crate::{Caller, Error, Shed};
@@ -75,8 +75,15 @@ impl<'a> Zone<'a> {
 
     /// A path parameter that must name something inside the zone, for a change.
     pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
-        let path = self.path(parameter, text)?;
+        let path = self.path_to_fill(parameter, text)?;
         path.refuse_root(parameter)?;
+        Ok(path)
+    }
+
+    /// The same where the root can be named, too: as a directory that gets entries, or gives all
+    /// that it has.
+    pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
         if self.name.is_versioned() && path.has_git_segment() {
             let path = path.as_str().to_owned();
             return Err(self.explain(super::PathError::Git { parameter, path }.into()));
@@ -165,6 +172,11 @@ impl<'a> Zone<'a> {
     /// Content that waits to be moved in; nobody sees it.
     pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
         Ok(self.shed.staging(&self.home)?.write(content)?)
+    }
+
+    /// The same for a directory.
+    pub(crate) fn stage_directory(&self) -> Result<StagedDirectory, Error> {
+        Ok(self.shed.staging(&self.home)?.directory()?)
     }
 
     /// Takes the caller's turn to delete: the one change that uploads allow.

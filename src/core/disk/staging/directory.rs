@@ -7,8 +7,9 @@ use rustix::io::Errno;
 
 use super::journal::{Journal, Step, below_home};
 use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
+use crate::disk::entry::{create_file, file_mode};
 use crate::disk::root::clone_handle;
-use crate::disk::{DiskError, Entry, Kind, Root, Target, Totals, Weight};
+use crate::disk::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
 use crate::zone::ZonePath;
 
 /// Permission bits of a directory.
@@ -85,11 +86,7 @@ impl Staging {
 
 /// What a copy of a file may: read and write, and be executed where the file may.
 fn mode_of(entry: &Entry) -> Mode {
-    Mode::from_raw_mode(if entry.mode() & 0o100 == 0 {
-        0o644
-    } else {
-        0o755
-    })
+    file_mode(entry.mode() & 0o100 != 0)
 }
 
 impl StagedDirectory {
@@ -106,18 +103,17 @@ impl StagedDirectory {
     /// Makes a new file in it, with the directories above, and gives it to be written. Its time
     /// can be set on the open file, when everything is written.
     pub fn create_file(&self, path: &ZonePath, executable: bool) -> Result<File, DiskError> {
-        self.create(
-            path,
-            Mode::from_raw_mode(if executable { 0o755 } else { 0o644 }),
-        )
+        self.create(path, file_mode(executable))
     }
 
     fn create(&self, path: &ZonePath, mode: Mode) -> Result<File, DiskError> {
         let (place, _made) = make_directories(self.root.vacancy(path)?)?;
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        rustix::fs::openat(&place.parent, &*place.name, flags, mode)
-            .map(File::from)
-            .map_err(|error| DiskError::of("create", path, error))
+        create_file(&place.parent, &place.name, mode, path)
+    }
+
+    /// A directory in it, for work on many of its entries.
+    pub(crate) fn open(&self, path: &ZonePath) -> Result<Directory, DiskError> {
+        self.root.hold(path)
     }
 
     /// What it holds so far.
