@@ -10,6 +10,7 @@
 mod entry;
 mod error;
 mod root;
+mod stamp;
 mod staging;
 mod sync;
 #[cfg(test)]
@@ -19,7 +20,8 @@ mod walk;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;
-pub(crate) use staging::{Installed, PrivateDirectory, Removed, Renamed};
+pub use stamp::Stamp;
+pub(crate) use staging::{Installed, Parked, PrivateDirectory, Removed, Renamed};
 pub use staging::{Staged, Staging};
 pub(crate) use sync::Flusher;
 pub use walk::{Found, Totals};

@@ -24,6 +24,7 @@ pub mod exec;
 pub mod guard;
 pub mod history;
 pub mod ledger;
+pub mod link;
 pub mod lockedit;
 pub mod namespace;
 pub mod policy;
@@ -31,6 +32,7 @@ pub mod random;
 pub mod settings;
 pub mod shed;
 pub mod text;
+pub mod transfer;
 pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};

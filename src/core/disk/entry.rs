@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::DiskError;
 use super::root::{kind_of, stat_at};
+use super::{DiskError, Stamp};
 use crate::zone::ZonePath;
 
 /// What an entry is, links not followed.
@@ -40,14 +41,19 @@ impl Kind {
 /// One name in one open directory.
 #[derive(Debug)]
 pub(crate) struct Place {
-    pub(super) parent: OwnedFd,
+    /// Shared: many places of one directory hold one handle.
+    pub(super) parent: Arc<OwnedFd>,
     pub(super) name: String,
     pub(super) path: ZonePath,
 }
 
 impl Place {
-    pub(super) fn new(parent: OwnedFd, name: String, path: ZonePath) -> Self {
-        Self { parent, name, path }
+    pub(super) fn new(parent: impl Into<Arc<OwnedFd>>, name: String, path: ZonePath) -> Self {
+        Self {
+            parent: parent.into(),
+            name,
+            path,
+        }
     }
 
     pub(super) fn stat(&self) -> Result<Option<Stat>, DiskError> {
@@ -61,6 +67,7 @@ pub struct Entry {
     place: Place,
     kind: Kind,
     size: u64,
+    stamp: Stamp,
     mode: u32,
 }
 
@@ -70,6 +77,7 @@ impl Entry {
             place,
             kind: kind_of(stat),
             size: stat.st_size as u64,
+            stamp: Stamp::of(stat),
             mode: stat.st_mode & 0o777,
         }
     }
@@ -101,6 +109,12 @@ impl Entry {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What tells this state of it from others.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
     }
 
     /// Permission bits.

@@ -8,13 +8,14 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::{clone_handle, kind_of, stat_at};
+use super::root::{kind_of, stat_at};
 use super::{DiskError, Entry, Kind, Root, Target, Vacancy};
 use crate::zone::ZonePath;
 
@@ -23,7 +24,7 @@ static COUNTER: AtomicU64 = AtomicU64::new(0);
 /// The directory beside the zones of one home where content waits to be moved in or removed.
 #[derive(Debug)]
 pub struct Staging {
-    directory: OwnedFd,
+    directory: Arc<OwnedFd>,
     location: PathBuf,
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
@@ -33,7 +34,7 @@ impl Staging {
     pub(crate) fn new(root: &Root, owner: &str) -> Result<Self, DiskError> {
         Ok(Self {
             location: root.location().to_owned(),
-            directory: root.try_clone()?.into_handle(),
+            directory: Arc::new(root.try_clone()?.into_handle()),
             owner: owner.to_owned(),
         })
     }
@@ -51,7 +52,7 @@ impl Staging {
         Ok(Staged {
             file: File::from(file),
             location: self.location.join(&name),
-            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            at: Place::new(Arc::clone(&self.directory), name, ZonePath::root()),
             installed: false,
         })
     }
@@ -82,7 +83,7 @@ impl Staging {
             .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
         Ok(PrivateDirectory {
             at: Place::new(
-                clone_handle(&self.directory)?,
+                Arc::clone(&self.directory),
                 name.clone(),
                 ZonePath::root(),
             ),
@@ -93,12 +94,12 @@ impl Staging {
     /// Takes an entry out of its zone.
     pub(crate) fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
         let from = Place::new(
-            clone_handle(&entry.place().parent)?,
+            Arc::clone(&entry.place().parent),
             entry.place().name.clone(),
             entry.path().clone(),
         );
         let to = Place::new(
-            clone_handle(&self.directory)?,
+            Arc::clone(&self.directory),
             self.fresh_name(),
             ZonePath::root(),
         );
@@ -199,6 +200,24 @@ impl Staged {
             .len())
     }
 
+    /// Puts the finished file aside without an open handle, so that many can wait. Its content is
+    /// on disk from here on.
+    pub(crate) fn park(mut self) -> Result<Parked, DiskError> {
+        rustix::fs::fdatasync(&self.file)
+            .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
+        self.installed = true;
+        let place = &self.at;
+        Ok(Parked {
+            at: Place::new(
+                Arc::clone(&place.parent),
+                place.name.clone(),
+                ZonePath::root(),
+            ),
+            location: self.location.clone(),
+            taken: false,
+        })
+    }
+
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
     /// power cut cannot leave a torn or empty file.
     pub(crate) fn install(mut self, target: Target) -> Result<Installed, DiskError> {
@@ -208,7 +227,7 @@ impl Staged {
                 rustix::fs::fchmod(&self.file, Mode::from(entry.mode()))
                     .map_err(|error| DiskError::of("write", &path, error))?;
                 let place = entry.place();
-                let to = Place::new(clone_handle(&place.parent)?, place.name.clone(), path);
+                let to = Place::new(Arc::clone(&place.parent), place.name.clone(), path);
                 (to, Vec::new(), true)
             }
             Target::Vacancy(vacancy) => {
@@ -231,7 +250,7 @@ impl Staged {
             return Err(error);
         }
         let old = Place::new(
-            clone_handle(&self.at.parent)?,
+            Arc::clone(&self.at.parent),
             self.at.name.clone(),
             ZonePath::root(),
         );
@@ -258,6 +277,48 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         if !self.installed {
+            let _gone = rustix::fs::unlinkat(&self.at.parent, &*self.at.name, AtFlags::empty());
+        }
+    }
+}
+
+/// A staged file that is closed and complete. Dropped, it is gone.
+#[derive(Debug)]
+pub(crate) struct Parked {
+    at: Place,
+    location: PathBuf,
+    taken: bool,
+}
+
+impl Parked {
+    /// The file, for looking at it.
+    pub(crate) fn handle(&self) -> Result<File, DiskError> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.at.parent, &*self.at.name, flags, Mode::empty())
+            .map(File::from)
+            .map_err(DiskError::server)
+    }
+
+    /// The file again, to be given its name.
+    pub(crate) fn open(mut self) -> Result<Staged, DiskError> {
+        let file = self.handle()?;
+        self.taken = true;
+        Ok(Staged {
+            file,
+            location: self.location.clone(),
+            at: Place::new(
+                Arc::clone(&self.at.parent),
+                self.at.name.clone(),
+                ZonePath::root(),
+            ),
+            installed: false,
+        })
+    }
+}
+
+impl Drop for Parked {
+    fn drop(&mut self) {
+        if !self.taken {
             let _gone = rustix::fs::unlinkat(&self.at.parent, &*self.at.name, AtFlags::empty());
         }
     }
@@ -344,7 +405,7 @@ impl Renamed {
     pub(crate) fn new(entry: &Entry, vacancy: Vacancy) -> Result<Self, DiskError> {
         let place = entry.place();
         let from = Place::new(
-            clone_handle(&place.parent)?,
+            Arc::clone(&place.parent),
             place.name.clone(),
             place.path.clone(),
         );
@@ -411,7 +472,7 @@ fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> 
         }
         match result {
             Ok(()) => made.push(Place::new(
-                clone_handle(&place.parent)?,
+                Arc::clone(&place.parent),
                 name.clone(),
                 ZonePath::root(),
             )),
@@ -420,7 +481,8 @@ fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> 
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
-            .map_err(|error| DiskError::of("create", &place.path, error))?;
+            .map_err(|error| DiskError::of("create", &place.path, error))?
+            .into();
     }
     Ok((place, made))
 }

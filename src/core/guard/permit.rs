@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::lock;
 use super::queue::Turn;
 use crate::disk::{
-    DiskError, Entry, Installed, Removed, Renamed, Staged, Staging, Target, Totals, Vacancy,
+    DiskError, Entry, Installed, Parked, Removed, Renamed, Staged, Staging, Target, Totals, Vacancy,
 };
 use crate::history::{Author, CommitId};
 use crate::ledger::{Intent, Plan};
@@ -35,6 +35,18 @@ impl Needs {
             files: i64::from(target.entry().is_none()),
             largest: size,
             ends_lock: false,
+        }
+    }
+
+    /// Both changes at once.
+    pub fn and(mut self, other: Self) -> Self {
+        self.paths.extend(other.paths);
+        Self {
+            paths: self.paths,
+            bytes: self.bytes + other.bytes,
+            files: self.files + other.files,
+            largest: self.largest.max(other.largest),
+            ends_lock: self.ends_lock && other.ends_lock,
         }
     }
 
@@ -158,6 +170,19 @@ impl<'a> Permit<'a> {
         })
     }
 
+    /// Gives each of several files its name; all of them, or none.
+    pub(crate) fn install_all(self, files: Vec<(Parked, Target)>) -> Result<Change<'a>, Error> {
+        let mut installed = InstalledAll::default();
+        for (parked, target) in files {
+            let effect = parked.open().and_then(|staged| staged.install(target));
+            installed.0.push(effect.map_err(|error| self.explain(error))?);
+        }
+        Ok(Change {
+            effect: Effect::InstalledAll(installed),
+            permit: self,
+        })
+    }
+
     /// Removes an entry and everything below it.
     pub fn remove(self, entry: &Entry) -> Result<Change<'a>, Error> {
         let effect = self
@@ -201,6 +226,7 @@ impl Drop for Permit<'_> {
 #[derive(Debug)]
 enum Effect {
     Installed(Installed),
+    InstalledAll(InstalledAll),
     Removed(Removed),
     Renamed(Renamed),
 }
@@ -209,10 +235,30 @@ impl Effect {
     fn keep(self) -> Result<(), DiskError> {
         match self {
             Self::Installed(installed) => installed.keep(),
+            Self::InstalledAll(all) => all.keep(),
             Self::Removed(removed) => return removed.keep(),
             Self::Renamed(renamed) => renamed.keep(),
         }
         Ok(())
+    }
+}
+
+/// Several files that have their names. Dropped, the last goes first, so that the directories made
+/// for the first are empty when it goes.
+#[derive(Debug, Default)]
+struct InstalledAll(Vec<Installed>);
+
+impl InstalledAll {
+    fn keep(mut self) {
+        self.0.drain(..).for_each(Installed::keep);
+    }
+}
+
+impl Drop for InstalledAll {
+    fn drop(&mut self) {
+        while let Some(last) = self.0.pop() {
+            drop(last);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
-use crate::disk::{DiskError, Entry, Kind, Root, Staged, Target, Totals, Vacancy};
+use crate::disk::{DiskError, Entry, Kind, Root, Staged, Staging, Target, Totals, Vacancy};
 use crate::guard::{Writer, queue::Turn};
 use crate::history::{Author, History};
 use crate::{Caller, Error, Shed};
@@ -77,11 +77,32 @@ impl<'a> Zone<'a> {
     pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path(parameter, text)?;
         path.refuse_root(parameter)?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    /// The path of a file that is brought into `directory` under `name`, which may have
+    /// directories of its own and never leads out of `directory`.
+    pub(crate) fn path_below(
+        &self,
+        parameter: &'static str,
+        directory: &ZonePath,
+        name: &str,
+    ) -> Result<ZonePath, Error> {
+        let below = ZonePath::parse(parameter, name)?;
+        below.refuse_root(parameter)?;
+        let path = directory.join(below.as_str());
+        let path = ZonePath::parse(parameter, path.as_str())?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    fn refuse_git(&self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
         if self.name.is_versioned() && path.has_git_segment() {
             let path = path.as_str().to_owned();
             return Err(self.explain(super::PathError::Git { parameter, path }.into()));
         }
-        Ok(path)
+        Ok(())
     }
 
     /// What is at `path`, links followed inside the zone.
@@ -151,12 +172,22 @@ impl<'a> Zone<'a> {
 
     /// Content that waits to be moved in; nobody sees it.
     pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
-        Ok(self.shed.staging(&self.home)?.write(content)?)
+        Ok(self.staging()?.write(content)?)
     }
 
     /// Takes the caller's turn to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
         Writer::new(self, operation)
+    }
+
+    /// Takes the caller's turn to store what a person brings: the one way into uploads.
+    pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        Writer::new(self, operation)
+    }
+
+    /// Where content is prepared that arrives bit by bit.
+    pub(crate) fn staging(&self) -> Result<Staging, Error> {
+        self.shed.staging(&self.home)
     }
 
     /// Says in a failure which zone it was met in.
