@@ -19,6 +19,7 @@ use crate::config::Config;
 
 pub mod body;
 pub mod envelope;
+mod files;
 pub mod identity;
 mod page;
 mod request;
@@ -57,6 +58,7 @@ pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     route::operations()
+        .merge(files::routes())
         .route("/health", get(page::health))
         .route("/ready", get(page::ready))
         .route("/openapi.json", get(page::openapi))

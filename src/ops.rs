@@ -23,6 +23,9 @@ pub mod delete;
 pub mod exec;
 pub mod force_unlock;
 pub mod help;
+pub mod link_create;
+pub mod link_delete;
+pub mod link_list;
 pub mod lockedit_cancel;
 pub mod lockedit_exec;
 pub mod lockedit_open;
@@ -165,6 +168,9 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_save::LockeditSave>(),
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
+    Entry::of::<link_create::LinkCreate>(),
+    Entry::of::<link_list::LinkList>(),
+    Entry::of::<link_delete::LinkDelete>(),
     Entry::of::<force_unlock::ForceUnlock>(),
     Entry::of::<help::Help>(),
     Entry::of::<parameters::Parameters>(),

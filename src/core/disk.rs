@@ -10,8 +10,8 @@
 mod entry;
 mod error;
 mod root;
-mod stamp;
 mod staging;
+mod stamp;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -20,8 +20,8 @@ mod walk;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;
-pub use stamp::Stamp;
 pub(crate) use staging::{Installed, Parked, PrivateDirectory, Removed, Renamed};
 pub use staging::{Staged, Staging};
+pub use stamp::Stamp;
 pub(crate) use sync::Flusher;
 pub use walk::{Found, Totals};

@@ -82,11 +82,7 @@ impl Staging {
         rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
             .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
         Ok(PrivateDirectory {
-            at: Place::new(
-                Arc::clone(&self.directory),
-                name.clone(),
-                ZonePath::root(),
-            ),
+            at: Place::new(Arc::clone(&self.directory), name.clone(), ZonePath::root()),
             location: self.location.join(name),
         })
     }

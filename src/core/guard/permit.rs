@@ -175,7 +175,9 @@ impl<'a> Permit<'a> {
         let mut installed = InstalledAll::default();
         for (parked, target) in files {
             let effect = parked.open().and_then(|staged| staged.install(target));
-            installed.0.push(effect.map_err(|error| self.explain(error))?);
+            installed
+                .0
+                .push(effect.map_err(|error| self.explain(error))?);
         }
         Ok(Change {
             effect: Effect::InstalledAll(installed),

@@ -34,9 +34,8 @@ impl FromStr for PublicUrl {
             .strip_prefix("https://")
             .or_else(|| url.strip_prefix("http://"));
         // What is left out here would mean something in a URL or in Markdown.
-        let plain = |character: char| {
-            character.is_ascii_alphanumeric() || "-._~:/[]%".contains(character)
-        };
+        let plain =
+            |character: char| character.is_ascii_alphanumeric() || "-._~:/[]%".contains(character);
         let host = rest.and_then(|rest| rest.split('/').next());
         match host {
             Some(host) if !host.is_empty() && url.chars().all(plain) => Ok(Self(url.to_owned())),
@@ -62,7 +61,10 @@ mod tests {
     fn addresses_and_what_is_none() {
         for (text, meant) in [
             ("", Some("")),
-            ("https://files.example.org/", Some("https://files.example.org")),
+            (
+                "https://files.example.org/",
+                Some("https://files.example.org"),
+            ),
             ("http://[::1]:8000/shed", Some("http://[::1]:8000/shed")),
             ("files.example.org", None),
             ("https://", None),

@@ -80,7 +80,7 @@ impl<'a> Upload<'a> {
         existing: Existing,
         transit: Transit,
     ) -> Result<Self, Error> {
-        let directory = zone.path("path", directory)?;
+        let directory = zone.directory_to_fill("path", directory)?;
         Self::begin(zone, directory, existing, transit)
     }
 

@@ -105,6 +105,27 @@ impl<'a> Zone<'a> {
         Ok(())
     }
 
+    /// A directory that files may be brought to; what is missing of it is made when they come.
+    pub fn directory_to_fill(
+        &self,
+        parameter: &'static str,
+        text: &str,
+    ) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
+        self.refuse_git(parameter, &path)?;
+        match self.data.followed(&path) {
+            Ok(entry) if entry.kind() != Kind::Directory => {
+                Err(self.explain_disk(DiskError::NotADirectory { path }))
+            }
+            Err(DiskError::NotFound { .. }) => {
+                self.vacancy(parameter, &path)?;
+                Ok(path)
+            }
+            Ok(_) => Ok(path),
+            Err(error) => Err(self.explain_disk(error)),
+        }
+    }
+
     /// What is at `path`, links followed inside the zone.
     pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
         self.data
