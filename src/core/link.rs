@@ -277,3 +277,59 @@ impl Teach for LinkError {
         details
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Settings};
+
+    #[test]
+    fn a_link_ends_by_itself_and_makes_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let clock = Clock::default();
+        let settings = Settings {
+            link_expiry_hours: 2,
+            link_max_per_user: 1,
+            ..Settings::new(directory.path())
+        };
+        let shed = Shed::open_at(settings, clock.clone()).expect("a shed");
+        let caller = Caller::default();
+        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let make = || {
+            let link = shed
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload)?;
+            let token = link.url.rsplit('/').next().unwrap_or_default();
+            Ok::<_, Error>(token.to_owned())
+        };
+        let token = make().expect("a link");
+        assert_eq!(make().expect_err("one is all").code(), Code::QuotaExceeded);
+        clock.advance(2 * 3600 - 5);
+        assert!(shed.links().open(&token).is_ok());
+        clock.advance(5);
+        let error = shed.links().open(&token).expect_err("expired");
+        assert_eq!(error.code(), Code::FileNotFound);
+        assert!(shed.links().list(&caller).expect("a list").is_empty());
+        make().expect("room for another");
+    }
+
+    #[test]
+    fn an_address_begins_with_what_is_known_of_the_server() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let shed = Shed::open(Settings::new(directory.path())).expect("a shed");
+        let caller = Caller::default();
+        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let make = || {
+            let link = shed
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload);
+            link.expect("a link").url
+        };
+        assert!(make().starts_with("/links/"));
+        shed.listens_at(([0, 0, 0, 0], 8000).into());
+        assert!(make().starts_with("/links/"));
+        shed.listens_at(([127, 0, 0, 1], 8000).into());
+        assert!(make().starts_with("http://127.0.0.1:8000/links/"));
+        assert!(shed.links().are_absolute());
+    }
+}

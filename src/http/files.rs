@@ -12,6 +12,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::{Caller, Chat, Code, Error, Shed, Teach};
+use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -50,8 +51,13 @@ struct Asked {
 
 impl Asked {
     fn read(parts: &Parts) -> Result<Self, Error> {
-        let Query(asked) = Query::try_from_uri(&parts.uri).map_err(|_| AskedError::Unreadable)?;
-        Ok(asked)
+        // What is not UTF-8 would be read as another name.
+        let text = percent_decode_str(parts.uri.query().unwrap_or_default());
+        let is_utf8 = text.decode_utf8().is_ok();
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) if is_utf8 => Ok(asked),
+            _ => Err(AskedError::Unreadable.into()),
+        }
     }
 
     /// An empty value is none.

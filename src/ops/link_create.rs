@@ -94,7 +94,7 @@ impl Operation for LinkCreate {
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
         let mut message = if upload {
-            format!("Whoever opens the link can send files to {path}")
+            format!("Whoever opens the link can send files to {}", link.name())
         } else {
             format!("Whoever opens the link gets {path} as it is then")
         };
