@@ -37,6 +37,9 @@ pub mod patch_text;
 pub mod rename;
 pub mod stats;
 pub mod tree;
+pub mod unzip;
+pub mod zip;
+pub mod zipinfo;
 
 /// What a room provides.
 pub trait Operation: 'static {
@@ -168,6 +171,9 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_save::LockeditSave>(),
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
+    Entry::of::<zip::Zip>(),
+    Entry::of::<unzip::Unzip>(),
+    Entry::of::<zipinfo::Zipinfo>(),
     Entry::of::<link_create::LinkCreate>(),
     Entry::of::<link_list::LinkList>(),
     Entry::of::<link_delete::LinkDelete>(),

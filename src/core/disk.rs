@@ -7,6 +7,7 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
+mod directory;
 mod entry;
 mod error;
 mod root;
@@ -17,11 +18,12 @@ mod sync;
 mod tests;
 mod walk;
 
+pub(crate) use directory::Directory;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;
-pub(crate) use staging::{Installed, Parked, PrivateDirectory, Removed, Renamed};
-pub use staging::{Staged, Staging};
+pub(crate) use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};
+pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::Stamp;
 pub(crate) use sync::Flusher;
-pub use walk::{Found, Totals};
+pub use walk::{Found, Totals, Weight};

@@ -16,6 +16,7 @@
 //! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
 //! processes.
 
+pub mod archive;
 pub mod caller;
 mod clock;
 pub mod disk;

@@ -142,6 +142,16 @@ impl Shed {
         self.personal_zone(caller, ZoneName::parse(zone)?)
     }
 
+    /// The same for a parameter of another name.
+    pub fn zone_of_parameter<'a>(
+        &'a self,
+        caller: &'a Caller,
+        parameter: &'static str,
+        zone: &str,
+    ) -> Result<Zone<'a>, Error> {
+        self.personal_zone(caller, ZoneName::parse_parameter(parameter, zone)?)
+    }
+
     /// Space of each of the caller's zones.
     pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
         let home = self.home(caller)?;
@@ -228,21 +238,23 @@ impl Shed {
         &self.slots
     }
 
-    /// Fails where a home holds more than it may, as a command can bring about.
-    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
+    /// Fails where a home has no room for so many bytes more; for none, where it holds more than
+    /// it may, as a command can bring about.
+    pub(crate) fn expect_room(&self, home: &Home, needed: u64) -> Result<(), Error> {
         let used = self.used(home)?;
-        if used > home.limit {
+        let limit = home.limit;
+        if used.saturating_add(needed) > limit {
             return Err(QuotaError {
                 used,
-                needed: 0,
-                limit: home.limit,
+                needed,
+                limit,
             }
             .into());
         }
         Ok(())
     }
 
-    pub(crate) fn used(&self, home: &Home) -> Result<u64, Error> {
+    fn used(&self, home: &Home) -> Result<u64, Error> {
         let usage = self.ledger.usage(&home.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
     }

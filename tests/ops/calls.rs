@@ -69,9 +69,14 @@ fn is_complete(call: &Call) -> bool {
     })
 }
 
-/// Makes what a call needs: the file that it names, and its locked edit.
+/// Makes what a call needs: the file or archive that it names, and its locked edit.
 #[track_caller]
 pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
+    match operation {
+        "shed_zip" => return prepare_source(client, arguments),
+        "shed_unzip" | "shed_zipinfo" => return prepare_archive(client, arguments),
+        _ => {}
+    }
     let path = arguments["path"]
         .as_str()
         .or(arguments["old_path"].as_str());
@@ -91,6 +96,30 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
     if edit || operation == "shed_force_unlock" {
         let arguments = json!({"zone": zone, "path": path});
         client.call("shed_lockedit_open", &arguments).data();
+    }
+}
+
+/// A directory to pack.
+#[track_caller]
+fn prepare_source(client: &Client<'_>, arguments: &Value) {
+    let zone = arguments["zone"].as_str().unwrap();
+    let src = arguments["src"].as_str().unwrap();
+    file(client, zone, &format!("{src}/todo.md"), CONTENT);
+}
+
+/// An archive to read, of `notes/todo.md`.
+#[track_caller]
+fn prepare_archive(client: &Client<'_>, arguments: &Value) {
+    let zone = arguments["src_zone"]
+        .as_str()
+        .or(arguments["zone"].as_str());
+    let zone = zone.unwrap();
+    let src = arguments["src"].as_str().or(arguments["path"].as_str());
+    let there = json!({"zone": zone, "path": src.unwrap()});
+    if client.call("shed_tree", &there).code() == "FILE_NOT_FOUND" {
+        file(client, zone, "made/notes/todo.md", CONTENT);
+        let pack = json!({"zone": zone, "src": "made/notes", "dest": src});
+        client.call("shed_zip", &pack).data();
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{ROOMS, calls};
 /// Files beside the rooms.
 const OTHERS: &[&str] = &[
     "arbitrary",
+    "archives",
     "calls",
     "coercions",
     "coverage",

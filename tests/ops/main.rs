@@ -17,7 +17,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/outside.rs"]
+mod outside;
+
 mod arbitrary;
+mod archives;
 mod calls;
 mod coercions;
 mod coverage;
@@ -45,6 +50,9 @@ mod patch_text;
 mod rename;
 mod stats;
 mod tree;
+mod unzip;
+mod zip;
+mod zipinfo;
 
 /// The rooms: name and provoked codes.
 const ROOMS: &[(&str, stage::Provoked)] = &[
@@ -66,4 +74,7 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("rename", rename::PROVOKED),
     ("stats", stats::PROVOKED),
     ("tree", tree::PROVOKED),
+    ("unzip", unzip::PROVOKED),
+    ("zip", zip::PROVOKED),
+    ("zipinfo", zipinfo::PROVOKED),
 ];

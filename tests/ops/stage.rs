@@ -113,12 +113,13 @@ fn status(code: &str) -> u16 {
         | "PATTERN_NOT_FOUND"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
-        | "EXEC_ERROR" => 400,
+        | "EXEC_ERROR"
+        | "INVALID_FORMAT" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" => 409,
-        "FILE_TOO_LARGE" => 413,
+        "FILE_TOO_LARGE" | "ZIP_BOMB" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
         "GROUP_NOT_AVAILABLE" => 503,
@@ -196,6 +197,7 @@ impl<'a> Stage<'a> {
         match self.entry.id {
             "shed_rename" => "old_path",
             "shed_exec" => "stdout_file",
+            "shed_zip" | "shed_unzip" => "dest",
             _ => "path",
         }
     }

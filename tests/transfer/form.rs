@@ -81,13 +81,32 @@ pub(crate) fn files(server: &Server, user: &str) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// Names of what is staged for a user.
+/// Everything that is staged for a user: files, and directories where they wait.
 pub(crate) fn staged(server: &Server, user: &str) -> Vec<PathBuf> {
     let staging = server.data().join("users").join(user).join("staging");
-    let entries = std::fs::read_dir(staging).into_iter().flatten();
-    entries
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_none_or(|end| end != "lock"))
+    let mut found = Vec::new();
+    let mut pending = vec![staging];
+    while let Some(directory) = pending.pop() {
+        let entries = std::fs::read_dir(directory).into_iter().flatten();
+        for path in entries.map_while(Result::ok).map(|entry| entry.path()) {
+            if path.is_dir() {
+                pending.push(path.clone());
+            }
+            if path.extension().is_none_or(|end| end != "lock") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// Sizes of the files among them.
+pub(crate) fn sizes_staged(server: &Server, user: &str) -> Vec<u64> {
+    let found = staged(server, user).into_iter();
+    found
+        .filter_map(|path| path.metadata().ok())
+        .filter(std::fs::Metadata::is_file)
+        .map(|metadata| metadata.len())
         .collect()
 }
 

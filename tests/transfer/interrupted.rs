@@ -5,7 +5,9 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
-use crate::form::{as_user, content_type, eventually, files, head, many_users, request, staged};
+use crate::form::{
+    as_user, content_type, eventually, files, head, many_users, request, sizes_staged, staged,
+};
 use crate::support::Server;
 
 /// Half of an upload of 2 MB, whose first file is complete.
@@ -32,10 +34,7 @@ fn half(server: &Server, address: &str) -> TcpStream {
 /// Waits until what was sent is on disk.
 fn arrived(server: &Server) {
     eventually("both files are staged", || {
-        let sizes: Vec<u64> = staged(server, "ada")
-            .iter()
-            .filter_map(|path| Some(path.metadata().ok()?.len()))
-            .collect();
+        let sizes = sizes_staged(server, "ada");
         (sizes.len() == 2 && sizes.iter().sum::<u64>() > 800_000).then_some(())
     });
 }

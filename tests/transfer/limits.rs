@@ -6,7 +6,8 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use crate::form::{
-    as_user, body, content_type, eventually, files, head, many_users, request, send, staged,
+    as_user, body, content_type, eventually, files, head, many_users, request, send, sizes_staged,
+    staged,
 };
 use crate::support::{PATIENCE, Server};
 
@@ -29,11 +30,8 @@ fn pour(server: &Server, total: usize) -> (usize, String) {
             break;
         }
         written += piece.len();
-        let sizes = staged(server, "ada");
-        let sizes = sizes
-            .iter()
-            .filter_map(|path| Some(path.metadata().ok()?.len()));
-        most = most.max(sizes.sum::<u64>() as usize);
+        let sizes = sizes_staged(server, "ada");
+        most = most.max(sizes.iter().sum::<u64>() as usize);
     }
     let _ = stream.shutdown(std::net::Shutdown::Write);
     let mut answer = Vec::new();

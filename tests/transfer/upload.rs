@@ -79,6 +79,47 @@ fn a_taken_name_gets_a_number_unless_it_is_to_be_replaced() {
 }
 
 #[test]
+fn several_files_are_replaced_together_or_not_at_all() {
+    let server = many_users().start();
+    let client = server.as_user("ada");
+    let address = "/files/upload?zone=documents&overwrite=true";
+    let first: &[(&str, &[u8])] = &[("a", b"1"), ("d/b", b"22")];
+    send(&client, address, first).data();
+    let runs = json!({"zone": "documents", "cmd": "chmod", "args": ["755", "d/b"]});
+    client.call("shed_exec", &runs).data();
+    let second: &[(&str, &[u8])] = &[("a", b"333"), ("d/b", b"4444"), ("e/c", b"5")];
+    let answer = send(&client, address, second);
+    let created = [("a", false), ("d/b", false), ("e/c", true)];
+    assert_eq!(
+        stored(&answer),
+        created.map(|(path, new)| (path.to_owned(), new))
+    );
+    let expected = files(&server, "ada");
+    assert_eq!(expected.len(), 3);
+    assert_eq!(expected["Documents/data/d/b"], b"4444");
+    let mode = json!({"zone": "documents", "cmd": "stat", "args": ["-c", "%a", "d/b"]});
+    assert_eq!(client.call("shed_exec", &mode).data()["stdout"], "755\n");
+    let stats = client.call("shed_stats", &json!({}));
+    assert_eq!(stats.data()["documents"]["size_bytes"], 8);
+    assert_eq!(stats.data()["documents"]["files"], 3);
+    let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "-1", "--format=%s", "--name-status"]});
+    let log = client.call("shed_exec", &log);
+    assert_eq!(
+        log.data()["stdout"],
+        "Upload 3 files\n\nM\ta\nM\td/b\nA\te/c\n"
+    );
+
+    let open = json!({"zone": "documents", "path": "d/b"});
+    client.call("shed_lockedit_open", &open).data();
+    send(&client, address, first).refused(423, "FILE_LOCKED");
+    // A directory is no file to be replaced, and a file no directory.
+    send(&client, address, &[("a", b"x"), ("d", b"x")]).refused(400, "NOT_A_FILE");
+    send(&client, address, &[("e/c", b"x"), ("a/b", b"x")]).refused(400, "INVALID_PATH");
+    send(&client, address, &[("n", b"x"), ("n/m", b"x")]).refused(400, "INVALID_PATH");
+    assert_eq!(files(&server, "ada"), expected);
+}
+
+#[test]
 fn a_request_is_one_commit_of_its_author() {
     let server = Server::with_key();
     let client = server

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -41,19 +40,14 @@ impl Kind {
 /// One name in one open directory.
 #[derive(Debug)]
 pub(crate) struct Place {
-    /// Shared: many places of one directory hold one handle.
-    pub(super) parent: Arc<OwnedFd>,
+    pub(super) parent: OwnedFd,
     pub(super) name: String,
     pub(super) path: ZonePath,
 }
 
 impl Place {
-    pub(super) fn new(parent: impl Into<Arc<OwnedFd>>, name: String, path: ZonePath) -> Self {
-        Self {
-            parent: parent.into(),
-            name,
-            path,
-        }
+    pub(super) fn new(parent: OwnedFd, name: String, path: ZonePath) -> Self {
+        Self { parent, name, path }
     }
 
     pub(super) fn stat(&self) -> Result<Option<Stat>, DiskError> {
@@ -144,26 +138,7 @@ impl Entry {
     /// without waiting for its writer.
     pub fn open(&self) -> Result<File, DiskError> {
         self.expect_file()?;
-        let path = &self.place.path;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let handle =
-            rustix::fs::openat(&self.place.parent, &*self.place.name, flags, Mode::empty())
-                .map_err(|error| match error {
-                    Errno::LOOP => DiskError::NotAFile {
-                        path: path.clone(),
-                        found: Kind::Symlink.describe(),
-                    },
-                    error => DiskError::of("open", path, error),
-                })?;
-        let stat =
-            rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
-        match kind_of(&stat) {
-            Kind::File => Ok(File::from(handle)),
-            other => Err(DiskError::NotAFile {
-                path: path.clone(),
-                found: other.describe(),
-            }),
-        }
+        open_file(&self.place.parent, &self.place.name, &self.place.path)
     }
 
     /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
@@ -181,6 +156,45 @@ impl Entry {
             .map_err(|error| DiskError::of("read", &self.place.path, error))?;
         Ok(content)
     }
+}
+
+/// Opens what is a regular file, and nothing else.
+pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result<File, DiskError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let handle =
+        rustix::fs::openat(parent, name, flags, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP => DiskError::NotAFile {
+                path: path.clone(),
+                found: Kind::Symlink.describe(),
+            },
+            error => DiskError::of("open", path, error),
+        })?;
+    let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
+    match kind_of(&stat) {
+        Kind::File => Ok(File::from(handle)),
+        other => Err(DiskError::NotAFile {
+            path: path.clone(),
+            found: other.describe(),
+        }),
+    }
+}
+
+/// Makes a new file, to be read and written.
+pub(super) fn create_file(
+    parent: &OwnedFd,
+    name: &str,
+    mode: Mode,
+    path: &ZonePath,
+) -> Result<File, DiskError> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, mode)
+        .map(File::from)
+        .map_err(|error| DiskError::of("create", path, error))
+}
+
+/// The permission bits of a new file.
+pub(super) fn file_mode(executable: bool) -> Mode {
+    Mode::from_raw_mode(if executable { 0o755 } else { 0o644 })
 }
 
 /// A free name, and the directories above it that are still missing.

@@ -3,6 +3,7 @@
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
+use super::Kind;
 use crate::zone::ZonePath;
 use crate::{Code, Teach};
 
@@ -28,6 +29,22 @@ pub enum DiskError {
         path: ZonePath,
         /// What it is instead.
         found: &'static str,
+    },
+    /// Only files and directories go to another zone.
+    #[error("`{path}` {what}, only files and directories can go to another zone")]
+    Stays {
+        /// The path inside the zone.
+        path: ZonePath,
+        /// What keeps it.
+        what: &'static str,
+    },
+    /// Some of what arrives in a directory is there already.
+    #[error("already exists: {}", listed(paths, *more))]
+    Clash {
+        /// The first paths inside the zone.
+        paths: Vec<ZonePath>,
+        /// How many more.
+        more: usize,
     },
     /// A directory was needed.
     #[error("`{path}` is not a directory")]
@@ -87,6 +104,14 @@ pub enum DiskError {
     },
 }
 
+fn listed(paths: &[ZonePath], more: usize) -> String {
+    let quoted: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    match more {
+        0 => quoted.join(", "),
+        more => format!("{} and {more} more", quoted.join(", ")),
+    }
+}
+
 impl DiskError {
     /// Whether something was moved, removed or replaced since it was seen.
     pub(crate) fn is_gone(&self) -> bool {
@@ -139,8 +164,8 @@ impl Teach for DiskError {
     fn code(&self) -> Code {
         match self {
             Self::NotFound { .. } => Code::FileNotFound,
-            Self::Exists { .. } => Code::FileExists,
-            Self::NotAFile { .. } => Code::NotAFile,
+            Self::Exists { .. } | Self::Clash { .. } => Code::FileExists,
+            Self::NotAFile { .. } | Self::Stays { .. } => Code::NotAFile,
             Self::NotADirectory { .. } | Self::IntoItself { .. } | Self::TooDeep { .. } => {
                 Code::InvalidPath
             }
@@ -161,9 +186,17 @@ impl Teach for DiskError {
             Self::Exists { .. } => {
                 "choose another name, or delete it first with shed_delete".to_owned()
             }
-            Self::NotAFile { path, .. } => {
+            Self::Clash { .. } => {
+                "choose a directory of another name, or delete what is there with shed_delete"
+                    .to_owned()
+            }
+            Self::Stays { path, .. } => {
+                format!("remove it with shed_delete(path=\"{path}\"), or take the rest without it")
+            }
+            Self::NotAFile { path, found } if *found == Kind::Directory.describe() => {
                 format!("look into it with shed_tree(path=\"{path}\") and name a file")
             }
+            Self::NotAFile { .. } => "name a regular file".to_owned(),
             Self::NotADirectory { path } => {
                 let parent = path.parent().unwrap_or_else(ZonePath::root);
                 format!("a part of the path is a file; look with shed_tree(path=\"{parent}\")")
@@ -207,6 +240,7 @@ impl Teach for DiskError {
             Self::NotFound { path }
             | Self::Exists { path }
             | Self::NotAFile { path, .. }
+            | Self::Stays { path, .. }
             | Self::NotADirectory { path }
             | Self::Escape { path }
             | Self::IntoItself { path }
@@ -214,6 +248,10 @@ impl Teach for DiskError {
             | Self::Denied { path }
             | Self::Io { path, .. } => {
                 details.insert("path".to_owned(), path.display().into());
+            }
+            Self::Clash { paths, .. } => {
+                let paths: Vec<&str> = paths.iter().map(ZonePath::display).collect();
+                details.insert("paths".to_owned(), paths.into());
             }
             Self::Near { error, .. } => return error.details(),
             Self::Full | Self::Server(_) => {}

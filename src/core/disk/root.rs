@@ -48,6 +48,14 @@ impl Root {
         })
     }
 
+    /// A directory that is open already.
+    pub(super) fn of(directory: OwnedFd, location: PathBuf) -> Self {
+        Self {
+            directory,
+            location,
+        }
+    }
+
     /// The directory `name` below this one, made where it is missing. `name` may have several
     /// segments; it comes from the server, not from a caller.
     pub(crate) fn subdirectory(&self, name: &str) -> Result<Self, DiskError> {
@@ -68,7 +76,7 @@ impl Root {
 
     /// The directory `name` below this one, if there is one.
     pub(crate) fn existing_subdirectory(&self, name: &str) -> Result<Option<Self>, DiskError> {
-        match self.resolve(name, DIRECTORY, ResolveFlags::NO_SYMLINKS) {
+        match self.open_directory(name) {
             Ok(directory) => Ok(Some(Self {
                 directory,
                 location: self.location.join(name),
@@ -96,6 +104,12 @@ impl Root {
             directory: clone_handle(&self.directory)?,
             location: self.location.clone(),
         })
+    }
+
+    /// The same directory, opened once more: with locks of its own.
+    pub(crate) fn try_reopen(&self) -> Result<Self, DiskError> {
+        let directory = self.open_directory(".").map_err(DiskError::server)?;
+        Ok(Self::of(directory, self.location.clone()))
     }
 
     /// What is at `path`, not following a link in its last segment: for removing and renaming.
@@ -174,7 +188,7 @@ impl Root {
         if path.is_root() {
             return Ok((clone_handle(&self.directory)?, ZonePath::root()));
         }
-        match self.resolve(path.as_str(), DIRECTORY, ResolveFlags::NO_SYMLINKS) {
+        match self.open_directory(path.as_str()) {
             Ok(directory) => Ok((directory, path.clone())),
             Err(Errno::LOOP | Errno::NOTDIR) => {
                 let directory = self
@@ -240,6 +254,11 @@ impl Root {
     /// Only the handle.
     pub(super) fn into_handle(self) -> OwnedFd {
         self.directory
+    }
+
+    /// The directory at `path`, which the server names: no link is followed.
+    pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
+        self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
     }
 
     fn resolve(

@@ -4,27 +4,32 @@
 //! moves out of the zone whole. So a change is there or not there, and until it is confirmed the
 //! old state still exists and can be put back.
 
+mod directory;
+mod journal;
+
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::{kind_of, stat_at};
+use super::root::{clone_handle, kind_of, stat_at};
 use super::{DiskError, Entry, Kind, Root, Target, Vacancy};
 use crate::zone::ZonePath;
+
+pub use directory::{Merge, StagedDirectory, StagedEntry};
+pub(crate) use journal::Journal;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// The directory beside the zones of one home where content waits to be moved in or removed.
 #[derive(Debug)]
 pub struct Staging {
-    directory: Arc<OwnedFd>,
+    directory: OwnedFd,
     location: PathBuf,
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
@@ -34,7 +39,7 @@ impl Staging {
     pub(crate) fn new(root: &Root, owner: &str) -> Result<Self, DiskError> {
         Ok(Self {
             location: root.location().to_owned(),
-            directory: Arc::new(root.try_clone()?.into_handle()),
+            directory: root.try_clone()?.into_handle(),
             owner: owner.to_owned(),
         })
     }
@@ -52,7 +57,7 @@ impl Staging {
         Ok(Staged {
             file: File::from(file),
             location: self.location.join(&name),
-            at: Place::new(Arc::clone(&self.directory), name, ZonePath::root()),
+            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
             installed: false,
         })
     }
@@ -82,7 +87,11 @@ impl Staging {
         rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
             .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
         Ok(PrivateDirectory {
-            at: Place::new(Arc::clone(&self.directory), name.clone(), ZonePath::root()),
+            at: Place::new(
+                clone_handle(&self.directory)?,
+                name.clone(),
+                ZonePath::root(),
+            ),
             location: self.location.join(name),
         })
     }
@@ -90,12 +99,12 @@ impl Staging {
     /// Takes an entry out of its zone.
     pub(crate) fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
         let from = Place::new(
-            Arc::clone(&entry.place().parent),
+            clone_handle(&entry.place().parent)?,
             entry.place().name.clone(),
             entry.path().clone(),
         );
         let to = Place::new(
-            Arc::clone(&self.directory),
+            clone_handle(&self.directory)?,
             self.fresh_name(),
             ZonePath::root(),
         );
@@ -108,32 +117,48 @@ impl Staging {
     }
 
     /// Removes what processes left here that are gone: every name that does not begin with one of
-    /// `living`, which is asked after the names were read: who stages later is among them.
+    /// `living`, which is asked after the names were read: who stages later is among them. What a
+    /// journal may need stays until that was rolled back.
     pub(crate) fn sweep(
         &self,
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<(), DiskError> {
-        let path = ZonePath::root();
-        let listing = rustix::fs::Dir::read_from(&self.directory)
-            .map_err(|error| DiskError::of("list", &path, error))?;
-        let names: Vec<String> = listing
-            .flatten()
-            .map(|item| item.file_name().to_string_lossy().into_owned())
-            .filter(|name| name.contains('-'))
-            .collect();
-        if names.is_empty() {
-            return Ok(());
-        }
-        let living = living()?;
-        for name in names {
-            if !living
-                .iter()
-                .any(|owner| name.starts_with(&format!("{owner}-")))
-            {
+        let left = self.left_behind(living)?;
+        if !left.iter().any(|name| journal::is_journal(name)) {
+            for name in left {
                 remove_tree(&self.directory, &name)?;
             }
         }
         Ok(())
+    }
+
+    /// The journals of processes that are gone.
+    pub(crate) fn journals(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<Vec<String>, DiskError> {
+        let mut left = self.left_behind(living)?;
+        left.retain(|name| journal::is_journal(name));
+        Ok(left)
+    }
+
+    fn left_behind(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<Vec<String>, DiskError> {
+        let path = ZonePath::root();
+        let listing = rustix::fs::Dir::read_from(&self.directory)
+            .map_err(|error| DiskError::of("list", &path, error))?;
+        let mut names: Vec<String> = listing
+            .flatten()
+            .map(|item| item.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.contains('-'))
+            .collect();
+        if !names.is_empty() {
+            let living: Vec<String> = living()?.iter().map(|name| format!("{name}-")).collect();
+            names.retain(|name| !living.iter().any(|owner| name.starts_with(owner)));
+        }
+        Ok(names)
     }
 }
 
@@ -196,77 +221,17 @@ impl Staged {
             .len())
     }
 
-    /// Puts the finished file aside without an open handle, so that many can wait. Its content is
-    /// on disk from here on.
-    pub(crate) fn park(mut self) -> Result<Parked, DiskError> {
-        rustix::fs::fdatasync(&self.file)
-            .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
-        self.installed = true;
-        let place = &self.at;
-        Ok(Parked {
-            at: Place::new(
-                Arc::clone(&place.parent),
-                place.name.clone(),
-                ZonePath::root(),
-            ),
-            location: self.location.clone(),
-            taken: false,
-        })
-    }
-
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
     /// power cut cannot leave a torn or empty file.
     pub(crate) fn install(mut self, target: Target) -> Result<Installed, DiskError> {
-        let path = target.path().clone();
-        let (to, made, replaces) = match target {
-            Target::Entry(entry) => {
-                rustix::fs::fchmod(&self.file, Mode::from(entry.mode()))
-                    .map_err(|error| DiskError::of("write", &path, error))?;
-                let place = entry.place();
-                let to = Place::new(Arc::clone(&place.parent), place.name.clone(), path);
-                (to, Vec::new(), true)
-            }
-            Target::Vacancy(vacancy) => {
-                let (to, made) = make_directories(vacancy)?;
-                (to, made, false)
-            }
-        };
-        let outcome = rustix::fs::fdatasync(&self.file)
-            .map_err(|error| DiskError::of("write", &to.path, error))
-            .and_then(|()| {
-                let flags = if replaces {
-                    RenameFlags::EXCHANGE
-                } else {
-                    RenameFlags::NOREPLACE
-                };
-                move_place(&self.at, &to, flags, "write")
-            });
-        if let Err(error) = outcome {
-            remove_made(&made);
-            return Err(error);
+        let fail = |error| DiskError::of("write", target.path(), error);
+        if let Some(entry) = target.entry() {
+            rustix::fs::fchmod(&self.file, Mode::from(entry.mode())).map_err(fail)?;
         }
-        let old = Place::new(
-            Arc::clone(&self.at.parent),
-            self.at.name.clone(),
-            ZonePath::root(),
-        );
-        // A command that runs meanwhile may have put a directory there: it goes back whole.
-        let found = old.stat()?.filter(|_| replaces);
-        if found.is_some_and(|stat| kind_of(&stat) == Kind::Directory) {
-            report(&move_place(&to, &old, RenameFlags::EXCHANGE, "undo"));
-            return Err(DiskError::NotAFile {
-                path: to.path.clone(),
-                found: Kind::Directory.describe(),
-            });
-        }
+        rustix::fs::fdatasync(&self.file).map_err(fail)?;
+        let installed = Installed::new(&self.at, target)?;
         self.installed = true;
-        Ok(Installed {
-            at: to,
-            old,
-            replaced: replaces,
-            made,
-            kept: false,
-        })
+        Ok(installed)
     }
 }
 
@@ -278,49 +243,7 @@ impl Drop for Staged {
     }
 }
 
-/// A staged file that is closed and complete. Dropped, it is gone.
-#[derive(Debug)]
-pub(crate) struct Parked {
-    at: Place,
-    location: PathBuf,
-    taken: bool,
-}
-
-impl Parked {
-    /// The file, for looking at it.
-    pub(crate) fn handle(&self) -> Result<File, DiskError> {
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.at.parent, &*self.at.name, flags, Mode::empty())
-            .map(File::from)
-            .map_err(DiskError::server)
-    }
-
-    /// The file again, to be given its name.
-    pub(crate) fn open(mut self) -> Result<Staged, DiskError> {
-        let file = self.handle()?;
-        self.taken = true;
-        Ok(Staged {
-            file,
-            location: self.location.clone(),
-            at: Place::new(
-                Arc::clone(&self.at.parent),
-                self.at.name.clone(),
-                ZonePath::root(),
-            ),
-            installed: false,
-        })
-    }
-}
-
-impl Drop for Parked {
-    fn drop(&mut self) {
-        if !self.taken {
-            let _gone = rustix::fs::unlinkat(&self.at.parent, &*self.at.name, AtFlags::empty());
-        }
-    }
-}
-
-/// A file that has its name, while the old one still exists. Dropped without
+/// Something that has its name, while what had it before still exists. Dropped without
 /// [`Installed::keep`], the old state comes back.
 #[derive(Debug)]
 pub(crate) struct Installed {
@@ -332,11 +255,54 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
+    /// Gives what is staged at `staged` the name of `target`, in one rename.
+    fn new(staged: &Place, target: Target) -> Result<Self, DiskError> {
+        let path = target.path().clone();
+        let replaced = target.entry().map(Entry::kind);
+        let (at, made) = match target {
+            Target::Entry(entry) => {
+                let place = entry.place();
+                let at = Place::new(clone_handle(&place.parent)?, place.name.clone(), path);
+                (at, Vec::new())
+            }
+            Target::Vacancy(vacancy) => make_directories(vacancy)?,
+        };
+        let flags = match replaced {
+            Some(_) => RenameFlags::EXCHANGE,
+            None => RenameFlags::NOREPLACE,
+        };
+        if let Err(error) = move_place(staged, &at, flags, "write") {
+            remove_made(&made);
+            return Err(error);
+        }
+        let old = Place::new(
+            clone_handle(&staged.parent)?,
+            staged.name.clone(),
+            ZonePath::root(),
+        );
+        // A command that runs meanwhile may have put a directory there: it goes back whole.
+        let found = old.stat()?.map(|stat| kind_of(&stat));
+        if found == Some(Kind::Directory) && replaced != Some(Kind::Directory) {
+            report(&move_place(&at, &old, RenameFlags::EXCHANGE, "undo"));
+            return Err(DiskError::NotAFile {
+                path: at.path.clone(),
+                found: Kind::Directory.describe(),
+            });
+        }
+        Ok(Self {
+            at,
+            old,
+            replaced: replaced.is_some(),
+            made,
+            kept: false,
+        })
+    }
+
     /// Makes the change final.
     pub(crate) fn keep(mut self) {
         self.kept = true;
         if self.replaced {
-            let _gone = rustix::fs::unlinkat(&self.old.parent, &*self.old.name, AtFlags::empty());
+            report(&remove_tree(&self.old.parent, &self.old.name));
         }
     }
 }
@@ -346,14 +312,16 @@ impl Drop for Installed {
         if self.kept {
             return;
         }
-        let flags = if self.replaced {
-            RenameFlags::EXCHANGE
+        let (at, old) = (&self.at, &self.old);
+        let back = if self.replaced {
+            // Where a command took the new one away meanwhile, the old one still comes back.
+            move_place(at, old, RenameFlags::EXCHANGE, "undo")
+                .or_else(|_| move_place(old, at, RenameFlags::NOREPLACE, "undo"))
         } else {
-            RenameFlags::NOREPLACE
+            move_place(at, old, RenameFlags::NOREPLACE, "undo")
         };
-        let back = move_place(&self.at, &self.old, flags, "undo");
         report(&back);
-        let _gone = rustix::fs::unlinkat(&self.old.parent, &*self.old.name, AtFlags::empty());
+        report(&remove_tree(&self.old.parent, &self.old.name));
         remove_made(&self.made);
     }
 }
@@ -401,7 +369,7 @@ impl Renamed {
     pub(crate) fn new(entry: &Entry, vacancy: Vacancy) -> Result<Self, DiskError> {
         let place = entry.place();
         let from = Place::new(
-            Arc::clone(&place.parent),
+            clone_handle(&place.parent)?,
             place.name.clone(),
             place.path.clone(),
         );
@@ -468,7 +436,7 @@ fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> 
         }
         match result {
             Ok(()) => made.push(Place::new(
-                Arc::clone(&place.parent),
+                clone_handle(&place.parent)?,
                 name.clone(),
                 ZonePath::root(),
             )),
@@ -477,8 +445,7 @@ fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> 
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
-            .map_err(|error| DiskError::of("create", &place.path, error))?
-            .into();
+            .map_err(|error| DiskError::of("create", &place.path, error))?;
     }
     Ok((place, made))
 }

@@ -1,5 +1,7 @@
 //! Effects that are undone, trees of any depth, and links that lead nowhere.
 
+mod directories;
+
 use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
 use super::root::{kind_of, open_raw, reopen_raw};
-use super::{DiskError, Kind, Root};
+use super::{DiskError, Entry, Kind, Root};
 use crate::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// One entry of a walk.
@@ -27,6 +27,11 @@ pub struct Found {
 }
 
 impl Found {
+    pub(super) fn new(path: ZonePath, stat: Stat) -> Self {
+        let kind = kind_of(&stat);
+        Self { path, kind, stat }
+    }
+
     /// Size of a file in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
@@ -43,22 +48,40 @@ pub struct Totals {
     pub files: u64,
 }
 
+/// Space that a tree takes, and the largest file in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// All of it.
+    pub totals: Totals,
+    /// Path, below what was weighed, and size; nothing where there is no file.
+    pub largest: Option<(ZonePath, u64)>,
+}
+
+impl Weight {
+    /// One file.
+    #[must_use]
+    pub fn of_file(size: u64) -> Self {
+        let mut weight = Self::default();
+        weight.add(b"", size);
+        weight
+    }
+
+    /// One file more, `path` below the top.
+    fn add(&mut self, path: &[u8], size: u64) {
+        self.totals.bytes += size;
+        self.totals.files += 1;
+        if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
+            let path = String::from_utf8_lossy(path).into_owned();
+            self.largest = Some((ZonePath::found(path), size));
+        }
+    }
+}
+
 impl Root {
     /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
     /// can say them.
     pub fn list(&self, path: &ZonePath) -> Result<Vec<Found>, DiskError> {
-        let (directory, real) = self.directory(path)?;
-        let mut found = Vec::new();
-        each(&directory, &real, |name, stat| {
-            if let Ok(name) = name.to_str() {
-                found.push(Found {
-                    path: real.join(name),
-                    kind: kind_of(&stat),
-                    stat,
-                });
-            }
-        })?;
-        Ok(found)
+        self.hold(path)?.list()
     }
 
     /// Every entry below `path`, parents before children, directories that vanish meanwhile left
@@ -103,6 +126,58 @@ impl Root {
             }
         })?;
         Ok(totals)
+    }
+
+    /// What goes with an entry to another place: files and directories, and nothing else. `skip`
+    /// gets the path below the entry and says what stays behind, with everything below it. Fails
+    /// at a link, at a special file and at a name that no path can say.
+    pub fn weigh(
+        &self,
+        entry: &Entry,
+        mut skip: impl FnMut(&ZonePath) -> bool,
+    ) -> Result<Weight, DiskError> {
+        let mut weight = Weight::default();
+        let above = entry.path().as_str().len() + usize::from(!entry.path().is_root());
+        let mut fault = None;
+        let mut look = |path: &[u8], kind: Kind, size: u64| {
+            let place = String::from_utf8_lossy(path);
+            let inside = ZonePath::found(place.get(above..).unwrap_or_default().to_owned());
+            if fault.is_some() || skip(&inside) {
+                return;
+            }
+            let path_of = || ZonePath::found(place.clone().into_owned());
+            match kind {
+                _ if std::str::from_utf8(path).is_err() => {
+                    fault = Some(DiskError::Stays {
+                        path: path_of(),
+                        what: "has a name that is not UTF-8",
+                    });
+                }
+                Kind::File | Kind::Directory if path.len() > PATH_MAX_BYTES => {
+                    fault = Some(DiskError::TooDeep {
+                        path: entry.path().clone(),
+                    });
+                }
+                Kind::File => weight.add(inside.as_str().as_bytes(), size),
+                Kind::Directory => {}
+                Kind::Symlink | Kind::Special => {
+                    fault = Some(DiskError::Stays {
+                        path: path_of(),
+                        what: match kind {
+                            Kind::Symlink => "is a symbolic link",
+                            _ => "is a special file",
+                        },
+                    });
+                }
+            }
+        };
+        look(entry.path().as_str().as_bytes(), entry.kind(), entry.size());
+        if entry.kind() == Kind::Directory {
+            self.survey(entry.path(), |path, kind, stat| {
+                look(path, kind, stat.st_size as u64);
+            })?;
+        }
+        fault.map_or(Ok(weight), Err)
     }
 
     /// Every name below one directory, also those that are not UTF-8. Paths are those below the
@@ -184,7 +259,7 @@ impl Below {
     }
 }
 
-fn each(
+pub(super) fn each(
     directory: &OwnedFd,
     path: &ZonePath,
     mut visit: impl FnMut(&CStr, Stat),

@@ -45,7 +45,7 @@ pub(super) fn changing(
         }
     }
     let outcome = outcome?;
-    zone.shed.expect_within_quota(&zone.home)?;
+    zone.shed.expect_room(&zone.home, 0)?;
     Ok(outcome)
 }
 

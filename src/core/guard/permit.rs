@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::lock;
 use super::queue::Turn;
 use crate::disk::{
-    DiskError, Entry, Installed, Parked, Removed, Renamed, Staged, Staging, Target, Totals, Vacancy,
+    DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
+    Totals, Vacancy, Weight,
 };
 use crate::history::{Author, CommitId};
 use crate::ledger::{Intent, Plan};
@@ -20,8 +21,8 @@ pub struct Needs {
     paths: Vec<ZonePath>,
     bytes: i64,
     files: i64,
-    /// Size of the largest file that comes into being.
-    largest: u64,
+    /// The largest file that comes into being, and its size.
+    largest: Option<(ZonePath, u64)>,
     /// The locked edit that this change ends; it is not in its own way.
     ends_lock: bool,
 }
@@ -33,20 +34,46 @@ impl Needs {
             paths: vec![target.path().clone()],
             bytes: size as i64 - target.size() as i64,
             files: i64::from(target.entry().is_none()),
-            largest: size,
+            largest: Some((target.path().clone(), size)),
             ends_lock: false,
         }
     }
 
-    /// Both changes at once.
-    pub fn and(mut self, other: Self) -> Self {
-        self.paths.extend(other.paths);
+    /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
+    pub fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
         Self {
-            paths: self.paths,
-            bytes: self.bytes + other.bytes,
-            files: self.files + other.files,
-            largest: self.largest.max(other.largest),
-            ends_lock: self.ends_lock && other.ends_lock,
+            paths: vec![target.path().clone()],
+            bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
+            files: weight.totals.files as i64 - replaced.files as i64,
+            largest: weight.largest.as_ref().map(|(inside, size)| {
+                let path = target.path().clone();
+                let path = if inside.is_root() {
+                    path
+                } else {
+                    path.join(inside.as_str())
+                };
+                (path, *size)
+            }),
+            ends_lock: false,
+        }
+    }
+
+    /// What this much held is free again.
+    pub(crate) fn giving_back(mut self, replaced: Totals) -> Self {
+        self.bytes -= replaced.bytes as i64;
+        self.files -= replaced.files as i64;
+        self
+    }
+
+    /// A directory gets what was staged, beside what it has.
+    pub fn merge(merge: &Merge) -> Self {
+        let weight = merge.weight();
+        Self {
+            paths: merge.paths().cloned().collect(),
+            bytes: weight.totals.bytes as i64,
+            files: weight.totals.files as i64,
+            largest: merge.largest(),
+            ends_lock: false,
         }
     }
 
@@ -105,13 +132,8 @@ impl<'a> Writer<'a> {
     pub fn guard(self, needs: Needs) -> Result<Permit<'a>, Error> {
         let zone = self.zone;
         let limit = zone.shed.settings().largest_file();
-        if needs.largest > limit {
-            return Err(SizeError {
-                path: needs.paths.first().cloned().unwrap_or_else(ZonePath::root),
-                size: needs.largest,
-                limit,
-            }
-            .into());
+        if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
+            return Err(SizeError { path, size, limit }.into());
         }
         if !needs.ends_lock {
             for path in &needs.paths {
@@ -159,9 +181,14 @@ pub struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// Gives staged content its name.
-    pub fn install(self, staged: Staged, target: Target) -> Result<Change<'a>, Error> {
+    /// Gives a staged file or directory its name.
+    pub fn install(
+        self,
+        staged: impl Into<StagedEntry>,
+        target: Target,
+    ) -> Result<Change<'a>, Error> {
         let effect = staged
+            .into()
             .install(target)
             .map_err(|error| self.explain(error))?;
         Ok(Change {
@@ -170,17 +197,11 @@ impl<'a> Permit<'a> {
         })
     }
 
-    /// Gives each of several files its name; all of them, or none.
-    pub(crate) fn install_all(self, files: Vec<(Parked, Target)>) -> Result<Change<'a>, Error> {
-        let mut installed = InstalledAll::default();
-        for (parked, target) in files {
-            let effect = parked.open().and_then(|staged| staged.install(target));
-            installed
-                .0
-                .push(effect.map_err(|error| self.explain(error))?);
-        }
+    /// Moves what was staged into a directory that is there.
+    pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
+        let effect = merge.carry_out().map_err(|error| self.explain(error))?;
         Ok(Change {
-            effect: Effect::InstalledAll(installed),
+            effect: Effect::Several(effect),
             permit: self,
         })
     }
@@ -228,39 +249,20 @@ impl Drop for Permit<'_> {
 #[derive(Debug)]
 enum Effect {
     Installed(Installed),
-    InstalledAll(InstalledAll),
     Removed(Removed),
     Renamed(Renamed),
+    Several(Journal),
 }
 
 impl Effect {
     fn keep(self) -> Result<(), DiskError> {
         match self {
             Self::Installed(installed) => installed.keep(),
-            Self::InstalledAll(all) => all.keep(),
             Self::Removed(removed) => return removed.keep(),
             Self::Renamed(renamed) => renamed.keep(),
+            Self::Several(journal) => return journal.keep(),
         }
         Ok(())
-    }
-}
-
-/// Several files that have their names. Dropped, the last goes first, so that the directories made
-/// for the first are empty when it goes.
-#[derive(Debug, Default)]
-struct InstalledAll(Vec<Installed>);
-
-impl InstalledAll {
-    fn keep(mut self) {
-        self.0.drain(..).for_each(Installed::keep);
-    }
-}
-
-impl Drop for InstalledAll {
-    fn drop(&mut self) {
-        while let Some(last) = self.0.pop() {
-            drop(last);
-        }
     }
 }
 
@@ -277,7 +279,7 @@ impl Change<'_> {
     /// Makes the change final: one commit where the zone has history, then the registry.
     /// `message` is the caller's commit message; empty means `default`.
     pub fn commit(self, message: Option<&str>, default: &str) -> Result<Option<CommitId>, Error> {
-        let Self { effect, mut permit } = self;
+        let Self { mut permit, effect } = self;
         let zone = permit.writer.zone;
         let commit = if zone.name.is_versioned() {
             let message = message.filter(|text| !text.trim().is_empty());

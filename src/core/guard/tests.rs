@@ -255,3 +255,92 @@ fn a_turn_waits_for_another_process() {
         assert!(was_released);
     });
 }
+
+#[test]
+fn directories_arrive_with_their_space_and_one_commit() {
+    let scene = Scene::new();
+    for name in ["storage", "documents"] {
+        let zone = scene.zone(name);
+        let install = |files: &[&str], keep: bool| {
+            let writer = zone.writer("test")?;
+            let staged = writer.staging().directory()?;
+            for file in files {
+                let mut file = staged.create_file(&path(file), false)?;
+                std::io::Write::write_all(&mut file, b"12345").expect("written");
+            }
+            let change = match zone.data().entry(&path("d/e")) {
+                Ok(there) => {
+                    let merge = staged.merge_into(zone.data(), &there)?;
+                    writer.guard(Needs::merge(&merge))?.merge(merge)?
+                }
+                Err(_) => {
+                    let target = zone.target("path", &path("d/e"))?;
+                    let needs = Needs::install(&target, &staged.weight()?, Totals::default());
+                    writer.guard(needs)?.install(staged, target)?
+                }
+            };
+            if keep {
+                change.commit(None, "Add")?;
+            }
+            Ok::<(), Error>(())
+        };
+        for (files, keep, expected) in [
+            (&["a", "b/c"], false, 0),
+            (&["a", "b/c"], true, 2),
+            (&["f", "b/g"], false, 2),
+            (&["f", "b/g"], true, 4),
+        ] {
+            install(files, keep).expect("fits");
+            let totals = Totals {
+                bytes: expected * 5,
+                files: expected,
+            };
+            assert_eq!(scene.used(name), totals, "{name} {files:?}");
+            assert_eq!(
+                zone.measure().expect("measured"),
+                totals,
+                "{name} {files:?}"
+            );
+        }
+        let error = install(&["a", "n"], true).expect_err("in the way");
+        assert_eq!(error.code(), Code::FileExists);
+        assert_eq!(error.details()["paths"], serde_json::json!(["d/e/a"]));
+        assert_eq!(scene.used(name).files, 4);
+        lockedit::open(&zone, &path("d/e/a")).expect("opened");
+        install(&["o"], true).expect("a lock beside is not in the way");
+        assert_eq!(scene.intents(), 0);
+    }
+    let documents = scene.zone("documents");
+    let changes = documents
+        .history()
+        .expect("opens")
+        .changes()
+        .expect("compared");
+    assert_eq!(changes.changed, Vec::new(), "all is committed");
+    let staged = fs::read_dir(scene.at("staging")).expect("listed");
+    let names = staged.map(|item| item.expect("an item").file_name());
+    let names: Vec<_> = names
+        .filter(|name| !name.to_string_lossy().ends_with(".lock"))
+        .collect();
+    assert_eq!(names, Vec::<std::ffi::OsString>::new());
+}
+
+#[test]
+fn the_largest_file_of_a_directory_counts() {
+    let base = TempDir::new().expect("a directory");
+    let mut settings = Settings::new(base.path());
+    settings.max_file_size_mb = 1;
+    let shed = Shed::open(settings).expect("opens");
+    let caller = Caller::shared(Chat::default());
+    let zone = shed.zone(&caller, "storage").expect("a zone");
+    let writer = zone.writer("test").expect("a turn");
+    let staged = writer.staging().directory().expect("made");
+    let file = staged.create_file(&path("b/large"), false).expect("made");
+    file.set_len(MEBIBYTE + 1).expect("grown");
+    let target = zone.target("path", &path("d")).expect("free");
+    let weight = staged.weight().expect("weighed");
+    let error = writer.guard(Needs::install(&target, &weight, Totals::default()));
+    let error = error.expect_err("too large");
+    assert_eq!(error.code(), Code::FileTooLarge);
+    assert_eq!(error.details()["path"], "d/b/large");
+}

@@ -26,12 +26,14 @@ pub struct Usage {
     pub totals: Totals,
 }
 
-/// An intent whose process is gone.
+/// The intents of one zone whose processes are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
     /// The zone to repair.
     pub zone: String,
-    /// The operation that was under way.
+    /// Which ones, as a JSON list.
+    ids: String,
+    /// The latest operation that was under way.
     pub operation: String,
     /// Name for the author line of the repairing commit.
     pub author_name: String,
@@ -180,8 +182,8 @@ impl Ledger {
     pub(crate) fn orphans(&self, home: &str) -> Result<Vec<Orphan>, LedgerError> {
         let connection = self.connection();
         let mut statement = connection.prepare_cached(
-            "SELECT zone, operation, author_name, author_email, max(id) FROM intents
-             WHERE home = ?1 AND instance = '' GROUP BY zone",
+            "SELECT zone, operation, author_name, author_email, json_group_array(id), max(id)
+             FROM intents WHERE home = ?1 AND instance = '' GROUP BY zone",
         )?;
         let rows = statement.query_map([home], |row| {
             Ok(Orphan {
@@ -189,16 +191,17 @@ impl Ledger {
                 operation: row.get(1)?,
                 author_name: row.get(2)?,
                 author_email: row.get(3)?,
+                ids: row.get(4)?,
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The zone is repaired.
-    pub(crate) fn repaired(&self, home: &str, zone: &str) -> Result<(), LedgerError> {
+    pub(crate) fn repaired(&self, orphan: &Orphan) -> Result<(), LedgerError> {
         self.connection().execute(
-            "DELETE FROM intents WHERE home = ?1 AND zone = ?2 AND instance = ''",
-            (home, zone),
+            "DELETE FROM intents WHERE id IN (SELECT value FROM json_each(?1))",
+            [&orphan.ids],
         )?;
         Ok(())
     }

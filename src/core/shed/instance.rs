@@ -53,8 +53,11 @@ impl Instance {
         &self.name
     }
 
-    /// The names of all processes that share the data.
+    /// The names of all processes that share the data. Of the dead whose changes are marked as
+    /// unfinished none is among them: whoever marks them now is waited for.
     pub(super) fn living(&self) -> Result<Vec<String>, DiskError> {
+        let registering = self.directory.try_reopen()?;
+        lock(registering.handle(), FlockOperation::LockShared)?;
         let entries = self.directory.list(&ZonePath::root())?;
         Ok(entries
             .into_iter()

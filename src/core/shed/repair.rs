@@ -17,13 +17,18 @@ impl Shed {
     /// staging the first time: what was staged without a change has no intent that tells of it.
     pub(super) fn make_ready(&self, home: &Home) -> Result<(), Error> {
         if !self.visited().contains(&home.key) {
+            self.roll_back(home)?;
             if let Err(error) = self.sweep(home) {
                 // Only space is lost.
                 tracing::warn!(%error, "what a dead process staged is still there");
             }
             self.visited().insert(home.key.clone());
         }
-        for orphan in self.ledger.orphans(&home.key)? {
+        let orphans = self.ledger.orphans(&home.key)?;
+        if !orphans.is_empty() {
+            self.roll_back(home)?;
+        }
+        for orphan in orphans {
             self.repair(home, &orphan)?;
         }
         let measured = self.ledger.usage(&home.key)?;
@@ -36,6 +41,24 @@ impl Shed {
             if !measured.iter().any(|usage| usage.zone == zone.as_str()) {
                 self.measure(home, zone)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Undoes changes of several renames that dead processes did not end.
+    fn roll_back(&self, home: &Home) -> Result<(), Error> {
+        let staging = self.staging(home)?;
+        let journals = || staging.journals(|| self.instance.living());
+        if journals()?.is_empty() {
+            return Ok(());
+        }
+        let mut turns = Vec::new();
+        for zone in ZoneName::PERSONAL {
+            turns.push(self.turn(home, zone)?);
+        }
+        for journal in journals()? {
+            staging.roll_back(&journal)?;
+            tracing::warn!(home = home.key, "undid a change that was interrupted");
         }
         Ok(())
     }
@@ -66,7 +89,7 @@ impl Shed {
         }
         self.measure(home, zone)?;
         self.sweep(home)?;
-        self.ledger.repaired(&home.key, zone.as_str())?;
+        self.ledger.repaired(orphan)?;
         tracing::warn!(
             home = home.key,
             zone = zone.as_str(),

@@ -1,14 +1,14 @@
 //! One request that brings files.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::Write;
 
 use serde_json::{Map, Value};
 
 use super::Transit;
-use crate::disk::{DiskError, Entry, Parked, Staged, Staging, Stamp, Target};
+use crate::disk::{DiskError, Entry, StagedDirectory, Stamp, Target, Totals};
 use crate::guard::{Needs, SizeError, check_lock};
-use crate::ledger::QuotaError;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Teach, Zone};
 
@@ -40,7 +40,8 @@ pub struct Upload<'a> {
     directory: ZonePath,
     existing: Existing,
     transit: Transit,
-    staging: Staging,
+    /// Holds the files by their number.
+    arrived: StagedDirectory,
     files: Vec<Waiting>,
     names: HashSet<String>,
     /// Bytes since the space in use was asked for.
@@ -53,7 +54,6 @@ struct Waiting {
     name: String,
     path: ZonePath,
     size: u64,
-    parked: Parked,
 }
 
 /// A file that was stored.
@@ -108,7 +108,7 @@ impl<'a> Upload<'a> {
             directory,
             existing,
             transit,
-            staging: zone.staging()?,
+            arrived: zone.stage_directory()?,
             files: Vec::new(),
             names: HashSet::new(),
             unchecked: QUOTA_STEP,
@@ -139,13 +139,13 @@ impl<'a> Upload<'a> {
             check_lock(self.zone, &path)?;
         }
         self.transit.replace(target.size());
-        let staged = self.staging.create()?;
+        let file = self.arrived.create_file(&place(self.files.len()), false)?;
         Ok(Incoming {
             upload: self,
             name,
             path,
             size: 0,
-            staged,
+            file,
         })
     }
 
@@ -183,19 +183,9 @@ impl<'a> Upload<'a> {
             return Ok(());
         }
         self.unchecked = 0;
-        let home = &self.zone.home;
-        let used = self.zone.shed.used(home)?;
-        if used + arriving > home.limit {
-            return Err(self.zone.explain(
-                QuotaError {
-                    used,
-                    needed: arriving,
-                    limit: home.limit,
-                }
-                .into(),
-            ));
-        }
-        Ok(())
+        let zone = self.zone;
+        let room = zone.shed.expect_room(&zone.home, arriving);
+        room.map_err(|error| zone.explain(error))
     }
 
     /// Gives all files their names, in one change. `message` is the commit message.
@@ -209,7 +199,7 @@ impl<'a> Upload<'a> {
 
     /// The same, if `allowed` has nothing against what is there, which nobody changes in between.
     pub fn store_if(
-        mut self,
+        self,
         operation: &'static str,
         message: Option<&str>,
         allowed: impl Fn(Option<&Entry>) -> Result<(), Error>,
@@ -218,43 +208,73 @@ impl<'a> Upload<'a> {
             return Err(UploadError::Nothing.into());
         }
         let writer = self.zone.receiver(operation)?;
-        let files = std::mem::take(&mut self.files);
         let mut taken = HashSet::new();
-        let mut needs = Needs::default();
-        let mut stored = Vec::new();
-        let mut installs = Vec::new();
-        for file in files {
+        let mut targets = Vec::new();
+        for file in &self.files {
             let target = self.target(FILE, &file.path, &taken)?;
             allowed(target.entry())?;
             taken.insert(target.path().key());
-            needs = needs.and(Needs::write(&target, file.size));
-            stored.push(Stored {
-                name: file.name,
-                path: target.path().clone(),
-                size: file.size,
-                created: target.entry().is_none(),
-                stamp: None,
-            });
-            installs.push((file.parked, target));
+            targets.push(target);
         }
-        let alone = match installs.as_slice() {
-            [(parked, _)] => Some(parked.handle()?),
-            _ => None,
+        let stored = |file: &Waiting, target: &Target| Stored {
+            name: file.name.clone(),
+            path: target.path().clone(),
+            size: file.size,
+            created: target.entry().is_none(),
+            stamp: None,
         };
-        let default = match stored.as_slice() {
-            [file] => format!("Upload {}", file.path),
-            files => format!("Upload {} files", files.len()),
+        let mut all: Vec<Stored> = self
+            .files
+            .iter()
+            .zip(&targets)
+            .map(|(f, t)| stored(f, t))
+            .collect();
+        if targets.len() == 1
+            && let Some(target) = targets.pop()
+        {
+            let mut staged = self.arrived.take(&place(0))?;
+            let written = staged
+                .file()
+                .try_clone()
+                .map_err(|error| DiskError::of("look at", target.path(), error))?;
+            let needs = Needs::write(&target, staged.size()?);
+            let default = format!("Upload {}", target.path());
+            writer
+                .guard(needs)?
+                .install(staged, target)?
+                .commit(message, &default)?;
+            // Of the very file that was written: another writer may have replaced it already.
+            let stamp = Stamp::of_file(&written)?;
+            all.iter_mut().for_each(|file| file.stamp = Some(stamp));
+            return Ok(all);
+        }
+        let default = format!("Upload {} files", targets.len());
+        let tree = self.zone.stage_directory()?;
+        let mut replaced = Totals::default();
+        for (number, target) in targets.iter().enumerate() {
+            tree.adopt(&self.arrived, &place(number), target.path())
+                .map_err(|error| self.zone.explain_disk(error))?;
+            replaced.bytes += target.size();
+            replaced.files += u64::from(target.entry().is_some());
+        }
+        let data = self.zone.data();
+        let root = data.entry(&ZonePath::root())?;
+        let merge = match self.existing {
+            Existing::Replace => tree.merge_over(data, &root),
+            Existing::Keep => tree.merge_into(data, &root),
         };
+        let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
         writer
-            .guard(needs)?
-            .install_all(installs)?
+            .guard(Needs::merge(&merge).giving_back(replaced))?
+            .merge(merge)?
             .commit(message, &default)?;
-        // Of the very file that was written: another writer may have replaced it already.
-        if let (Some(file), [stored]) = (alone, stored.as_mut_slice()) {
-            stored.stamp = Some(Stamp::of_file(&file)?);
-        }
-        Ok(stored)
+        Ok(all)
     }
+}
+
+/// Where the file of that number waits.
+fn place(number: usize) -> ZonePath {
+    ZonePath::found(number.to_string())
 }
 
 /// A file of an upload that is arriving.
@@ -264,7 +284,7 @@ pub struct Incoming<'a> {
     name: String,
     path: ZonePath,
     size: u64,
-    staged: Staged,
+    file: File,
 }
 
 impl<'a> Incoming<'a> {
@@ -288,8 +308,7 @@ impl<'a> Incoming<'a> {
         self.size += bytes;
         self.announce(self.size)?;
         self.upload.admit(bytes)?;
-        self.staged
-            .file()
+        self.file
             .write_all(piece)
             .map_err(|error| DiskError::of("write", &self.path, error))?;
         Ok(())
@@ -297,12 +316,15 @@ impl<'a> Incoming<'a> {
 
     /// The file is complete.
     pub fn finish(self) -> Result<Upload<'a>, Error> {
+        // Now, not when others wait for the turn that this upload has.
+        self.file
+            .sync_data()
+            .map_err(|error| DiskError::of("write", &self.path, error))?;
         let mut upload = self.upload;
         upload.files.push(Waiting {
             name: self.name,
             path: self.path,
             size: self.size,
-            parked: self.staged.park()?,
         });
         Ok(upload)
     }

@@ -23,13 +23,19 @@ impl ZoneName {
 
     /// Reads the value of the parameter `zone`, in any case.
     pub fn parse(text: &str) -> Result<Self, ZoneError> {
+        Self::parse_parameter("zone", text)
+    }
+
+    /// The same for a parameter of another name.
+    pub fn parse_parameter(parameter: &'static str, text: &str) -> Result<Self, ZoneError> {
         match text.trim().to_ascii_lowercase().as_str() {
             "uploads" => Ok(Self::Uploads),
             "storage" => Ok(Self::Storage),
             "documents" => Ok(Self::Documents),
             "group" => Ok(Self::Group),
-            "" => Err(ZoneError::Missing),
+            "" => Err(ZoneError::Missing { parameter }),
             _ => Err(ZoneError::Unknown {
+                parameter,
                 zone: text.chars().take(80).collect(),
             }),
         }
@@ -79,11 +85,16 @@ impl std::fmt::Display for ZoneName {
 #[derive(Debug, thiserror::Error)]
 pub enum ZoneError {
     /// Empty.
-    #[error("parameter `zone` is required, got an empty string")]
-    Missing,
+    #[error("parameter `{parameter}` is required, got an empty string")]
+    Missing {
+        /// Which parameter.
+        parameter: &'static str,
+    },
     /// None of the four.
-    #[error("parameter `zone` must be uploads, storage, documents or group, got: `{zone}`")]
+    #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
     Unknown {
+        /// Which parameter.
+        parameter: &'static str,
         /// What was sent.
         zone: String,
     },
@@ -101,7 +112,7 @@ pub enum ZoneError {
 impl Teach for ZoneError {
     fn code(&self) -> Code {
         match self {
-            Self::Missing => Code::MissingParameter,
+            Self::Missing { .. } => Code::MissingParameter,
             Self::Unknown { .. } => Code::InvalidZone,
             Self::Readonly => Code::ZoneReadonly,
             Self::NoGroups => Code::GroupNotAvailable,
@@ -111,7 +122,7 @@ impl Teach for ZoneError {
 
     fn hint(&self) -> String {
         match self {
-            Self::Missing | Self::Unknown { .. } => {
+            Self::Missing { .. } | Self::Unknown { .. } => {
                 "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in".to_owned()
             }
             Self::Readonly => {
@@ -127,9 +138,9 @@ impl Teach for ZoneError {
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         match self {
-            Self::Missing | Self::NoGroups | Self::ReadOnlyScope => {}
-            Self::Unknown { zone } => {
-                details.insert("parameter".to_owned(), "zone".into());
+            Self::Missing { .. } | Self::NoGroups | Self::ReadOnlyScope => {}
+            Self::Unknown { parameter, zone } => {
+                details.insert("parameter".to_owned(), (*parameter).into());
                 details.insert("received".to_owned(), zone.as_str().into());
             }
             Self::Readonly => {

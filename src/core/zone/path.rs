@@ -237,7 +237,8 @@ impl std::fmt::Display for ZonePath {
     }
 }
 
-fn is_reserved(name: &str) -> bool {
+/// Whether a name is kept for the server.
+pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED
         .iter()
         .any(|reserved| reserved.eq_ignore_ascii_case(name))

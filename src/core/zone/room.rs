@@ -2,7 +2,7 @@
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
-use crate::disk::{DiskError, Entry, Kind, Root, Staged, Staging, Target, Totals, Vacancy};
+use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
 use crate::guard::{Writer, queue::Turn};
 use crate::history::{Author, History};
 use crate::{Caller, Error, Shed};
@@ -75,8 +75,15 @@ impl<'a> Zone<'a> {
 
     /// A path parameter that must name something inside the zone, for a change.
     pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
-        let path = self.path(parameter, text)?;
+        let path = self.path_to_fill(parameter, text)?;
         path.refuse_root(parameter)?;
+        Ok(path)
+    }
+
+    /// The same where the root can be named, too: as a directory that gets entries, or gives all
+    /// that it has.
+    pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
         self.refuse_git(parameter, &path)?;
         Ok(path)
     }
@@ -111,8 +118,7 @@ impl<'a> Zone<'a> {
         parameter: &'static str,
         text: &str,
     ) -> Result<ZonePath, Error> {
-        let path = self.path(parameter, text)?;
-        self.refuse_git(parameter, &path)?;
+        let path = self.path_to_fill(parameter, text)?;
         match self.data.followed(&path) {
             Ok(entry) if entry.kind() != Kind::Directory => {
                 Err(self.explain_disk(DiskError::NotADirectory { path }))
@@ -142,6 +148,15 @@ impl<'a> Zone<'a> {
 
     /// A file to create or replace. A new name must suit every system.
     pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self.destination(parameter, path)?;
+        target
+            .expect_file()
+            .map_err(|error| self.explain_disk(error))?;
+        Ok(target)
+    }
+
+    /// Whatever is at `path`, or a free name there. A new name must suit every system.
+    pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self
             .data
             .target(path)
@@ -149,9 +164,6 @@ impl<'a> Zone<'a> {
         if let Target::Vacancy(vacancy) = &target {
             path.check_new_names(parameter, vacancy.existing_segments())?;
         }
-        target
-            .expect_file()
-            .map_err(|error| self.explain_disk(error))?;
         Ok(target)
     }
 
@@ -193,7 +205,12 @@ impl<'a> Zone<'a> {
 
     /// Content that waits to be moved in; nobody sees it.
     pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
-        Ok(self.staging()?.write(content)?)
+        Ok(self.shed.staging(&self.home)?.write(content)?)
+    }
+
+    /// The same for a directory.
+    pub(crate) fn stage_directory(&self) -> Result<StagedDirectory, Error> {
+        Ok(self.shed.staging(&self.home)?.directory()?)
     }
 
     /// Takes the caller's turn to delete: the one change that uploads allow.
@@ -204,11 +221,6 @@ impl<'a> Zone<'a> {
     /// Takes the caller's turn to store what a person brings: the one way into uploads.
     pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
         Writer::new(self, operation)
-    }
-
-    /// Where content is prepared that arrives bit by bit.
-    pub(crate) fn staging(&self) -> Result<Staging, Error> {
-        self.shed.staging(&self.home)
     }
 
     /// Says in a failure which zone it was met in.

@@ -1,0 +1,253 @@
+//! What can be wrong with an archive.
+
+use serde_json::{Map, Value};
+use zip::result::ZipError;
+
+use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
+use crate::ledger::human_size;
+use crate::zone::ZonePath;
+use crate::{Code, Teach};
+
+/// Characters of a strange name that a message shows.
+const SHOWN_CHARACTERS: usize = 80;
+
+/// An archive that is not read, or not written.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// Something else.
+    #[error("`{archive}` is not a ZIP archive")]
+    Foreign {
+        /// The file.
+        archive: ZonePath,
+    },
+    /// An archive that cannot be read.
+    #[error("`{archive}` is damaged: {reason}")]
+    Damaged {
+        /// The archive.
+        archive: ZonePath,
+        /// What does not fit.
+        reason: String,
+    },
+    /// An entry that is not unpacked.
+    #[error("entry `{entry}` of `{archive}` {fault}")]
+    Entry {
+        /// The archive.
+        archive: ZonePath,
+        /// The entry, made printable.
+        entry: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// More than an archive may hold.
+    #[error("`{archive}` {bomb}")]
+    Bomb {
+        /// The archive.
+        archive: ZonePath,
+        /// More of what.
+        bomb: Bomb,
+    },
+    /// The place of a new archive is taken by something that is none.
+    #[error("already exists and is no ZIP archive: `{path}`")]
+    Taken {
+        /// The place.
+        path: ZonePath,
+    },
+    /// The archive could not be put together.
+    #[error("the archive could not be written")]
+    Writer(#[source] ZipError),
+}
+
+/// What is wrong with an entry.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// It needs a password.
+    #[error("is encrypted")]
+    Encrypted,
+    /// Neither stored nor deflated.
+    #[error("is compressed by {method}; only Stored and Deflate are read")]
+    Method {
+        /// The method's name.
+        method: String,
+    },
+    /// A symbolic link.
+    #[error("is a symbolic link, which may lead anywhere")]
+    Link,
+    /// A device, a pipe or a socket.
+    #[error("is neither a file nor a directory")]
+    Special,
+    /// A directory with bytes in it.
+    #[error("is a directory that has content")]
+    Content,
+    /// It begins at a root or a drive.
+    #[error("has an absolute path")]
+    Absolute,
+    /// It goes up.
+    #[error("climbs out by `..`")]
+    Climbs,
+    /// It separates names as Windows does, against the format.
+    #[error("has a backslash in its name")]
+    Backslash,
+    /// NUL or another control character.
+    #[error("holds the control character U+{:04X} in its name", u32::from(*character))]
+    Control {
+        /// The first one.
+        character: char,
+    },
+    /// Its name or path is too long.
+    #[error("has a name or path that is too long")]
+    TooLong,
+    /// Its name is kept for the server.
+    #[error("has a name that is kept for the server")]
+    Protected,
+    /// Its name does not suit every system.
+    #[error("cannot be made: the name `{name}` {reason}")]
+    NewName {
+        /// The segment at fault.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Nothing.
+    #[error("has no name")]
+    NoName,
+    /// Two entries for one place.
+    #[error("takes the place of another entry")]
+    Twice,
+    /// It lies below an entry that is a file.
+    #[error("lies below another entry that is a file")]
+    BelowFile,
+    /// It shares bytes with another entry.
+    #[error("overlaps another entry or the directory of the archive")]
+    Overlaps,
+    /// It has more bytes than the archive says.
+    #[error("unpacks to more than the {declared} bytes that the archive says")]
+    Larger {
+        /// What the archive says.
+        declared: u64,
+    },
+    /// Its content cannot be read, or is not what was packed.
+    #[error("is damaged: {reason}")]
+    Damaged {
+        /// What does not fit.
+        reason: String,
+    },
+}
+
+/// What an archive has too much of.
+#[derive(Debug, thiserror::Error)]
+pub enum Bomb {
+    /// Entries.
+    #[error("has {entries} entries, at most {MOST_ENTRIES} are unpacked")]
+    Entries {
+        /// How many.
+        entries: u64,
+    },
+    /// Directories that its names ask for.
+    #[error("asks for more than {MOST_ENTRIES} directories")]
+    Directories,
+    /// Bytes.
+    #[error("unpacks to more than {}", human_size(MOST_BYTES))]
+    Bytes,
+    /// Bytes, for its size.
+    #[error("unpacks to more than {MOST_TIMES} times its size")]
+    Ratio,
+}
+
+impl Fault {
+    /// The code of an entry with this fault.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Encrypted
+            | Self::Method { .. }
+            | Self::Special
+            | Self::Content
+            | Self::NoName
+            | Self::Twice
+            | Self::BelowFile
+            | Self::Damaged { .. } => Code::InvalidFormat,
+            Self::Link | Self::Absolute | Self::Climbs => Code::PathEscape,
+            Self::Backslash | Self::Control { .. } | Self::TooLong | Self::NewName { .. } => {
+                Code::InvalidPath
+            }
+            Self::Protected => Code::ProtectedPath,
+            Self::Overlaps | Self::Larger { .. } => Code::ZipBomb,
+        }
+    }
+}
+
+impl ArchiveError {
+    /// The entry of that name has a fault.
+    pub(super) fn entry(archive: &ZonePath, name: &str, fault: Fault) -> Self {
+        let mut entry = name.replace(char::is_control, "\u{fffd}");
+        if let Some((end, _)) = entry.char_indices().nth(SHOWN_CHARACTERS) {
+            entry.truncate(end);
+            entry.push('…');
+        }
+        Self::Entry {
+            archive: archive.clone(),
+            entry,
+            fault,
+        }
+    }
+}
+
+impl Teach for ArchiveError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Foreign { .. } | Self::Damaged { .. } => Code::InvalidFormat,
+            Self::Entry { fault, .. } => fault.code(),
+            Self::Bomb { .. } => Code::ZipBomb,
+            Self::Taken { .. } => Code::FileExists,
+            Self::Writer(_) => Code::InternalApiError,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Foreign { archive } => {
+                format!("see what it is: shed_exec(cmd=\"file\", args=[\"{archive}\"])")
+            }
+            Self::Damaged { .. } => "get the archive again; it did not arrive whole".to_owned(),
+            Self::Entry { archive, fault, .. } => match fault {
+                Fault::Encrypted => "ask for an archive without a password".to_owned(),
+                Fault::Method { .. } => {
+                    "ask for an archive that is packed by Deflate, as shed_zip does".to_owned()
+                }
+                Fault::Damaged { .. } => {
+                    "get the archive again; it did not arrive whole".to_owned()
+                }
+                _ => format!(
+                    "nothing was unpacked; see its entries with shed_zipinfo(path=\"{archive}\"), and ask for an archive without this one"
+                ),
+            },
+            Self::Bomb { archive, .. } => format!(
+                "nothing was unpacked; see its entries with shed_zipinfo(path=\"{archive}\"), and ask for several smaller archives"
+            ),
+            Self::Taken { .. } => "choose another dest, such as one that ends with .zip".to_owned(),
+            Self::Writer(_) => {
+                "repeat the call; if it fails again, tell the administrator".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Foreign { archive }
+            | Self::Damaged { archive, .. }
+            | Self::Bomb { archive, .. } => {
+                details.insert("path".to_owned(), archive.display().into());
+            }
+            Self::Entry { archive, entry, .. } => {
+                details.insert("path".to_owned(), archive.display().into());
+                details.insert("entry".to_owned(), entry.as_str().into());
+            }
+            Self::Taken { path } => {
+                details.insert("path".to_owned(), path.display().into());
+            }
+            Self::Writer(_) => {}
+        }
+        details
+    }
+}

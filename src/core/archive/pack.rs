@@ -1,0 +1,460 @@
+//! Packing: a file or a directory of a zone becomes an archive, written front to back.
+//!
+//! Small files are compressed in batches, a batch a thread; each batch is an archive of its own
+//! in memory whose entries have complete headers, and is copied behind the one before. A large
+//! file goes through in pieces, with its sizes behind it. Nothing is ever changed that was
+//! written, so the same code fills a file and a connection.
+//!
+//! Each file is opened once and read up to the size that it had then: what others do meanwhile
+//! changes what the archive holds and never that it is one.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Cursor, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use zip::write::{FileOptions, FullFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::sink::{Sink, State, Trouble};
+use super::{ArchiveError, moment, side_by_side, threads};
+use crate::Error;
+use crate::disk::{Directory, DiskError, Entry, Found, Kind, Staged};
+use crate::guard::SizeError;
+use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
+
+/// Files of one batch. Each may keep a directory open.
+const BATCH_FILES: usize = 64;
+
+/// Bytes of the files of one batch; a file that is larger is not batched.
+const BATCH_BYTES: u64 = 1024 * 1024;
+
+/// Bytes of a large file that are read at once.
+const PIECE: usize = 128 * 1024;
+
+/// A file of more bytes gets 64-bit sizes: Deflate may make it a little longer.
+const ZIP64: u64 = (u32::MAX - (16 << 20)) as u64;
+
+/// Names that an answer lists of what was left out.
+const NAMED: usize = 50;
+
+/// What an archive is to hold: an entry of a zone, and everything below it that is a file.
+///
+/// Left out are symbolic links and special files, what is kept for the server, and repositories
+/// (`.git`). Names begin with the entry's own name; those below the root of a zone stand as they
+/// are.
+#[derive(Debug)]
+#[must_use]
+pub struct Content<'a> {
+    zone: &'a Zone<'a>,
+    entry: &'a Entry,
+    empty_directories: bool,
+    without: Option<&'a ZonePath>,
+}
+
+/// What an archive holds.
+#[derive(Debug, Default)]
+pub struct Packed {
+    /// Files.
+    pub files: u64,
+    /// Directories with nothing in them.
+    pub empty_directories: u64,
+    /// The first links and special files that were left out.
+    pub skipped: Vec<String>,
+}
+
+impl<'a> Content<'a> {
+    /// Everything at and below `entry`, without empty directories.
+    pub fn of(zone: &'a Zone<'a>, entry: &'a Entry) -> Self {
+        Self {
+            zone,
+            entry,
+            empty_directories: false,
+            without: None,
+        }
+    }
+
+    /// Whether directories that have nothing in them get an entry.
+    pub fn with_empty_directories(mut self, yes: bool) -> Self {
+        self.empty_directories = yes;
+        self
+    }
+
+    /// Leaves `path` out: the archive itself, where it lies in what it packs.
+    pub fn without(mut self, path: &'a ZonePath) -> Self {
+        self.without = Some(path);
+        self
+    }
+
+    /// Packs into a file that waits to be installed as `archive`.
+    pub fn stage(&self, archive: &ZonePath) -> Result<(Staged, Packed), Error> {
+        let mut staged = self.zone.stage(&[])?;
+        let limit = self.zone.shed.settings().largest_file();
+        let packed = self.pack(archive, BufWriter::new(staged.file()), Some(limit))?;
+        Ok((staged, packed))
+    }
+
+    /// Packs into a writer that is never read nor wound back. On an error what was written is no
+    /// archive.
+    pub fn stream(&self, sink: impl Write) -> Result<Packed, Error> {
+        self.pack(self.entry.path(), sink, None)
+    }
+
+    fn pack(
+        &self,
+        archive: &ZonePath,
+        sink: impl Write,
+        limit: Option<u64>,
+    ) -> Result<Packed, Error> {
+        let (sink, state) = Sink::new(sink, limit);
+        let mut packer = Packer {
+            zip: ZipWriter::new_stream(sink),
+            state: Rc::clone(&state),
+            archive,
+            limit: limit.unwrap_or(u64::MAX),
+            round: Vec::new(),
+            batch: Batch::default(),
+            packed: Packed::default(),
+        };
+        match self.fill(&mut packer).and_then(|()| packer.end_round()) {
+            Ok(()) => packer.finish(),
+            Err(error) => {
+                // What is dropped now must not end as an archive.
+                state.close();
+                Err(error)
+            }
+        }
+    }
+
+    fn fill(&self, packer: &mut Packer<'_, impl Write>) -> Result<(), Error> {
+        let data = self.zone.data();
+        let path = self.entry.path();
+        let above = path.parent().unwrap_or_else(ZonePath::root);
+        let skip = match above.as_str() {
+            "" => 0,
+            above => above.len() + 1,
+        };
+        if self.entry.kind() != Kind::Directory {
+            self.entry.expect_file()?;
+            let source = Source::File {
+                directory: Arc::new(data.hold(&above)?),
+                path: path.clone(),
+                skip,
+            };
+            return packer.add(source, self.entry.size());
+        }
+        let mut pending = vec![path.clone()];
+        while let Some(path) = pending.pop() {
+            let directory = match data.hold(&path) {
+                Ok(directory) => Arc::new(directory),
+                // Nested deeper than a path can say, or gone since it was seen.
+                Err(error) if error.is_gone() => continue,
+                Err(DiskError::TooDeep { path }) => {
+                    packer.packed.skip(&path);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let mut found = directory.list()?;
+            found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+            found.retain(|found| self.takes(found, &mut packer.packed));
+            if found.is_empty() && self.empty_directories && path.as_str().len() > skip {
+                let changed = directory.changed()?;
+                packer.add(
+                    Source::Directory {
+                        path,
+                        skip,
+                        changed,
+                    },
+                    0,
+                )?;
+                continue;
+            }
+            let files = found.iter().filter(|found| found.kind == Kind::File);
+            for file in files {
+                let source = Source::File {
+                    directory: Arc::clone(&directory),
+                    path: file.path.clone(),
+                    skip,
+                };
+                packer.add(source, file.size())?;
+            }
+            let below = found.into_iter().rev();
+            let below = below.filter(|found| found.kind == Kind::Directory);
+            pending.extend(below.map(|found| found.path));
+        }
+        Ok(())
+    }
+
+    fn takes(&self, found: &Found, packed: &mut Packed) -> bool {
+        let name = found.path.name().unwrap_or_default();
+        if is_git_name(name) || is_reserved(name) || self.without == Some(&found.path) {
+            return false;
+        }
+        if matches!(found.kind, Kind::Symlink | Kind::Special) {
+            packed.skip(&found.path);
+            return false;
+        }
+        true
+    }
+}
+
+impl Packed {
+    fn skip(&mut self, path: &ZonePath) {
+        if self.skipped.len() < NAMED {
+            self.skipped.push(path.as_str().to_owned());
+        }
+    }
+}
+
+/// Something that gets an entry. Its name is its path without the first `skip` bytes.
+enum Source {
+    File {
+        directory: Arc<Directory>,
+        path: ZonePath,
+        skip: usize,
+    },
+    Directory {
+        path: ZonePath,
+        skip: usize,
+        changed: i64,
+    },
+}
+
+/// A file that was opened.
+struct Opened {
+    file: File,
+    path: ZonePath,
+    skip: usize,
+    size: u64,
+    options: FullFileOptions<'static, 'static>,
+}
+
+impl Opened {
+    /// Opens a file; nothing where it is gone by now.
+    fn new(directory: &Directory, path: ZonePath, skip: usize) -> Result<Option<Self>, DiskError> {
+        let file = match directory.open(path.name().unwrap_or_default()) {
+            Ok(file) => file,
+            Err(error) if error.is_gone() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let about = file
+            .metadata()
+            .map_err(|error| DiskError::of("look at", &path, error))?;
+        let executable = about.mode() & 0o100 != 0;
+        let size = about.len();
+        let options = options(about.mtime(), if executable { 0o755 } else { 0o644 })
+            .large_file(size > ZIP64)
+            .compression_method(if size == 0 {
+                CompressionMethod::Stored
+            } else {
+                CompressionMethod::Deflated
+            });
+        Ok(Some(Self {
+            file,
+            path,
+            skip,
+            size,
+            options,
+        }))
+    }
+
+    fn name(&self) -> &str {
+        &self.path.as_str()[self.skip..]
+    }
+
+    fn read_error(&self, error: io::Error) -> Error {
+        DiskError::of("read", &self.path, error).into()
+    }
+}
+
+fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
+    let mut options = FileOptions::default()
+        .unix_permissions(mode)
+        .last_modified_time(moment::to_dos(modified));
+    if let Some(field) = moment::to_field(modified) {
+        // Fails only where there is no room for it.
+        let _added = options.add_extra_field(moment::FIELD, field, false);
+    }
+    options
+}
+
+#[derive(Default)]
+struct Batch {
+    sources: Vec<Source>,
+    bytes: u64,
+}
+
+/// A batch as an archive of its own, and files that turned out to be large.
+struct Compressed {
+    archive: ZipArchive<Cursor<Vec<u8>>>,
+    large: Vec<Opened>,
+    files: u64,
+    empty_directories: u64,
+}
+
+impl Batch {
+    fn compress(self) -> Result<Compressed, Error> {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        let mut large = Vec::new();
+        let (mut files, mut empty_directories) = (0, 0);
+        let mut content = Vec::new();
+        for source in self.sources {
+            let (directory, path, skip) = match source {
+                Source::Directory {
+                    path,
+                    skip,
+                    changed,
+                } => {
+                    let options = options(changed, 0o755);
+                    zip.add_directory(&path.as_str()[skip..], options)
+                        .map_err(ArchiveError::Writer)?;
+                    empty_directories += 1;
+                    continue;
+                }
+                Source::File {
+                    directory,
+                    path,
+                    skip,
+                } => (directory, path, skip),
+            };
+            let Some(opened) = Opened::new(&directory, path, skip)? else {
+                continue;
+            };
+            if opened.size > BATCH_BYTES {
+                large.push(opened);
+                continue;
+            }
+            content.clear();
+            let read = (&opened.file).take(opened.size).read_to_end(&mut content);
+            read.map_err(|error| opened.read_error(error))?;
+            zip.start_file(opened.name(), opened.options.clone())
+                .and_then(|()| Ok(zip.write_all(&content)?))
+                .map_err(ArchiveError::Writer)?;
+            files += 1;
+        }
+        Ok(Compressed {
+            archive: zip.finish_into_readable().map_err(ArchiveError::Writer)?,
+            large,
+            files,
+            empty_directories,
+        })
+    }
+}
+
+struct Packer<'a, W: Write> {
+    zip: ZipWriter<StreamWriter<Sink<W>>>,
+    state: Rc<State>,
+    /// The archive, for messages.
+    archive: &'a ZonePath,
+    limit: u64,
+    /// Batches that are complete and wait for as many as there are threads.
+    round: Vec<Batch>,
+    batch: Batch,
+    packed: Packed,
+}
+
+impl<W: Write> Packer<'_, W> {
+    fn add(&mut self, source: Source, size: u64) -> Result<(), Error> {
+        if size > BATCH_BYTES {
+            self.end_round()?;
+            if let Source::File {
+                directory,
+                path,
+                skip,
+            } = source
+                && let Some(opened) = Opened::new(&directory, path, skip)?
+            {
+                self.stream(&opened)?;
+            }
+            return Ok(());
+        }
+        if self.batch.sources.len() == BATCH_FILES || self.batch.bytes + size > BATCH_BYTES {
+            self.round.push(std::mem::take(&mut self.batch));
+            if self.round.len() == threads() {
+                self.compress_round()?;
+            }
+        }
+        self.batch.sources.push(source);
+        self.batch.bytes += size;
+        Ok(())
+    }
+
+    fn end_round(&mut self) -> Result<(), Error> {
+        self.round.push(std::mem::take(&mut self.batch));
+        self.compress_round()
+    }
+
+    /// Compresses the batches side by side, and writes them in their order.
+    fn compress_round(&mut self) -> Result<(), Error> {
+        let round = std::mem::take(&mut self.round);
+        let compressed = side_by_side(round, Batch::compress);
+        for compressed in compressed {
+            let compressed = compressed?;
+            self.zip
+                .merge_archive(compressed.archive)
+                .map_err(ArchiveError::Writer)?;
+            self.packed.files += compressed.files;
+            self.packed.empty_directories += compressed.empty_directories;
+            for opened in compressed.large {
+                self.stream(&opened)?;
+            }
+        }
+        self.check()
+    }
+
+    /// Writes a large file piece by piece.
+    fn stream(&mut self, opened: &Opened) -> Result<(), Error> {
+        self.zip
+            .start_file(opened.name(), opened.options.clone())
+            .map_err(ArchiveError::Writer)?;
+        let mut content = (&opened.file).take(opened.size);
+        let mut piece = vec![0; PIECE];
+        loop {
+            let read = match content.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(opened.read_error(error)),
+            };
+            self.zip
+                .write_all(&piece[..read])
+                .map_err(|error| ArchiveError::Writer(error.into()))?;
+            self.check()?;
+        }
+        self.packed.files += 1;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Packed, Error> {
+        let Self {
+            zip,
+            state,
+            archive,
+            limit,
+            packed,
+            ..
+        } = self;
+        let mut sink = zip.finish().map_err(ArchiveError::Writer)?.into_inner();
+        let _reported_below = sink.flush();
+        check(&state, archive, limit)?;
+        Ok(packed)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        check(&self.state, self.archive, self.limit)
+    }
+}
+
+fn check(state: &State, archive: &ZonePath, limit: u64) -> Result<(), Error> {
+    state.check().map_err(|trouble| match trouble {
+        Trouble::Full => SizeError {
+            path: archive.clone(),
+            size: limit + 1,
+            limit,
+        }
+        .into(),
+        Trouble::Failed(error) => DiskError::of("write", archive, error).into(),
+    })
+}

@@ -1,0 +1,148 @@
+//! `shed_unzip`: unpack a ZIP archive.
+
+use fileshed_core::archive::Archive;
+use fileshed_core::disk::{DiskError, Kind, Target, Totals};
+use fileshed_core::guard::Needs;
+use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// Files that are named.
+const NAMED: usize = 50;
+
+/// Behind the name of an archive that has no ending to lose.
+const DIRECTORY_ENDING: &str = "-files";
+
+/// See the module.
+pub struct Unzip;
+
+/// What to unpack.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    src: String,
+    /// Directory; default: named after the archive, beside it
+    dest: Option<String>,
+    /// Zone of src, if not zone
+    #[schema(value_type = Option<ZoneParameter>)]
+    src_zone: Option<String>,
+}
+
+/// What was unpacked.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    source: String,
+    source_zone: &'static str,
+    destination: String,
+    destination_zone: &'static str,
+    files_count: u64,
+    /// The first 50, below the destination.
+    files: Vec<String>,
+    truncated: bool,
+}
+
+impl Operation for Unzip {
+    const ID: &str = "shed_unzip";
+    const SUMMARY: &str = "Unpack a ZIP archive";
+    const DOC: &str = "Unpack a ZIP archive into a directory; replaces nothing.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::FileExists,
+        Code::NotAFile,
+        Code::InvalidFormat,
+        Code::ZipBomb,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "src": "notes.zip"}"#,
+        r#"{"zone": "documents", "src": "notes.zip", "dest": "from-storage", "src_zone": "storage"}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let from = match &request.src_zone {
+            Some(src_zone) => shed.zone_of_parameter(caller, "src_zone", src_zone)?,
+            None => shed.zone(caller, &request.zone)?,
+        };
+        let source = from.path("src", &request.src)?;
+        let destination = match &request.dest {
+            Some(dest) => zone.path_to_fill("dest", dest)?,
+            None => zone.path_to_change("dest", &beside(&source))?,
+        };
+        zone.expect_writable()?;
+        let mut archive = Archive::open(&from, &from.entry(&source)?)?;
+        let directory = target(&zone, &destination)?.path().clone();
+        // Unpacked before the turn: others need not wait for it.
+        let unpacked = archive
+            .unpack(&zone, &directory, NAMED)
+            .map_err(|error| zone.explain(error))?;
+        let writer = zone.writer(Self::ID)?;
+        let change = match target(&zone, &destination)? {
+            Target::Entry(directory) => {
+                let merge = unpacked
+                    .directory
+                    .merge_into(zone.data(), &directory)
+                    .map_err(|error| zone.explain_disk(error))?;
+                writer.guard(Needs::merge(&merge))?.merge(merge)?
+            }
+            target @ Target::Vacancy(_) => {
+                let weight = unpacked.directory.weight()?;
+                let needs = Needs::install(&target, &weight, Totals::default());
+                writer.guard(needs)?.install(unpacked.directory, target)?
+            }
+        };
+        change.commit(None, &format!("Unpack {source} into {directory}"))?;
+        let truncated = unpacked.files > unpacked.names.len() as u64;
+        let message = format!("Unpacked {} file(s) into {directory}", unpacked.files);
+        Ok(Reply::new(
+            Response {
+                source: source.display().to_owned(),
+                source_zone: from.name().as_str(),
+                destination: directory.display().to_owned(),
+                destination_zone: zone.name().as_str(),
+                files_count: unpacked.files,
+                files: unpacked.names,
+                truncated,
+            },
+            message,
+        ))
+    }
+}
+
+/// The directory of an archive that was not told where to go.
+fn beside(source: &ZonePath) -> String {
+    let path = source.as_str();
+    let name = source.name().unwrap_or_default();
+    match name.rsplit_once('.') {
+        Some((stem, ending)) if !stem.is_empty() => {
+            path[..path.len() - ending.len() - 1].to_owned()
+        }
+        _ => format!("{path}{DIRECTORY_ENDING}"),
+    }
+}
+
+/// A directory that is there, or a free name for one.
+fn target(zone: &Zone<'_>, destination: &ZonePath) -> Result<Target, Error> {
+    let target = zone.destination("dest", destination)?;
+    match target.entry() {
+        Some(entry) if entry.kind() != Kind::Directory => {
+            let path = entry.path().clone();
+            Err(zone.explain_disk(DiskError::Exists { path }))
+        }
+        _ => Ok(target),
+    }
+}

@@ -1,0 +1,128 @@
+//! `shed_zip`: pack a file or directory into a ZIP archive.
+
+use fileshed_core::archive::{Archive, ArchiveError, Content};
+use fileshed_core::disk::Target;
+use fileshed_core::guard::Needs;
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Zip;
+
+/// What to pack.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    src: String,
+    /// Default src + .zip
+    dest: Option<String>,
+    #[serde(default)]
+    include_empty_dirs: bool,
+}
+
+/// What was packed.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    source: String,
+    zip_path: String,
+    files_count: u64,
+    size_bytes: u64,
+    size_human: String,
+    empty_dirs_count: u64,
+    /// The first links and special files, which are never packed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    skipped: Vec<String>,
+}
+
+impl Operation for Zip {
+    const ID: &str = "shed_zip";
+    const SUMMARY: &str = "Pack a ZIP archive";
+    const DOC: &str = "Pack a file or directory into a ZIP archive; replaces an old archive.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::FileExists,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "src": "notes"}"#,
+        r#"{"zone": "documents", "src": ".", "dest": "backup/all.zip", "include_empty_dirs": true}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let source = zone.path_to_fill("src", &request.src)?;
+        let archive = match &request.dest {
+            Some(dest) => zone.path_to_change("dest", dest)?,
+            None => zone.path_to_change("dest", &beside(&zone, &source))?,
+        };
+        zone.expect_writable()?;
+        let entry = zone.entry(&source)?;
+        // Packed before the turn: others need not wait for it.
+        let target = target(&zone, &archive)?;
+        let (staged, packed) = Content::of(&zone, &entry)
+            .with_empty_directories(request.include_empty_dirs)
+            .without(target.path())
+            .stage(target.path())?;
+        let writer = zone.writer(Self::ID)?;
+        let target = self::target(&zone, &archive)?;
+        let zip_path = target.path().as_str().to_owned();
+        let size = staged.size()?;
+        writer
+            .guard(Needs::write(&target, size))?
+            .install(staged, target)?
+            .commit(None, &format!("Pack {source} into {zip_path}"))?;
+        let message = format!("Packed {} file(s) into {zip_path}", packed.files);
+        Ok(Reply::new(
+            Response {
+                source: source.display().to_owned(),
+                zip_path,
+                files_count: packed.files,
+                size_bytes: size,
+                size_human: human_size(size),
+                empty_dirs_count: packed.empty_directories,
+                skipped: packed.skipped,
+            },
+            message,
+        ))
+    }
+}
+
+/// Where an archive goes that was not told where: beside what it packs, or into the zone.
+fn beside(zone: &Zone<'_>, source: &ZonePath) -> String {
+    if source.is_root() {
+        format!("{}.zip", zone.name())
+    } else {
+        format!("{source}.zip")
+    }
+}
+
+/// A free place for the archive, or an older one to replace. Nothing else is replaced: a wrong
+/// `dest` costs no file.
+fn target(zone: &Zone<'_>, archive: &ZonePath) -> Result<Target, Error> {
+    let target = zone.target("dest", archive)?;
+    if let Some(entry) = target.entry()
+        && Archive::open(zone, entry).is_err()
+    {
+        let path = entry.path().clone();
+        return Err(zone.explain(ArchiveError::Taken { path }.into()));
+    }
+    Ok(target)
+}

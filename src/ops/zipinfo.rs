@@ -1,0 +1,113 @@
+//! `shed_zipinfo`: what an archive holds, without unpacking it.
+
+use fileshed_core::archive::{Archive, Listed};
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// Entries that are listed.
+const ENTRIES: usize = 100;
+
+/// See the module.
+pub struct Zipinfo;
+
+/// The archive.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+}
+
+/// What it says it has.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    /// Without directories.
+    files_count: u64,
+    total_size: u64,
+    total_size_human: String,
+    compressed_size: u64,
+    /// Space saved, such as `62.5%`.
+    compression_ratio: String,
+    files: Vec<Item>,
+    truncated: bool,
+}
+
+/// One entry.
+#[derive(Serialize, ToSchema)]
+pub struct Item {
+    name: String,
+    size: u64,
+    compressed: u64,
+    ratio: String,
+    /// As it stands in the archive, in the time of the place where it was packed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date: Option<String>,
+    is_dir: bool,
+}
+
+impl Operation for Zipinfo {
+    const ID: &str = "shed_zipinfo";
+    const SUMMARY: &str = "List a ZIP archive";
+    const DOC: &str = "List what a ZIP archive holds, without unpacking it.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::InvalidFormat,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path("path", &request.path)?;
+        let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
+        let entries = listing.files + listing.directories;
+        Ok(Reply::new(
+            Response {
+                path: path.display().to_owned(),
+                files_count: listing.files,
+                total_size: listing.size,
+                total_size_human: human_size(listing.size),
+                compressed_size: listing.compressed,
+                compression_ratio: saved(listing.size, listing.compressed),
+                truncated: listing.entries.len() as u64 != entries,
+                files: listing.entries.into_iter().map(Item::from).collect(),
+            },
+            format!("{} file(s) in {path}", listing.files),
+        ))
+    }
+}
+
+impl From<Listed> for Item {
+    fn from(listed: Listed) -> Self {
+        Self {
+            ratio: saved(listed.size, listed.compressed),
+            name: listed.name,
+            size: listed.size,
+            compressed: listed.compressed,
+            date: listed.changed,
+            is_dir: listed.is_directory,
+        }
+    }
+}
+
+/// The part that compression saves, as `unzip -v` has it.
+fn saved(size: u64, compressed: u64) -> String {
+    if size == 0 {
+        return "0.0%".to_owned();
+    }
+    let saved = 1.0 - compressed as f64 / size as f64;
+    format!("{:.1}%", saved * 100.0)
+}
