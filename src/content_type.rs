@@ -5,7 +5,8 @@
 pub const BEGINNING: usize = 8 * 1024;
 
 const TEXT: &str = "text/plain";
-const BYTES: &str = "application/octet-stream";
+/// The type of what nothing is known of.
+pub const BYTES: &str = "application/octet-stream";
 
 /// The type of a file by its name.
 #[must_use]

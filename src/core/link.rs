@@ -65,13 +65,17 @@ pub struct Link {
 }
 
 impl Link {
-    /// The name that people see.
+    /// The name that people see: of a directory that is fetched, that of its archive.
     #[must_use]
-    pub fn name(&self) -> &str {
-        self.path.name().unwrap_or(self.zone.as_str())
+    pub fn name(&self, kind: Option<Kind>) -> String {
+        let name = self.path.name().unwrap_or(self.zone.as_str());
+        match (self.purpose, kind) {
+            (Purpose::Download, Some(Kind::Directory)) => format!("{name}.zip"),
+            _ => name.to_owned(),
+        }
     }
 
-    /// What is at its path now.
+    /// What is at its path now, for its maker.
     pub fn entry(&self, shed: &Shed) -> Result<Entry, Error> {
         let zone = shed.personal_zone(&self.caller, self.zone)?;
         zone.entry(&self.path)
@@ -169,19 +173,6 @@ impl<'a> Links<'a> {
         Ok(link)
     }
 
-    /// What a download link gives: a file or a directory that is there.
-    pub fn content(&self, link: &Link) -> Result<Entry, Error> {
-        match link.entry(self.shed) {
-            Ok(entry) if matches!(entry.kind(), Kind::File | Kind::Directory) => Ok(entry),
-            Ok(_) => Err(LinkError::Gone.into()),
-            // The server's own failures are told as such; what is not there is not told apart.
-            Err(error) if matches!(error.code(), Code::DbError | Code::InternalApiError) => {
-                Err(error)
-            }
-            Err(_) => Err(LinkError::Gone.into()),
-        }
-    }
-
     /// A row as a link; nothing for one that no version of this program writes.
     fn link(&self, row: LinkRow) -> Option<Link> {
         let mut id = [0; ID_BYTES];
@@ -238,6 +229,18 @@ pub enum LinkError {
     /// A fresh row that cannot be read.
     #[error("a new link could not be read back")]
     Broken,
+}
+
+impl LinkError {
+    /// What whoever has a link is told of a failure behind it: what is not there is not told apart
+    /// from links that are none. The server's own failures are told as such.
+    #[must_use]
+    pub fn hiding(error: Error) -> Error {
+        match error.code() {
+            Code::DbError | Code::InternalApiError => error,
+            _ => Self::Gone.into(),
+        }
+    }
 }
 
 impl Teach for LinkError {

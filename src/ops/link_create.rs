@@ -1,6 +1,6 @@
 //! `shed_link_create`: an address that anybody may open, for a file or for bringing files.
 
-use fileshed_core::disk::Kind;
+use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::Purpose;
 use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<ZoneParameter>)]
     zone: Option<String>,
-    /// The file; with upload the directory, default the whole zone
+    /// With upload the directory that gets the files, default "."
     path: Option<String>,
     /// A page where a person sends files to that directory
     #[serde(default)]
@@ -47,7 +47,7 @@ pub struct Response {
 impl Operation for LinkCreate {
     const ID: &str = "shed_link_create";
     const SUMMARY: &str = "Create a link";
-    const DOC: &str = "Create a download link for a file; show clickable_link to the user as it is. upload=true: a link where a person brings files. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Create a download link for a file, or a directory as ZIP; show clickable_link to the user as it is. upload=true: a link where a person brings files. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
@@ -79,22 +79,25 @@ impl Operation for LinkCreate {
             (None, true) => ".",
             (None, false) => return Err(missing("path").into()),
         };
-        let (path, size, purpose) = if request.upload {
+        let (path, entry, purpose) = if request.upload {
             (zone.directory_to_fill("path", path)?, None, Purpose::Upload)
         } else {
             let path = zone.path("path", path)?;
             let entry = zone.entry(&path)?;
-            entry
-                .expect_file()
-                .map_err(|error| zone.explain_disk(error))?;
-            let size = (entry.kind() == Kind::File).then(|| entry.size());
-            (path, size, Purpose::Download)
+            if entry.kind() != Kind::Directory {
+                let is_file = entry.expect_file();
+                is_file.map_err(|error| zone.explain_disk(error))?;
+            }
+            (path, Some(entry), Purpose::Download)
         };
         let links = shed.links();
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
+        let kind = entry.as_ref().map(Entry::kind);
+        let filename = link.name(kind);
+        let file = entry.filter(|entry| entry.kind() == Kind::File);
         let mut message = if upload {
-            format!("Whoever opens the link can send files to {}", link.name())
+            format!("Whoever opens the link can send files to {filename}")
         } else {
             format!("Whoever opens the link gets {path} as it is then")
         };
@@ -103,11 +106,11 @@ impl Operation for LinkCreate {
         }
         Ok(Reply::new(
             Response {
-                clickable_link: clickable(&link),
-                filename: link.name().to_owned(),
+                clickable_link: clickable(&link, &filename),
+                filename,
                 file_id: link.id,
                 download_url: link.url,
-                size_bytes: size,
+                size_bytes: file.map(|file| file.size()),
                 zone: zone.name().as_str(),
                 path: path.display().to_owned(),
                 upload,

@@ -34,7 +34,8 @@ impl Operation for LinkDelete {
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let link = shed.links().delete(caller, &request.file_id)?;
-        let filename = link.name().to_owned();
+        let kind = link.entry(shed).ok().map(|entry| entry.kind());
+        let filename = link.name(kind);
         let message = format!("The link to {filename} works no longer");
         Ok(Reply::new(
             Response {

@@ -1,6 +1,6 @@
 //! `shed_link_list`: the caller's links, and what they lead to now.
 
-use fileshed_core::disk::Kind;
+use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::Serialize;
@@ -62,18 +62,19 @@ impl Operation for LinkList {
 fn listed(shed: &Shed, link: Link) -> Listed {
     let upload = link.purpose == Purpose::Upload;
     let entry = link.entry(shed).ok();
+    let filename = link.name(entry.as_ref().map(Entry::kind));
     let file = entry.filter(|entry| entry.kind() == Kind::File);
     Listed {
-        clickable_link: clickable(&link),
-        filename: link.name().to_owned(),
+        clickable_link: clickable(&link, &filename),
         created_at: link.created_at.to_string(),
         expires_at: link.expires_at.to_string(),
         size_bytes: file.map(|file| file.size()),
         content_type: if upload {
             "inode/directory"
         } else {
-            content_type::by_name(link.name()).unwrap_or("application/octet-stream")
+            content_type::by_name(&filename).unwrap_or(content_type::BYTES)
         },
+        filename,
         source_zone: link.zone.as_str(),
         source_path: link.path.display().to_owned(),
         upload,

@@ -36,10 +36,10 @@ pub(super) fn yes() -> bool {
 pub struct Nothing {}
 
 /// A link in Markdown. A file name may hold what Markdown reads as more than text.
-pub(super) fn clickable(link: &Link) -> String {
+pub(super) fn clickable(link: &Link, name: &str) -> String {
     let text = match link.purpose {
-        Purpose::Download => escaped(link.name()),
-        Purpose::Upload => format!("Send files to {}", escaped(link.name())),
+        Purpose::Download => escaped(name),
+        Purpose::Upload => format!("Send files to {}", escaped(name)),
     };
     format!("[{text}]({})", link.url)
 }

@@ -38,6 +38,9 @@ mod delete;
 mod exec;
 mod force_unlock;
 mod help;
+mod link_create;
+mod link_delete;
+mod link_list;
 mod lockedit_cancel;
 mod lockedit_exec;
 mod lockedit_open;
@@ -62,6 +65,9 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("exec", exec::PROVOKED),
     ("force_unlock", force_unlock::PROVOKED),
     ("help", help::PROVOKED),
+    ("link_create", link_create::PROVOKED),
+    ("link_delete", link_delete::PROVOKED),
+    ("link_list", link_list::PROVOKED),
     ("lockedit_cancel", lockedit_cancel::PROVOKED),
     ("lockedit_exec", lockedit_exec::PROVOKED),
     ("lockedit_open", lockedit_open::PROVOKED),

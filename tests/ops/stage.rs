@@ -111,6 +111,8 @@ fn status(code: &str) -> u16 {
         | "PATH_STARTS_WITH_ZONE"
         | "ARGUMENT_REQUIRED"
         | "PATTERN_NOT_FOUND"
+        | "MISSING_FILE_ID"
+        | "NOT_A_FILESHED_LINK"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "EXEC_ERROR"
@@ -152,6 +154,11 @@ impl<'a> Stage<'a> {
     /// The user of this case.
     pub(crate) fn client(&self) -> Client<'a> {
         self.server.as_user(&self.user)
+    }
+
+    /// Somebody else.
+    pub(crate) fn neighbour(&self) -> Client<'a> {
+        self.server.as_user(NEIGHBOUR)
     }
 
     /// Whether a refusal was seen, or it was said why there is none.

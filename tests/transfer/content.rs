@@ -1,6 +1,6 @@
 //! `GET`, `HEAD` and `PUT /files/content`
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::form::{files, many_users};
 use crate::support::{Answer, Client, Server};
@@ -101,6 +101,74 @@ fn what_is_no_file_is_said() {
     bob.get(ADDRESS).refused(404, "FILE_NOT_FOUND");
     server.client().get(ADDRESS).refused(401, "UNAUTHORIZED");
     put(&server.client(), ADDRESS, b"y").refused(401, "UNAUTHORIZED");
+}
+
+/// Names and contents of an archive, as Python reads it; nothing where there is no Python.
+fn unpacked(archive: &[u8]) -> Option<Value> {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.zip");
+    std::fs::write(&file, archive).unwrap();
+    let program = "import json, sys, zipfile\n\
+        z = zipfile.ZipFile(sys.argv[1])\n\
+        assert z.testzip() is None\n\
+        print(json.dumps({i.filename: len(z.read(i)) for i in z.infolist()}))";
+    let output = std::process::Command::new("python3")
+        .args(["-c", program])
+        .arg(&file)
+        .output();
+    let Ok(output) = output else {
+        println!("SKIP: archives are read by python3, which is not there");
+        return None;
+    };
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{complaint}");
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// The bytes of an answer.
+fn bytes(url: &str) -> Vec<u8> {
+    let mut answer = ureq::get(url).call().unwrap();
+    assert_eq!(answer.headers()["content-type"], "application/zip");
+    answer
+        .body_mut()
+        .with_config()
+        .limit(1 << 30)
+        .read_to_vec()
+        .unwrap()
+}
+
+#[test]
+fn a_directory_comes_as_an_archive() {
+    let server = Server::start();
+    let client = server.client();
+    put(
+        &client,
+        "/files/content?zone=documents&path=d/a.md",
+        b"12345",
+    );
+    put(
+        &client,
+        "/files/content?zone=documents&path=d/e/b.bin",
+        &vec![7; 300_000],
+    );
+    let address = "/files/content?zone=documents&path=d";
+    let head = client.send("HEAD", address, b"");
+    assert_eq!(
+        head.header("content-disposition"),
+        "attachment; filename=\"d.zip\""
+    );
+    let expected = json!({"d/a.md": 5, "d/e/b.bin": 300_000});
+    let found = unpacked(&bytes(&server.url(address)));
+    assert_eq!(found.unwrap_or(expected.clone()), expected);
+
+    let link = json!({"zone": "documents", "path": "."});
+    let link = client.call("shed_link_create", &link);
+    let url = link.data()["download_url"].as_str().unwrap();
+    let found = unpacked(&bytes(url));
+    assert_eq!(found.unwrap_or(expected.clone()), expected);
+    // Nothing of it is kept.
+    let stats = client.call("shed_stats", &json!({}));
+    assert_eq!(stats.data()["documents"]["size_bytes"], 300_005);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use fileshed_core::{Caller, Code, Error, Teach};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, Verdict};
-use super::download::Source;
+use super::download::Given;
 use super::{Asked, answered, asked, intake};
 use crate::http::route::RouteError;
 use crate::http::{Server, envelope};
@@ -41,14 +41,13 @@ async fn give(
     let inline = Asked::flag("inline", asked.inline.as_ref())?;
     let transit = server.shed.transit(&caller)?;
     let shed = Arc::clone(&server.shed);
-    let source = tokio::task::spawn_blocking(move || {
+    let given = tokio::task::spawn_blocking(move || {
         let zone = shed.zone(&caller, asked.zone.as_deref().unwrap_or_default())?;
         let path = zone.path("path", asked.path.as_deref().unwrap_or_default())?;
-        let entry = zone.entry(&path)?;
-        Source::open(&entry).map_err(|error| zone.explain(error))
+        Given::open(&shed, &caller, &zone, &path)
     });
-    let source = source.await.map_err(RouteError::from)??;
-    Ok(source.answer(parts, inline, transit))
+    let given = given.await.map_err(RouteError::from)??;
+    Ok(given.answer(parts, inline, transit))
 }
 
 /// `PUT /files/content`

@@ -1,4 +1,4 @@
-//! A file on its way out.
+//! A file on its way out, or a directory as an archive.
 
 use std::fs::File;
 use std::io;
@@ -16,9 +16,9 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::Error;
-use fileshed_core::disk::{DiskError, Entry, Stamp};
+use fileshed_core::disk::{DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::Transit;
+use fileshed_core::{Caller, Error, Shed, Zone, ZonePath};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
@@ -41,6 +41,50 @@ const INERT: HeaderValue =
 /// Nobody keeps a copy that outlives the right to it.
 const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
+/// What is given: a file, or a directory.
+pub(super) enum Given {
+    /// A file that is open.
+    File(Source),
+    /// The name of an archive, and how it is made.
+    Archive(String, Pack),
+}
+
+impl Given {
+    /// Opens what is at `path` of a caller's zone; blocks.
+    pub(super) fn open(
+        shed: &Arc<Shed>,
+        caller: &Caller,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+    ) -> Result<Self, Error> {
+        let entry = zone.entry(path)?;
+        if entry.kind() != Kind::Directory {
+            let source = Source::open(&entry).map_err(|error| zone.explain(error))?;
+            return Ok(Self::File(source));
+        }
+        let name = path.name().unwrap_or(zone.name().as_str()).to_owned();
+        let (shed, caller, zone, path) =
+            (Arc::clone(shed), caller.clone(), zone.name(), path.clone());
+        let pack = move |outlet: &mut dyn io::Write| {
+            let zone = shed.personal_zone(&caller, zone)?;
+            let entry = zone.entry(&path)?;
+            fileshed_core::archive::Content::of(&zone, &entry)
+                .with_empty_directories(true)
+                .stream(outlet)?;
+            Ok(())
+        };
+        Ok(Self::Archive(name, Box::new(pack)))
+    }
+
+    /// The answer to a request for it.
+    pub(super) fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
+        match self {
+            Self::File(source) => source.answer(request, inline, transit),
+            Self::Archive(name, pack) => archive(request, &name, pack, transit),
+        }
+    }
+}
+
 /// An open file and what is said about it.
 pub(super) struct Source {
     file: File,
@@ -51,7 +95,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Opens a file; blocks.
-    pub(super) fn open(entry: &Entry) -> Result<Self, Error> {
+    fn open(entry: &Entry) -> Result<Self, Error> {
         let file = entry.open()?;
         let stamp = Stamp::of_file(&file)?;
         let mut beginning = vec![0; content_type::BEGINNING];
@@ -67,8 +111,7 @@ impl Source {
         })
     }
 
-    /// The answer to a request for it.
-    pub(super) fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
+    fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
         let state = State::of(&self.stamp);
         let size = self.stamp.size();
         let mut headers = HeaderMap::from_iter([
@@ -146,6 +189,75 @@ fn stream(file: File, first: u64, length: u64, transit: Transit) -> Body {
     Body::new(Content::new(pieces, length))
 }
 
+/// Writes an archive; blocks.
+type Pack = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
+
+/// The answer to a request for a directory: an archive that is made while it is sent.
+fn archive(request: &Parts, name: &str, pack: Pack, transit: Transit) -> Response {
+    let mut headers = HeaderMap::from_iter([
+        (CACHE_CONTROL, CACHE),
+        (CONTENT_TYPE, HeaderValue::from_static("application/zip")),
+        (CONTENT_SECURITY_POLICY, INERT),
+    ]);
+    let name = format!("{name}.zip");
+    headers.insert(CONTENT_DISPOSITION, disposition::header(&name, false));
+    if request.method != Method::GET {
+        return (headers, Body::empty()).into_response();
+    }
+    let (sender, pieces) = mpsc::channel(WAITING);
+    tokio::task::spawn_blocking(move || {
+        let _transit = transit;
+        let runtime = tokio::runtime::Handle::current();
+        let mut outlet = io::BufWriter::with_capacity(PIECE, Outlet { sender, runtime });
+        let packed = pack(&mut outlet);
+        let outlet = match packed {
+            Ok(()) => outlet.into_inner().map_err(io::IntoInnerError::into_error),
+            Err(error) => {
+                // What is not finished must not be sent as if it were.
+                tracing::warn!(code = %error.code(), "an archive was not finished");
+                let (mut outlet, _rest) = outlet.into_parts();
+                let _gone = outlet.send(Err(io::Error::other(error)));
+                return;
+            }
+        };
+        if let Ok(mut outlet) = outlet {
+            let _gone = outlet.send(Ok(Bytes::new()));
+        }
+    });
+    let body = Body::new(Content { pieces, left: None });
+    (headers, body).into_response()
+}
+
+/// The near end of a connection, for who writes where blocking is allowed.
+struct Outlet {
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Outlet {
+    fn send(&mut self, piece: io::Result<Bytes>) -> io::Result<()> {
+        let sent = async { tokio::time::timeout(PATIENCE, self.sender.send(piece)).await };
+        match self.runtime.block_on(sent) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) | Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl io::Write for Outlet {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        // An empty piece is the end.
+        if !piece.is_empty() {
+            self.send(Ok(Bytes::copy_from_slice(piece)))?;
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// The next piece; a failure where the file has become shorter.
 fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
     let mut piece = vec![0; PIECE.min((end - place) as usize)];
@@ -157,18 +269,18 @@ fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
     Ok(piece.into())
 }
 
-/// Pieces that come from elsewhere, of a length that was promised. Where they end too early, the
-/// connection does, so that nobody takes a part for the whole.
+/// Pieces that come from elsewhere: of a length that was promised, or up to an empty one. Where
+/// they end too early, the connection does, so that nobody takes a part for the whole.
 pub(super) struct Content {
     pieces: mpsc::Receiver<io::Result<Bytes>>,
-    left: u64,
+    left: Option<u64>,
 }
 
 impl Content {
     pub(super) fn new(pieces: mpsc::Receiver<io::Result<Bytes>>, length: u64) -> Self {
         Self {
             pieces,
-            left: length,
+            left: Some(length),
         }
     }
 }
@@ -182,21 +294,25 @@ impl HttpBody for Content {
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         Poll::Ready(match ready!(self.pieces.poll_recv(context)) {
+            Some(Ok(end)) if end.is_empty() => None,
             Some(Ok(piece)) => {
-                self.left = self.left.saturating_sub(piece.len() as u64);
+                self.left = self
+                    .left
+                    .map(|left| left.saturating_sub(piece.len() as u64));
                 Some(Ok(Frame::data(piece)))
             }
             Some(Err(error)) => Some(Err(error)),
-            None if self.left > 0 => Some(Err(io::ErrorKind::UnexpectedEof.into())),
-            None => None,
+            None if self.left == Some(0) => None,
+            None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
         })
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left == 0
+        self.left == Some(0)
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+        self.left
+            .map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

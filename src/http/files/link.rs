@@ -13,7 +13,7 @@ use fileshed_core::transfer::{Existing, Upload};
 use fileshed_core::{Code, Error, Shed, Teach};
 use serde_json::json;
 
-use super::download::Source;
+use super::download::Given;
 use super::{answered, intake, page, upload};
 use crate::http::route::RouteError;
 use crate::http::{Server, envelope};
@@ -32,26 +32,27 @@ pub(super) async fn open(
     let shed = Arc::clone(&server.shed);
     let opened = tokio::task::spawn_blocking(move || {
         let link = shed.links().open(&token)?;
-        let source = match link.purpose {
+        let given = match link.purpose {
             Purpose::Upload => None,
             Purpose::Download => {
-                let entry = shed.links().content(&link)?;
-                Some(Source::open(&entry).map_err(|_| LinkError::Gone)?)
+                let zone = shed.personal_zone(&link.caller, link.zone)?;
+                let given = Given::open(&shed, &link.caller, &zone, &link.path);
+                Some(given.map_err(LinkError::hiding)?)
             }
         };
-        Ok((link.caller, source))
+        Ok((link.caller, given))
     });
     let opened = opened.await.map_err(RouteError::from);
-    let (caller, source) = match opened.map_err(Error::from).and_then(|opened| opened) {
+    let (caller, given) = match opened.map_err(Error::from).and_then(|opened| opened) {
         Ok(found) => found,
         Err(error) => return refused(&parts.headers, error),
     };
-    let result = match source {
+    let result = match given {
         None => Ok(page::upload(server.shed.settings().max_file_size_mb)),
-        Some(source) => server
+        Some(given) => server
             .shed
             .transit(&caller)
-            .map(|transit| source.answer(&parts, false, transit)),
+            .map(|transit| given.answer(&parts, false, transit)),
     };
     answered(&server.shed, &caller, result)
 }
