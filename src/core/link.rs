@@ -233,11 +233,11 @@ pub enum LinkError {
 
 impl LinkError {
     /// What whoever has a link is told of a failure behind it: what is not there is not told apart
-    /// from links that are none. The server's own failures are told as such.
+    /// from links that are none. The server's own failures, and those that pass, are told as such.
     #[must_use]
     pub fn hiding(error: Error) -> Error {
         match error.code() {
-            Code::DbError | Code::InternalApiError => error,
+            Code::DbError | Code::InternalApiError | Code::Busy => error,
             _ => Self::Gone.into(),
         }
     }

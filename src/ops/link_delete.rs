@@ -12,7 +12,7 @@ pub struct LinkDelete;
 /// Which link.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// From shed_link_list
+    /// From the link list
     file_id: String,
 }
 

@@ -1,5 +1,6 @@
 //! `GET`, `HEAD` and `PUT /files/content`
 
+use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
 
 use crate::form::{files, many_users};
@@ -269,7 +270,7 @@ fn names_and_types_of_what_comes_out() {
         // Commands may make names that new files may not have.
         let name_it = json!({"zone": "storage", "cmd": "mv", "args": ["new", name]});
         client.call("shed_exec", &name_it).data();
-        let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let encoded = percent_encode(name.as_bytes(), NON_ALPHANUMERIC);
         for inline in ["false", "true"] {
             let address = format!("/files/content?zone=storage&path={encoded}&inline={inline}");
             let answer = client.get(&address);

@@ -116,7 +116,9 @@ fn below(directory: &Path, name: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         let name = format!("{name}/{}", entry.file_name().to_string_lossy());
         if entry.path().is_dir() {
             below(&entry.path(), &name, found);
-        } else if !name.ends_with(".lock") && !name.ends_with("data/.git") {
+        } else if entry.path().extension().is_none_or(|end| end != "lock")
+            && !name.ends_with("data/.git")
+        {
             // What is staged may be gone by now.
             if let Ok(content) = std::fs::read(entry.path()) {
                 found.insert(name, content);

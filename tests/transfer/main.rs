@@ -3,7 +3,6 @@
 
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::disallowed_methods,
     clippy::print_stdout,
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"

@@ -227,7 +227,7 @@ impl<'a> Upload<'a> {
             .files
             .iter()
             .zip(&targets)
-            .map(|(f, t)| stored(f, t))
+            .map(|(file, target)| stored(file, target))
             .collect();
         if targets.len() == 1
             && let Some(target) = targets.pop()
@@ -245,7 +245,9 @@ impl<'a> Upload<'a> {
                 .commit(message, &default)?;
             // Of the very file that was written: another writer may have replaced it already.
             let stamp = Stamp::of_file(&written)?;
-            all.iter_mut().for_each(|file| file.stamp = Some(stamp));
+            for file in &mut all {
+                file.stamp = Some(stamp);
+            }
             return Ok(all);
         }
         let default = format!("Upload {} files", targets.len());

@@ -33,7 +33,7 @@ const PIECE: usize = 128 * 1024;
 /// Pieces that wait for the connection.
 const WAITING: usize = 1;
 /// How long one piece may wait: who reads slower than that comes back for the rest with a range.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
 const INERT: HeaderValue =

@@ -63,10 +63,11 @@ impl<'a> Form<'a> {
     /// The name of the next file; nothing at the end. Other parts are skipped. What the file holds
     /// must be taken with [`Form::content`].
     pub(super) fn file(&mut self) -> Result<Option<String>, Error> {
-        while let Some(name) = self.part()? {
-            match name {
-                Some(name) if !name.is_empty() => return Ok(Some(name)),
-                _ => {
+        loop {
+            match self.part()? {
+                Part::File(name) => return Ok(Some(name)),
+                Part::End => return Ok(None),
+                Part::Field => {
                     self.fields += 1;
                     if self.fields > FIELDS_MAX {
                         return Err(FormError::TooMuch.into());
@@ -75,7 +76,6 @@ impl<'a> Form<'a> {
                 }
             }
         }
-        Ok(None)
     }
 
     /// Gives everything up to the end of the part to `take`.
@@ -113,14 +113,13 @@ impl<'a> Form<'a> {
         })
     }
 
-    /// The file name of the part that begins behind a delimiter, if it has one; nothing behind
-    /// the last.
-    fn part(&mut self) -> Result<Option<Option<String>>, Error> {
+    /// What begins behind a delimiter.
+    fn part(&mut self) -> Result<Part, Error> {
         while self.buffer.len() < 2 {
             self.fill()?;
         }
         if self.buffer.starts_with(b"--") {
-            return Ok(None);
+            return Ok(Part::End);
         }
         let end = loop {
             if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
@@ -145,7 +144,10 @@ impl<'a> Form<'a> {
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))
             .and_then(|(_, value)| file_name(value));
         self.buffer.drain(..end + 4);
-        Ok(Some(name))
+        // A choice that was left empty has an empty name.
+        Ok(name
+            .filter(|name| !name.is_empty())
+            .map_or(Part::Field, Part::File))
     }
 
     fn fill(&mut self) -> Result<(), Error> {
@@ -153,6 +155,16 @@ impl<'a> Form<'a> {
         self.buffer.extend_from_slice(&piece);
         Ok(())
     }
+}
+
+/// What a part of a form is.
+enum Part {
+    /// A file, by its name.
+    File(String),
+    /// Anything else.
+    Field,
+    /// There are no more.
+    End,
 }
 
 /// The name of a file as forms send it: `filename*` in UTF-8 before `filename`.
@@ -177,15 +189,12 @@ fn parameter<'v>(header: &'v str, wanted: &str) -> Option<Cow<'v, str>> {
         // A parameter without a value before this one.
         let name = name.rsplit(';').next().unwrap_or(name).trim();
         let behind = behind.trim_start();
-        let (value, after) = match behind.strip_prefix('"') {
-            Some(quoted) => {
-                let end = end_of_quotes(quoted)?;
-                (&quoted[..end], &quoted[end + 1..])
-            }
-            None => {
-                let end = behind.find(';').unwrap_or(behind.len());
-                (behind[..end].trim_end(), &behind[end..])
-            }
+        let (value, after) = if let Some(quoted) = behind.strip_prefix('"') {
+            let end = end_of_quotes(quoted)?;
+            (&quoted[..end], &quoted[end + 1..])
+        } else {
+            let end = behind.find(';').unwrap_or(behind.len());
+            (behind[..end].trim_end(), &behind[end..])
         };
         if name.eq_ignore_ascii_case(wanted) {
             return Some(if value.contains("\\\"") {
@@ -247,7 +256,7 @@ mod tests {
     fn names_as_clients_send_them() {
         for (header, name) in [
             (r#"form-data; name="file"; filename="a.txt""#, Some("a.txt")),
-            (r#" form-data; name=file; filename=a.txt"#, Some("a.txt")),
+            (" form-data; name=file; filename=a.txt", Some("a.txt")),
             (
                 r#"form-data; name="a;filename=x"; filename="d/a b;c.txt""#,
                 Some("d/a b;c.txt"),
