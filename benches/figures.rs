@@ -32,6 +32,12 @@ const COMMIT_RATIO: f64 = 3.0;
 /// Most times that a write beside 100 000 files may cost what one into an empty zone does.
 const WRITE_RATIO: f64 = 1.5;
 
+/// Most times that packing or unpacking 10 000 files may take what Info-ZIP takes.
+const ARCHIVE_RATIO: f64 = 1.2;
+
+/// Measurements of each figure of archives.
+const ARCHIVE_REPETITIONS: usize = 11;
+
 /// Measurements of each figure.
 const REPETITIONS: usize = 201;
 
@@ -47,6 +53,7 @@ fn main() -> ExitCode {
     let mut met = true;
     met &= commits(&server);
     met &= writes(&server);
+    met &= archives(&server);
     commands(&server);
     throughput(&server);
     memory(&server, "memory after all of this");
@@ -149,6 +156,62 @@ fn bare_write(place: &Path) {
     file.write_all(&[b'x'; 100]).unwrap();
     file.sync_data().unwrap();
     std::fs::rename(&beside, place.join("file")).unwrap();
+}
+
+/// Packing and unpacking 10 000 files, in turns with Info-ZIP on the same disk.
+fn archives(server: &Server) -> bool {
+    let bare = server.data().join("bare-archives");
+    std::fs::create_dir(&bare).unwrap();
+    if !(info_zip("zip", &["-h"], &bare) && info_zip("unzip", &["-h"], &bare)) {
+        println!("skipped: zip and unzip are not installed");
+        return true;
+    }
+    furnish(server, "packer", "Storage", 100, 100);
+    let mut wire = Wire::open(server, "packer", "bench");
+    let data = server.data().join("users/packer/Storage/data");
+    let [mut zip, mut their_zip, mut unzip, mut their_unzip] = [const { Vec::new() }; 4];
+    for _ in 0..ARCHIVE_REPETITIONS {
+        their_zip.push(timed(|| {
+            assert!(info_zip(
+                "zip",
+                &["-qr", "../../../../bare-archives/a.zip", "."],
+                &data
+            ));
+        }));
+        their_unzip.push(timed(|| {
+            assert!(info_zip("unzip", &["-q", "a.zip"], &bare))
+        }));
+        std::fs::remove_dir_all(&bare).unwrap();
+        std::fs::create_dir(&bare).unwrap();
+        let pack = json!({"zone": "storage", "src": ".", "dest": "made/a.zip"});
+        zip.push(timed(|| {
+            wire.data("shed_zip", &pack);
+        }));
+        let unpack = json!({"zone": "storage", "src": "made/a.zip"});
+        unzip.push(timed(|| {
+            wire.data("shed_unzip", &unpack);
+        }));
+        wire.data("shed_delete", &json!({"zone": "storage", "path": "made"}));
+    }
+    let mut met = true;
+    for (name, ours, theirs) in [
+        ("shed_zip", zip, their_zip),
+        ("shed_unzip", unzip, their_unzip),
+    ] {
+        let (ours, theirs) = (median(ours), median(theirs));
+        duration(&format!("{name} of 10 000 files"), ours);
+        duration("    Info-ZIP without a server", theirs);
+        met &= ratio("    against Info-ZIP", ours, theirs, ARCHIVE_RATIO);
+    }
+    met
+}
+
+/// Whether a program of Info-ZIP ends well.
+fn info_zip(program: &str, arguments: &[&str], directory: &Path) -> bool {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory);
+    let output = command.output();
+    output.is_ok_and(|output| output.status.success())
 }
 
 fn large_file(server: &Server) {

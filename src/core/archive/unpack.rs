@@ -18,8 +18,8 @@ use crate::Error;
 use crate::disk::{Directory, DiskError, StagedDirectory};
 use crate::zone::{Zone, ZonePath};
 
-/// Entries of one batch.
-const BATCH_ENTRIES: usize = 128;
+/// Entries of one batch. What the directory says of each may take 192 KB.
+const BATCH_ENTRIES: usize = 64;
 
 /// Bytes that the entries of one batch say they have; the last one may have more.
 const BATCH_BYTES: u64 = 1024 * 1024;
