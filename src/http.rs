@@ -1,7 +1,7 @@
 //! HTTP: how calls arrive and how answers leave.
 //!
 //! [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with arguments, `route` runs the
-//! operation, [`envelope`] answers. No header travels below this module, and no failure leaves it
+//! operation, [`envelope`] answers; `files` has whole files and links. No header travels below this module, and no failure leaves it
 //! in another form than the envelope's.
 
 use std::sync::Arc;

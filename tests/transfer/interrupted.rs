@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
+use std::time::Instant;
 
 use serde_json::json;
 
 use crate::form::{
-    as_user, content_type, eventually, files, head, many_users, request, sizes_staged, staged,
+    as_user, content_type, eventually, files, head, many_users, request, send, sizes_staged, staged,
 };
 use crate::support::Server;
 
@@ -81,6 +82,89 @@ fn a_killed_server_leaves_nothing() {
         let answer = crate::form::send(&server.as_user("ada"), "/files/upload", &[("a", b"x")]);
         assert_eq!(answer.data()["count"], 1);
     }
+}
+
+/// Kills the server while an upload of many files is under way, at any moment of it.
+#[test]
+fn a_killed_server_has_all_files_of_a_request_or_none() {
+    let names: Vec<String> = (0..40)
+        .map(|number| format!("d{}/{number}", number % 7))
+        .collect();
+    let all: Vec<(&str, &[u8])> = names
+        .iter()
+        .map(|name| (name.as_str(), &b"new"[..]))
+        .collect();
+    let old: Vec<(&str, &[u8])> = all.iter().map(|(name, _)| (*name, &b"old"[..])).collect();
+    let address = "/files/upload?zone=documents&overwrite=true";
+    let whole = {
+        let server = many_users().start();
+        let client = server.as_user("ada");
+        send(&client, address, &old).data();
+        let begun = Instant::now();
+        send(&client, address, &all).data();
+        begun.elapsed()
+    };
+    let (mut stored, mut undone) = (0, 0);
+    for round in 0..24_u32 {
+        let mut server = many_users().start();
+        // In every second round there is something to replace.
+        let replaces = round % 2 == 0;
+        if replaces {
+            send(&server.as_user("ada"), address, &old).data();
+        }
+        let acknowledged = std::thread::scope(|scope| {
+            let listener = server.address().to_owned();
+            let body = crate::form::body(&all);
+            let sender = scope.spawn(move || {
+                let url = format!("http://{listener}{address}");
+                let mut request = ureq::post(&url).header("Content-Type", &content_type());
+                for (name, value) in as_user("ada") {
+                    request = request.header(name, value);
+                }
+                request.send(&body[..]).is_ok()
+            });
+            std::thread::sleep(whole * round / 16);
+            server.kill();
+            sender.join().unwrap()
+        });
+        let server = server.again();
+        let client = server.as_user("ada");
+        let stats = client.call("shed_stats", &json!({}));
+        let on_disk = files(&server, "ada");
+        let new = on_disk
+            .values()
+            .filter(|content| *content == b"new")
+            .count();
+        assert!(
+            new == 0 || new == all.len(),
+            "round {round}: {new} of {}",
+            all.len()
+        );
+        assert!(
+            new > 0 || !acknowledged,
+            "round {round}: what was acknowledged is gone"
+        );
+        let expected = if replaces || new > 0 { all.len() } else { 0 };
+        assert_eq!(on_disk.len(), expected, "round {round}");
+        assert_eq!(
+            stats.data()["documents"]["files"],
+            expected,
+            "round {round}"
+        );
+        let status = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
+        assert_eq!(
+            client.call("shed_exec", &status).data()["stdout"],
+            "",
+            "round {round}"
+        );
+        if new > 0 {
+            stored += 1;
+        } else {
+            undone += 1;
+        }
+    }
+    println!("{stored} stored, {undone} undone, {whole:?} for one");
+    assert!(undone > 0);
 }
 
 #[test]

@@ -21,6 +21,9 @@ const NAMES_MAX: u32 = 99;
 /// How often the space in use is asked for: after this many bytes.
 const QUOTA_STEP: u64 = 1024 * 1024;
 
+/// Bytes of a file that is flushed as soon as it is complete; smaller ones go together.
+const LARGE: u64 = 4 * 1024 * 1024;
+
 /// The parameter that failures name.
 const FILE: &str = "file";
 
@@ -319,9 +322,11 @@ impl<'a> Incoming<'a> {
     /// The file is complete.
     pub fn finish(self) -> Result<Upload<'a>, Error> {
         // Now, not when others wait for the turn that this upload has.
-        self.file
-            .sync_data()
-            .map_err(|error| DiskError::of("write", &self.path, error))?;
+        if self.size >= LARGE {
+            self.file
+                .sync_data()
+                .map_err(|error| DiskError::of("write", &self.path, error))?;
+        }
         let mut upload = self.upload;
         upload.files.push(Waiting {
             name: self.name,

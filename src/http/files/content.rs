@@ -55,7 +55,10 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
     let (parts, body) = request.into_parts();
     let (caller, asked) = match asked(&server, &parts).await {
         Ok(found) => found,
-        Err(error) => return envelope::failure(error),
+        Err(error) => {
+            intake::decline(&parts.headers, body).await;
+            return envelope::failure(error);
+        }
     };
     let (shed, author, headers) = (
         Arc::clone(&server.shed),

@@ -71,17 +71,24 @@ pub(super) async fn receive<T: Send + 'static>(
         };
         work(&mut intake)
     });
-    // Who waits to be told to go on has sent nothing, and need not.
-    let waits = headers.contains_key(EXPECT);
     let feed = async {
         let mut body = body;
-        let is_wanted = wish.await.is_ok();
-        if !(is_wanted && feed(&mut body, &sender).await || !is_wanted && waits) {
+        if wish.await.is_err() {
+            decline(headers, body).await;
+        } else if !feed(&mut body, &sender).await {
             body::drain(&mut body).await;
         }
     };
     let ((), result) = tokio::join!(feed, work);
     result.map_err(RouteError::from)?
+}
+
+/// Lets a client whose body nobody wants see its answer. Who waits to be told to go on has sent
+/// nothing, and need not.
+pub(super) async fn decline(headers: &HeaderMap, mut body: Body) {
+    if !headers.contains_key(EXPECT) {
+        body::drain(&mut body).await;
+    }
 }
 
 /// Hands a body over; false where the rest of it is not wanted.

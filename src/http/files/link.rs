@@ -75,7 +75,10 @@ pub(super) async fn bring(
     let opened = opened.await.map_err(RouteError::from);
     let link = match opened.map_err(Error::from).and_then(|opened| opened) {
         Ok(link) => link,
-        Err(error) => return refused(&parts.headers, error),
+        Err(error) => {
+            intake::decline(&parts.headers, body).await;
+            return refused(&parts.headers, error);
+        }
     };
     let caller = link.caller.clone();
     let (shed, headers) = (Arc::clone(&server.shed), parts.headers.clone());
