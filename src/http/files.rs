@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::request::Subject;
 use super::{Server, envelope, route};
 
+mod archive;
 mod condition;
 mod content;
 mod disposition;
@@ -27,6 +28,7 @@ mod form;
 mod intake;
 mod link;
 mod page;
+mod pieces;
 mod range;
 mod upload;
 

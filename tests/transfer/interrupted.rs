@@ -151,9 +151,9 @@ fn a_killed_server_has_all_files_of_a_request_or_none() {
             expected,
             "round {round}"
         );
-        let status = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
+        let clean = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
         assert_eq!(
-            client.call("shed_exec", &status).data()["stdout"],
+            client.call("shed_exec", &clean).data()["stdout"],
             "",
             "round {round}"
         );

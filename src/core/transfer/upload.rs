@@ -54,6 +54,8 @@ pub struct Upload<'a> {
 /// A file that has arrived.
 #[derive(Debug)]
 struct Waiting {
+    /// What failures name.
+    parameter: &'static str,
     name: String,
     path: ZonePath,
     size: u64,
@@ -87,7 +89,7 @@ impl<'a> Upload<'a> {
         Self::begin(zone, directory, existing, transit)
     }
 
-    /// An upload of one file to exactly `path`, and its first piece.
+    /// An upload of one file to exactly `path`, whatever is there.
     pub fn of_file(
         zone: &'a Zone<'a>,
         path: &str,
@@ -145,6 +147,7 @@ impl<'a> Upload<'a> {
         let file = self.arrived.create_file(&place(self.files.len()), false)?;
         Ok(Incoming {
             upload: self,
+            parameter,
             name,
             path,
             size: 0,
@@ -214,7 +217,7 @@ impl<'a> Upload<'a> {
         let mut taken = HashSet::new();
         let mut targets = Vec::new();
         for file in &self.files {
-            let target = self.target(FILE, &file.path, &taken)?;
+            let target = self.target(file.parameter, &file.path, &taken)?;
             allowed(target.entry())?;
             taken.insert(target.path().key());
             targets.push(target);
@@ -286,6 +289,7 @@ fn place(number: usize) -> ZonePath {
 #[derive(Debug)]
 pub struct Incoming<'a> {
     upload: Upload<'a>,
+    parameter: &'static str,
     name: String,
     path: ZonePath,
     size: u64,
@@ -329,6 +333,7 @@ impl<'a> Incoming<'a> {
         }
         let mut upload = self.upload;
         upload.files.push(Waiting {
+            parameter: self.parameter,
             name: self.name,
             path: self.path,
             size: self.size,

@@ -8,7 +8,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::transfer::{Stored, Upload};
+use fileshed_core::transfer::{Stored, Upload, UploadError};
 use fileshed_core::{Caller, Code, Error, Teach};
 use serde_json::json;
 
@@ -81,15 +81,15 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         }
         let upload = file.finish()?;
         let message = Asked::given(asked.message.as_ref());
-        let mut stored = upload.store_if(OPERATION, message, |entry| {
+        let stored = upload.store_if(OPERATION, message, |entry| {
             let state = entry.map(|entry| condition::State::of(&entry.stamp()));
             match condition::judge(&headers, state.as_ref(), false) {
                 Verdict::Proceed => Ok(()),
                 Verdict::Known | Verdict::Failed => Err(ConditionError.into()),
             }
         })?;
-        let stored = stored.pop().ok_or(RouteError::Busy)?;
-        Ok(told(zone.name().as_str(), &stored))
+        let stored = stored.first().ok_or(UploadError::Nothing)?;
+        Ok(told(zone.name().as_str(), stored))
     });
     answered(&server.shed, &caller, stored.await)
 }

@@ -1,14 +1,12 @@
-//! A file on its way out, or a directory as an archive.
+//! What is on its way out: a file, or a directory as an archive.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, Bytes};
 use axum::http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, LAST_MODIFIED,
@@ -19,27 +17,28 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::disk::{DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::Transit;
 use fileshed_core::{Caller, Error, Shed, Zone, ZonePath};
-use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
+use super::archive::{self, Pack};
 use super::condition::{self, ConditionError, State, Verdict};
 use super::disposition;
+use super::pieces::Content;
 use super::range::{self, Asked, RangeError};
 use crate::content_type;
 use crate::http::envelope;
 
 /// Bytes of one piece.
-const PIECE: usize = 128 * 1024;
+pub(super) const PIECE: usize = 128 * 1024;
 /// Pieces that wait for the connection.
-const WAITING: usize = 1;
+pub(super) const WAITING: usize = 1;
 /// How long one piece may wait: who reads slower than that comes back for the rest with a range.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
-const INERT: HeaderValue =
+pub(super) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// Nobody keeps a copy that outlives the right to it.
-const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
+pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// What is given: a file, or a directory.
 pub(super) enum Given {
@@ -80,7 +79,7 @@ impl Given {
     pub(super) fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
         match self {
             Self::File(source) => source.answer(request, inline, transit),
-            Self::Archive(name, pack) => archive(request, &name, pack, transit),
+            Self::Archive(name, pack) => archive::answer(request, &name, pack, transit),
         }
     }
 }
@@ -189,75 +188,6 @@ fn stream(file: File, first: u64, length: u64, transit: Transit) -> Body {
     Body::new(Content::new(pieces, length))
 }
 
-/// Writes an archive; blocks.
-type Pack = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
-
-/// The answer to a request for a directory: an archive that is made while it is sent.
-fn archive(request: &Parts, name: &str, pack: Pack, transit: Transit) -> Response {
-    let mut headers = HeaderMap::from_iter([
-        (CACHE_CONTROL, CACHE),
-        (CONTENT_TYPE, HeaderValue::from_static("application/zip")),
-        (CONTENT_SECURITY_POLICY, INERT),
-    ]);
-    let name = format!("{name}.zip");
-    headers.insert(CONTENT_DISPOSITION, disposition::header(&name, false));
-    if request.method != Method::GET {
-        return (headers, Body::empty()).into_response();
-    }
-    let (sender, pieces) = mpsc::channel(WAITING);
-    tokio::task::spawn_blocking(move || {
-        let _transit = transit;
-        let runtime = tokio::runtime::Handle::current();
-        let mut outlet = io::BufWriter::with_capacity(PIECE, Outlet { sender, runtime });
-        let packed = pack(&mut outlet);
-        let outlet = match packed {
-            Ok(()) => outlet.into_inner().map_err(io::IntoInnerError::into_error),
-            Err(error) => {
-                // What is not finished must not be sent as if it were.
-                tracing::warn!(code = %error.code(), "an archive was not finished");
-                let (mut outlet, _rest) = outlet.into_parts();
-                let _gone = outlet.send(Err(io::Error::other(error)));
-                return;
-            }
-        };
-        if let Ok(mut outlet) = outlet {
-            let _gone = outlet.send(Ok(Bytes::new()));
-        }
-    });
-    let body = Body::new(Content { pieces, left: None });
-    (headers, body).into_response()
-}
-
-/// The near end of a connection, for who writes where blocking is allowed.
-struct Outlet {
-    sender: mpsc::Sender<io::Result<Bytes>>,
-    runtime: tokio::runtime::Handle,
-}
-
-impl Outlet {
-    fn send(&mut self, piece: io::Result<Bytes>) -> io::Result<()> {
-        let sent = async { tokio::time::timeout(PATIENCE, self.sender.send(piece)).await };
-        match self.runtime.block_on(sent) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    }
-}
-
-impl io::Write for Outlet {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        // An empty piece is the end.
-        if !piece.is_empty() {
-            self.send(Ok(Bytes::copy_from_slice(piece)))?;
-        }
-        Ok(piece.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The next piece; a failure where the file has become shorter.
 fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
     let mut piece = vec![0; PIECE.min((end - place) as usize)];
@@ -267,52 +197,4 @@ fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
     }
     piece.truncate(length);
     Ok(piece.into())
-}
-
-/// Pieces that come from elsewhere: of a length that was promised, or up to an empty one. Where
-/// they end too early, the connection does, so that nobody takes a part for the whole.
-pub(super) struct Content {
-    pieces: mpsc::Receiver<io::Result<Bytes>>,
-    left: Option<u64>,
-}
-
-impl Content {
-    pub(super) fn new(pieces: mpsc::Receiver<io::Result<Bytes>>, length: u64) -> Self {
-        Self {
-            pieces,
-            left: Some(length),
-        }
-    }
-}
-
-impl HttpBody for Content {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        Poll::Ready(match ready!(self.pieces.poll_recv(context)) {
-            Some(Ok(end)) if end.is_empty() => None,
-            Some(Ok(piece)) => {
-                self.left = self
-                    .left
-                    .map(|left| left.saturating_sub(piece.len() as u64));
-                Some(Ok(Frame::data(piece)))
-            }
-            Some(Err(error)) => Some(Err(error)),
-            None if self.left == Some(0) => None,
-            None => Some(Err(io::ErrorKind::UnexpectedEof.into())),
-        })
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left == Some(0)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.left
-            .map_or_else(SizeHint::default, SizeHint::with_exact)
-    }
 }

@@ -161,7 +161,7 @@ mod tests {
                 let _ = sender.send(Ok(Bytes::from(vec![b'x'; piece]))).await;
             }
         });
-        Body::new(super::super::download::Content::new(
+        Body::new(super::super::pieces::Content::new(
             pieces,
             (piece * times) as u64,
         ))
