@@ -12,17 +12,23 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 mod arguments;
+mod bridge;
 pub mod parameters;
 pub mod schema;
 mod vocabulary;
 mod write;
 
 pub mod allowed_commands;
+pub mod convert_eol;
+pub mod copy_storage_to_documents;
 pub mod create_file;
 pub mod delete;
 pub mod exec;
+pub mod file_type;
 pub mod force_unlock;
 pub mod help;
+pub mod hexdump;
+pub mod import;
 pub mod link_create;
 pub mod link_delete;
 pub mod link_list;
@@ -32,6 +38,9 @@ pub mod lockedit_open;
 pub mod lockedit_overwrite;
 pub mod lockedit_save;
 pub mod maintenance;
+pub mod move_documents_to_storage;
+pub mod move_uploads_to_documents;
+pub mod move_uploads_to_storage;
 pub mod patch_bytes;
 pub mod patch_text;
 pub mod rename;
@@ -174,10 +183,18 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<zip::Zip>(),
     Entry::of::<unzip::Unzip>(),
     Entry::of::<zipinfo::Zipinfo>(),
+    Entry::of::<file_type::FileType>(),
+    Entry::of::<convert_eol::ConvertEol>(),
+    Entry::of::<hexdump::Hexdump>(),
     Entry::of::<link_create::LinkCreate>(),
     Entry::of::<link_list::LinkList>(),
     Entry::of::<link_delete::LinkDelete>(),
     Entry::of::<force_unlock::ForceUnlock>(),
+    Entry::of::<move_uploads_to_storage::MoveUploadsToStorage>(),
+    Entry::of::<move_uploads_to_documents::MoveUploadsToDocuments>(),
+    Entry::of::<copy_storage_to_documents::CopyStorageToDocuments>(),
+    Entry::of::<move_documents_to_storage::MoveDocumentsToStorage>(),
+    Entry::of::<import::Import>(),
     Entry::of::<help::Help>(),
     Entry::of::<parameters::Parameters>(),
     Entry::of::<stats::Stats>(),

@@ -12,6 +12,8 @@ mod name;
 mod origin;
 mod pack;
 mod sink;
+#[cfg(test)]
+mod tests;
 mod unpack;
 mod window;
 

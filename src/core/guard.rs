@@ -5,12 +5,14 @@
 //! this order, policy (file size), locked edits and quota, and yields a [`Permit`]. Effects exist
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
+mod crossing;
 mod lock;
 mod permit;
 pub(crate) mod queue;
 #[cfg(test)]
 mod tests;
 
+pub use crossing::{Crossing, Passage};
 pub use lock::LockError;
 pub(crate) use lock::{check as check_lock, holder};
 pub use permit::{Change, Needs, Permit, SizeError, Writer};

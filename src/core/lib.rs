@@ -17,6 +17,7 @@
 //! processes.
 
 pub mod archive;
+pub mod bridge;
 pub mod caller;
 mod clock;
 pub mod disk;
@@ -24,6 +25,7 @@ mod error;
 pub mod exec;
 pub mod guard;
 pub mod history;
+pub mod inspect;
 pub mod ledger;
 pub mod link;
 pub mod lockedit;

@@ -238,11 +238,14 @@ impl Shed {
         &self.slots
     }
 
-    /// Fails where a home has no room for so many bytes more; for none, where it holds more than
-    /// it may, as a command can bring about.
+    /// Fails where a home holds more than it may, as a command can bring about.
+    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
+        self.expect_room(home, 0)
+    }
+
+    /// Fails where so many bytes more do not fit.
     pub(crate) fn expect_room(&self, home: &Home, needed: u64) -> Result<(), Error> {
-        let used = self.used(home)?;
-        let limit = home.limit;
+        let (used, limit) = (self.used(home)?, home.limit);
         if used.saturating_add(needed) > limit {
             return Err(QuotaError {
                 used,

@@ -7,12 +7,18 @@
 mod bytes;
 mod dialect;
 mod edit;
+mod encoding;
 mod error;
+mod hexdump;
+mod line_ends;
 mod lines;
 mod pattern;
 mod template;
 
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use edit::{Edited, Position, TextEdit};
+pub use encoding::Encoding;
 pub use error::TextError;
+pub use hexdump::hexdump;
+pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
 pub use lines::line_count;

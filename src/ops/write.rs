@@ -2,8 +2,8 @@
 
 use std::io::{Read, Seek, Write};
 
-use fileshed_core::disk::DiskError;
-use fileshed_core::guard::Needs;
+use fileshed_core::disk::{DiskError, Staged, Target};
+use fileshed_core::guard::{Needs, Writer};
 use fileshed_core::{Code, Error, Zone};
 use serde_json::{Map, Value};
 
@@ -149,11 +149,32 @@ impl File<'_> {
         self.install(writer, target, staged)
     }
 
+    /// Gives the file what `convert` writes while it reads, unless it says that nothing differs.
+    /// A file of any size takes the memory of a piece.
+    pub(super) fn convert<T>(
+        &self,
+        convert: impl FnOnce(&mut std::fs::File, &mut std::fs::File) -> Result<(T, bool), Error>,
+    ) -> Result<(String, T), Error> {
+        let path = self.zone.path_to_change("path", self.path)?;
+        let writer = self.zone.writer(self.operation)?;
+        let entry = self.zone.entry(&path)?;
+        let mut source = entry
+            .open()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        let mut staged = writer.staging().create()?;
+        let (outcome, differs) = convert(&mut source, staged.file())
+            .map_err(|error| self.zone.explain(error.with_detail("path", path.as_str())))?;
+        if differs {
+            self.install(writer, Target::Entry(entry), staged)?;
+        }
+        Ok((path.as_str().to_owned(), outcome))
+    }
+
     fn install(
         &self,
-        writer: fileshed_core::guard::Writer<'_>,
-        target: fileshed_core::disk::Target,
-        staged: fileshed_core::disk::Staged,
+        writer: Writer<'_>,
+        target: Target,
+        staged: Staged,
     ) -> Result<Written, Error> {
         let size = staged.size()?;
         let created = target.entry().is_none();

@@ -1,5 +1,6 @@
 //! The moments between an effect and its end, made by hand instead of met by chance.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -146,4 +147,88 @@ fn locks_of_git_that_a_dead_process_left_are_no_obstacle() {
     let repository = Repository::of(&home);
     repository.assert_sound();
     assert_eq!(repository.commits(), 3);
+}
+
+/// What a process leaves that died while it replaced `documents/d` by `storage/d`.
+fn half_moved(home: &Path, steps: usize) {
+    let aside = format!("staging/{DEAD}-3");
+    let (from, to) = ("Storage/data/d", "Documents/data/d");
+    let inode = std::fs::metadata(home.join(from)).unwrap().ino();
+    let journal = json!([
+        {"exchange": false, "inode": inode, "from": from, "to": aside},
+        {"exchange": true, "inode": inode, "from": aside, "to": to},
+    ]);
+    let place = home.join(format!("staging/{DEAD}-4.journal"));
+    std::fs::write(place, journal.to_string()).unwrap();
+    let aside = home.join(aside);
+    if steps > 0 {
+        std::fs::rename(home.join(from), &aside).unwrap();
+    }
+    if steps > 1 {
+        let exchange = rustix::fs::RenameFlags::EXCHANGE;
+        let here = rustix::fs::CWD;
+        rustix::fs::renameat_with(here, &aside, here, home.join(to), exchange).unwrap();
+    }
+}
+
+#[test]
+fn a_move_that_replaces_is_undone_at_any_step() {
+    let mut server = server();
+    let files = [
+        ("storage", "d/new.txt", "new"),
+        ("documents", "d/old.txt", "old"),
+    ];
+    for (zone, path, content) in files {
+        let call = json!({"zone": zone, "path": path, "content": content});
+        Wire::open(&server, "ada", "work").data("shed_create_file", &call);
+    }
+    let home = server.data().join("users/ada");
+    let before = ["Storage/data", "Documents/data"].map(|zone| tree(&home.join(zone)));
+    for steps in 0..=2 {
+        server.kill();
+        half_moved(&home, steps);
+        for zone in ["storage", "documents"] {
+            interrupted(&server.data(), zone, "shed_move", "ada");
+        }
+        server = server.again();
+        let mut wire = Wire::open(&server, "ada", "work");
+        let stats = wire.data("shed_stats", &json!({}));
+        let after = ["Storage/data", "Documents/data"].map(|zone| tree(&home.join(zone)));
+        assert_eq!(after, before, "{steps}");
+        for zone in ["storage", "documents"] {
+            assert_eq!(stats[zone]["size_bytes"], 3);
+            assert_eq!(stats[zone]["files"], 1);
+        }
+        assert_eq!(intents(&server.data()), 0);
+        assert_eq!(staged(&home), Vec::<String>::new());
+        let repository = Repository::of(&home);
+        repository.assert_sound();
+        assert_eq!(repository.commits(), 1);
+    }
+}
+
+#[test]
+fn nothing_is_lost_where_a_name_was_taken_meanwhile() {
+    let mut server = server();
+    let mut wire = Wire::open(&server, "ada", "work");
+    for (zone, path, content) in [("storage", "d/new", "new"), ("documents", "d/old", "old")] {
+        let call = json!({"zone": zone, "path": path, "content": content});
+        wire.data("shed_create_file", &call);
+    }
+    server.kill();
+    let home = server.data().join("users/ada");
+    half_moved(&home, 2);
+    std::fs::write(home.join("Storage/data/d"), "a file of that name").unwrap();
+    interrupted(&server.data(), "storage", "shed_move", "ada");
+    server = server.again();
+    let stats = Wire::open(&server, "ada", "work").data("shed_stats", &json!({}));
+    assert_eq!(stats["storage"]["files"], 2);
+    let storage = tree(&home.join("Storage/data"));
+    let names: Vec<&str> = storage.keys().map(String::as_str).collect();
+    assert_eq!(names, ["d", "d (recovered)/new"]);
+    assert_eq!(
+        tree(&home.join("Documents/data")).keys().next().unwrap(),
+        "d/old"
+    );
+    assert_eq!(staged(&home), Vec::<String>::new());
 }

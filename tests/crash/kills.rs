@@ -24,7 +24,11 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-fn seed() -> u64 {
+pub(crate) fn rounds() -> u64 {
+    number("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS)
+}
+
+pub(crate) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let seed = number("FILESHED_TEST_SEED").unwrap_or(now.as_secs());
     println!("FILESHED_TEST_SEED={seed} repeats the calls and the moments");
@@ -32,7 +36,7 @@ fn seed() -> u64 {
 }
 
 /// The server, whose data tells whose is whose.
-fn setup() -> Setup {
+pub(crate) fn setup() -> Setup {
     Server::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
@@ -45,7 +49,7 @@ fn home(server: &Server, user: &str) -> PathBuf {
 #[test]
 fn a_killed_server_loses_nothing_that_it_acknowledged() {
     let mut rng = Rng::new(seed());
-    let rounds = number("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS);
+    let rounds = rounds();
     let mut workers: Vec<Worker> = USERS
         .into_iter()
         .flat_map(|user| ["storage", "documents"].map(|zone| (user, zone)))

@@ -13,12 +13,12 @@
 mod support;
 
 #[path = "../support/outside.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
 mod outside;
 #[path = "../support/wire.rs"]
 mod wire;
 
 mod by_hand;
+mod carrier;
 mod kills;
 mod load;
 mod rng;

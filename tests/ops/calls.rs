@@ -3,7 +3,8 @@
 use fileshed::ops::find;
 use serde_json::{Map, Value, json};
 
-use crate::stage::file;
+use crate::bridge;
+use crate::stage::{bring, file};
 use crate::support::{Answer, Client};
 
 /// What an example file holds; examples look for words of it.
@@ -77,6 +78,14 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
         "shed_unzip" | "shed_zipinfo" => return prepare_archive(client, arguments),
         _ => {}
     }
+    if let Some((from, _)) = bridge::way(operation) {
+        bring(client, from, arguments["src"].as_str().unwrap(), CONTENT);
+        return;
+    }
+    if operation == "shed_import" {
+        bring(client, "uploads", "report.pdf", CONTENT);
+        return;
+    }
     let path = arguments["path"]
         .as_str()
         .or(arguments["old_path"].as_str());
@@ -90,7 +99,7 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
     // Of a file there is no tree, but it is found.
     let tree = client.call("shed_tree", &json!({"zone": zone, "path": path}));
     if tree.code() == "FILE_NOT_FOUND" {
-        file(client, zone, path, CONTENT);
+        bring(client, zone, path, CONTENT);
     }
     let edit = operation.starts_with("shed_lockedit_") && operation != "shed_lockedit_open";
     if edit || operation == "shed_force_unlock" {

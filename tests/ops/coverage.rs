@@ -13,6 +13,7 @@ use crate::{ROOMS, calls};
 const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
+    "bridge",
     "calls",
     "coercions",
     "coverage",
@@ -21,6 +22,7 @@ const OTHERS: &[&str] = &[
     "identity",
     "main",
     "paths",
+    "real",
     "stage",
 ];
 

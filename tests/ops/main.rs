@@ -23,6 +23,7 @@ mod outside;
 
 mod arbitrary;
 mod archives;
+mod bridge;
 mod calls;
 mod coercions;
 mod coverage;
@@ -30,14 +31,20 @@ mod fault;
 mod guides;
 mod identity;
 mod paths;
+mod real;
 mod stage;
 
 mod allowed_commands;
+mod convert_eol;
+mod copy_storage_to_documents;
 mod create_file;
 mod delete;
 mod exec;
+mod file_type;
 mod force_unlock;
 mod help;
+mod hexdump;
+mod import;
 mod link_create;
 mod link_delete;
 mod link_list;
@@ -47,6 +54,9 @@ mod lockedit_open;
 mod lockedit_overwrite;
 mod lockedit_save;
 mod maintenance;
+mod move_documents_to_storage;
+mod move_uploads_to_documents;
+mod move_uploads_to_storage;
 mod parameters;
 mod patch_bytes;
 mod patch_text;
@@ -60,11 +70,19 @@ mod zipinfo;
 /// The rooms: name and provoked codes.
 const ROOMS: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
+    ("convert_eol", convert_eol::PROVOKED),
+    (
+        "copy_storage_to_documents",
+        copy_storage_to_documents::PROVOKED,
+    ),
     ("create_file", create_file::PROVOKED),
     ("delete", delete::PROVOKED),
     ("exec", exec::PROVOKED),
+    ("file_type", file_type::PROVOKED),
     ("force_unlock", force_unlock::PROVOKED),
     ("help", help::PROVOKED),
+    ("hexdump", hexdump::PROVOKED),
+    ("import", import::PROVOKED),
     ("link_create", link_create::PROVOKED),
     ("link_delete", link_delete::PROVOKED),
     ("link_list", link_list::PROVOKED),
@@ -74,6 +92,15 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("lockedit_overwrite", lockedit_overwrite::PROVOKED),
     ("lockedit_save", lockedit_save::PROVOKED),
     ("maintenance", maintenance::PROVOKED),
+    (
+        "move_documents_to_storage",
+        move_documents_to_storage::PROVOKED,
+    ),
+    (
+        "move_uploads_to_documents",
+        move_uploads_to_documents::PROVOKED,
+    ),
+    ("move_uploads_to_storage", move_uploads_to_storage::PROVOKED),
     ("parameters", parameters::PROVOKED),
     ("patch_bytes", patch_bytes::PROVOKED),
     ("patch_text", patch_text::PROVOKED),

@@ -69,8 +69,35 @@ pub(crate) fn place(server: &Server, user: &str, zone: &str) -> PathBuf {
     let home = server.data().join("users").join(user);
     home.join(match zone {
         "storage" => "Storage/data",
+        "uploads" => "Uploads/default",
         _ => "Documents/data",
     })
+}
+
+/// Puts a file where this client's conversation has its uploads, as a person would. What is there
+/// before the user's first call counts for the quota.
+pub(crate) fn upload(client: &Client<'_>, path: &str, content: impl AsRef<[u8]>) {
+    let data = client.server().data();
+    let home = match client.header_text("X-OpenWebUI-User-Id") {
+        Some(user) => data.join("users").join(user),
+        None => data.join("shared"),
+    };
+    let chat = client.header_text("X-OpenWebUI-Chat-Id");
+    let at = home
+        .join("Uploads")
+        .join(chat.unwrap_or("default"))
+        .join(path);
+    std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+    std::fs::write(at, content).unwrap();
+}
+
+/// Makes a file in any zone.
+#[track_caller]
+pub(crate) fn bring(client: &Client<'_>, zone: &str, path: &str, content: &str) {
+    match zone {
+        "uploads" => upload(client, path, content),
+        _ => file(client, zone, path, content),
+    }
 }
 
 /// Calls `look` until it gives something.
@@ -111,12 +138,12 @@ fn status(code: &str) -> u16 {
         | "PATH_STARTS_WITH_ZONE"
         | "ARGUMENT_REQUIRED"
         | "PATTERN_NOT_FOUND"
+        | "INVALID_FORMAT"
         | "MISSING_FILE_ID"
         | "NOT_A_FILESHED_LINK"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
-        | "EXEC_ERROR"
-        | "INVALID_FORMAT" => 400,
+        | "EXEC_ERROR" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
@@ -188,6 +215,17 @@ impl<'a> Stage<'a> {
         done(&self.client(), operation, arguments)
     }
 
+    /// The zones that the operation goes from and to.
+    pub(crate) fn way(&self) -> (&'static str, &'static str) {
+        crate::bridge::way(self.entry.id).unwrap()
+    }
+
+    /// Makes a file in any zone.
+    #[track_caller]
+    pub(crate) fn bring(&self, zone: &str, path: &str, content: &str) {
+        bring(&self.client(), zone, path, content);
+    }
+
     /// The first example of the operation, with some arguments changed; all it needs is there.
     #[track_caller]
     pub(crate) fn example(&self, changes: &Value) -> Value {
@@ -203,8 +241,10 @@ impl<'a> Stage<'a> {
     pub(crate) fn path_parameter(&self) -> &'static str {
         match self.entry.id {
             "shed_rename" => "old_path",
+            id if crate::bridge::way(id).is_some() => "src",
             "shed_exec" => "stdout_file",
             "shed_zip" | "shed_unzip" => "dest",
+            "shed_import" => "dest_subdir",
             _ => "path",
         }
     }

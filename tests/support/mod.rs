@@ -306,6 +306,17 @@ impl Client<'_> {
         self
     }
 
+    /// The server that is called.
+    pub fn server(&self) -> &Server {
+        self.server
+    }
+
+    /// The text of a header that was set.
+    pub fn header_text(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(other, _)| other == name)?;
+        std::str::from_utf8(&found.1).ok()
+    }
+
     #[must_use]
     pub fn chat(self, id: &str) -> Self {
         self.header("X-OpenWebUI-Chat-Id", id)

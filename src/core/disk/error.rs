@@ -135,7 +135,7 @@ impl DiskError {
             Some(Errno::NOTDIR) => Self::NotADirectory { path },
             Some(Errno::ISDIR) => Self::NotAFile {
                 path,
-                found: "a directory",
+                found: Kind::Directory.describe(),
             },
             Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
@@ -193,10 +193,13 @@ impl Teach for DiskError {
             Self::Stays { path, .. } => {
                 format!("remove it with shed_delete(path=\"{path}\"), or take the rest without it")
             }
-            Self::NotAFile { path, found } if *found == Kind::Directory.describe() => {
+            Self::NotAFile { path, found } if *found != Kind::Directory.describe() => {
+                let parent = path.parent().unwrap_or_else(ZonePath::root);
+                format!("look with shed_tree(path=\"{parent}\") and name a file")
+            }
+            Self::NotAFile { path, .. } => {
                 format!("look into it with shed_tree(path=\"{path}\") and name a file")
             }
-            Self::NotAFile { .. } => "name a regular file".to_owned(),
             Self::NotADirectory { path } => {
                 let parent = path.parent().unwrap_or_else(ZonePath::root);
                 format!("a part of the path is a file; look with shed_tree(path=\"{parent}\")")

@@ -5,24 +5,28 @@
 //! old state still exists and can be put back.
 
 mod directory;
+mod effect;
 mod journal;
+mod remove;
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
-use rustix::io::Errno;
+use rustix::fs::{AtFlags, Mode, OFlags};
 
 use super::entry::Place;
-use super::root::{clone_handle, kind_of, stat_at};
-use super::{DiskError, Entry, Kind, Root, Target, Vacancy};
+use super::root::clone_handle;
+use super::{DiskError, Root, Target};
 use crate::zone::ZonePath;
 
 pub use directory::{Merge, StagedDirectory, StagedEntry};
+pub(crate) use effect::{Installed, Removed, Renamed};
+use effect::{make_directories, move_place};
 pub(crate) use journal::Journal;
+pub(super) use remove::remove_tree;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -93,26 +97,6 @@ impl Staging {
                 ZonePath::root(),
             ),
             location: self.location.join(name),
-        })
-    }
-
-    /// Takes an entry out of its zone.
-    pub(crate) fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
-        let from = Place::new(
-            clone_handle(&entry.place().parent)?,
-            entry.place().name.clone(),
-            entry.path().clone(),
-        );
-        let to = Place::new(
-            clone_handle(&self.directory)?,
-            self.fresh_name(),
-            ZonePath::root(),
-        );
-        move_place(&from, &to, RenameFlags::NOREPLACE, "remove")?;
-        Ok(Removed {
-            from,
-            to,
-            kept: false,
         })
     }
 
@@ -243,282 +227,8 @@ impl Drop for Staged {
     }
 }
 
-/// Something that has its name, while what had it before still exists. Dropped without
-/// [`Installed::keep`], the old state comes back.
-#[derive(Debug)]
-pub(crate) struct Installed {
-    at: Place,
-    old: Place,
-    replaced: bool,
-    made: Vec<Place>,
-    kept: bool,
-}
-
-impl Installed {
-    /// Gives what is staged at `staged` the name of `target`, in one rename.
-    fn new(staged: &Place, target: Target) -> Result<Self, DiskError> {
-        let path = target.path().clone();
-        let replaced = target.entry().map(Entry::kind);
-        let (at, made) = match target {
-            Target::Entry(entry) => {
-                let place = entry.place();
-                let at = Place::new(clone_handle(&place.parent)?, place.name.clone(), path);
-                (at, Vec::new())
-            }
-            Target::Vacancy(vacancy) => make_directories(vacancy)?,
-        };
-        let flags = match replaced {
-            Some(_) => RenameFlags::EXCHANGE,
-            None => RenameFlags::NOREPLACE,
-        };
-        if let Err(error) = move_place(staged, &at, flags, "write") {
-            remove_made(&made);
-            return Err(error);
-        }
-        let old = Place::new(
-            clone_handle(&staged.parent)?,
-            staged.name.clone(),
-            ZonePath::root(),
-        );
-        // A command that runs meanwhile may have put a directory there: it goes back whole.
-        let found = old.stat()?.map(|stat| kind_of(&stat));
-        if found == Some(Kind::Directory) && replaced != Some(Kind::Directory) {
-            report(&move_place(&at, &old, RenameFlags::EXCHANGE, "undo"));
-            return Err(DiskError::NotAFile {
-                path: at.path.clone(),
-                found: Kind::Directory.describe(),
-            });
-        }
-        Ok(Self {
-            at,
-            old,
-            replaced: replaced.is_some(),
-            made,
-            kept: false,
-        })
-    }
-
-    /// Makes the change final.
-    pub(crate) fn keep(mut self) {
-        self.kept = true;
-        if self.replaced {
-            report(&remove_tree(&self.old.parent, &self.old.name));
-        }
-    }
-}
-
-impl Drop for Installed {
-    fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
-        let (at, old) = (&self.at, &self.old);
-        let back = if self.replaced {
-            // Where a command took the new one away meanwhile, the old one still comes back.
-            move_place(at, old, RenameFlags::EXCHANGE, "undo")
-                .or_else(|_| move_place(old, at, RenameFlags::NOREPLACE, "undo"))
-        } else {
-            move_place(at, old, RenameFlags::NOREPLACE, "undo")
-        };
-        report(&back);
-        report(&remove_tree(&self.old.parent, &self.old.name));
-        remove_made(&self.made);
-    }
-}
-
-/// Something that left its zone and still exists beside it.
-#[derive(Debug)]
-pub(crate) struct Removed {
-    from: Place,
-    to: Place,
-    kept: bool,
-}
-
-impl Removed {
-    /// Makes the removal final.
-    pub(crate) fn keep(mut self) -> Result<(), DiskError> {
-        self.kept = true;
-        remove_tree(&self.to.parent, &self.to.name)
-    }
-}
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        if !self.kept {
-            report(&move_place(
-                &self.to,
-                &self.from,
-                RenameFlags::NOREPLACE,
-                "undo",
-            ));
-        }
-    }
-}
-
-/// Something that moved inside its zone.
-#[derive(Debug)]
-pub(crate) struct Renamed {
-    from: Place,
-    to: Place,
-    made: Vec<Place>,
-    kept: bool,
-}
-
-impl Renamed {
-    /// Moves `entry` to `vacancy`.
-    pub(crate) fn new(entry: &Entry, vacancy: Vacancy) -> Result<Self, DiskError> {
-        let place = entry.place();
-        let from = Place::new(
-            clone_handle(&place.parent)?,
-            place.name.clone(),
-            place.path.clone(),
-        );
-        let (to, made) = make_directories(vacancy)?;
-        if let Err(error) = move_place(&from, &to, RenameFlags::NOREPLACE, "rename") {
-            remove_made(&made);
-            return Err(error);
-        }
-        Ok(Self {
-            from,
-            to,
-            made,
-            kept: false,
-        })
-    }
-
-    /// Makes the move final.
-    pub(crate) fn keep(mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for Renamed {
-    fn drop(&mut self) {
-        if !self.kept {
-            report(&move_place(
-                &self.to,
-                &self.from,
-                RenameFlags::NOREPLACE,
-                "undo",
-            ));
-            remove_made(&self.made);
-        }
-    }
-}
-
-fn move_place(
-    from: &Place,
-    to: &Place,
-    flags: RenameFlags,
-    action: &'static str,
-) -> Result<(), DiskError> {
-    rustix::fs::renameat_with(&from.parent, &*from.name, &to.parent, &*to.name, flags).map_err(
-        |error| match error {
-            Errno::INVAL => DiskError::IntoItself {
-                path: from.path.clone(),
-            },
-            Errno::NOENT => DiskError::NotFound {
-                path: from.path.clone(),
-            },
-            error => DiskError::of(action, &to.path, error),
-        },
-    )
-}
-
-/// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.
-fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> {
-    let (mut place, missing) = vacancy.into_parts();
-    let mut made = Vec::new();
-    for name in missing {
-        let result = rustix::fs::mkdirat(&place.parent, &*name, Mode::from(0o755));
-        if !matches!(result, Ok(()) | Err(Errno::EXIST)) {
-            remove_made(&made);
-        }
-        match result {
-            Ok(()) => made.push(Place::new(
-                clone_handle(&place.parent)?,
-                name.clone(),
-                ZonePath::root(),
-            )),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(DiskError::of("create", &place.path, error)),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
-            .map_err(|error| DiskError::of("create", &place.path, error))?;
-    }
-    Ok((place, made))
-}
-
-fn remove_made(made: &[Place]) {
-    for place in made.iter().rev() {
-        let _kept_when_used = rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR);
-    }
-}
-
 fn report(undone: &Result<(), DiskError>) {
     if let Err(error) = undone {
         tracing::error!(%error, "something staged could not be put back or removed");
     }
-}
-
-/// A command may take rights on its own directories away; where that was the error, they are
-/// given back.
-fn grant(error: Errno, parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
-    if error != Errno::ACCESS {
-        return Err(error);
-    }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let handle = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    rustix::fs::chmod(place, Mode::RWXU)
-}
-
-/// Removes `name` and everything below it. Directories inside are first moved up beside it, so
-/// that any depth takes a handful of handles and links are never followed.
-pub(super) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError> {
-    let path = ZonePath::root();
-    let fail = |error: Errno| DiskError::of("delete", &path, error);
-    let Some(stat) = stat_at(parent, name, &path)? else {
-        return Ok(());
-    };
-    if kind_of(&stat) != Kind::Directory {
-        return rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(fail);
-    }
-    let mut directories = vec![name.to_owned()];
-    while let Some(directory) = directories.pop() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = || rustix::fs::openat(parent, &*directory, flags, Mode::empty());
-        let handle = open()
-            .or_else(|error| {
-                grant(error, parent, &directory)?;
-                open()
-            })
-            .map_err(fail)?;
-        rustix::fs::fchmod(&handle, Mode::RWXU).map_err(fail)?;
-        let listing = rustix::fs::Dir::read_from(&handle).map_err(fail)?;
-        for item in listing.flatten() {
-            let child = item.file_name();
-            if matches!(child.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            match rustix::fs::unlinkat(&handle, child, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(Errno::ISDIR | Errno::PERM) => {
-                    let lifted = format!("{name}.{}", COUNTER.fetch_add(1, Ordering::Relaxed));
-                    let lift = || rustix::fs::renameat(&handle, child, parent, &*lifted);
-                    lift()
-                        .or_else(|error| {
-                            grant(error, &handle, child)?;
-                            lift()
-                        })
-                        .map_err(fail)?;
-                    directories.push(lifted);
-                }
-                Err(error) => return Err(fail(error)),
-            }
-        }
-        rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR).map_err(fail)?;
-    }
-    Ok(())
 }

@@ -45,7 +45,7 @@ pub(super) fn changing(
         }
     }
     let outcome = outcome?;
-    zone.shed.expect_room(&zone.home, 0)?;
+    zone.shed.expect_within_quota(&zone.home)?;
     Ok(outcome)
 }
 

@@ -130,6 +130,15 @@ impl<'a> Writer<'a> {
 
     /// Asks everything that may forbid the change.
     pub fn guard(self, needs: Needs) -> Result<Permit<'a>, Error> {
+        let request = self.ask(needs)?;
+        let zone = request.zone();
+        let intent = zone.shed.ledger().begin(&request.plan());
+        let intent = intent.map_err(|error| zone.explain(error))?;
+        Ok(request.grant(intent))
+    }
+
+    /// Asks everything but the space.
+    pub(super) fn ask(self, needs: Needs) -> Result<Request<'a>, Error> {
         let zone = self.zone;
         let limit = zone.shed.settings().largest_file();
         if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
@@ -140,33 +149,48 @@ impl<'a> Writer<'a> {
                 lock::check(zone, path)?;
             }
         }
-        let author = zone.author();
-        let plan = plan(zone, self.operation, &author, &needs);
-        let intent = zone
-            .shed
-            .ledger()
-            .begin(&plan)
-            .map_err(|error| zone.explain(error))?;
-        Ok(Permit {
+        Ok(Request {
+            author: zone.author(),
             writer: self,
             needs,
-            author,
-            intent: Some(intent),
         })
     }
 }
 
-fn plan<'p>(zone: &'p Zone<'_>, operation: &'p str, author: &'p Author, needs: &Needs) -> Plan<'p> {
-    Plan {
-        home: &zone.home.key,
-        zone: zone.name.as_str(),
-        instance: zone.shed.instance(),
-        operation,
-        author_name: &author.name,
-        author_email: &author.email,
-        bytes: needs.bytes,
-        files: needs.files,
-        limit: zone.home.limit,
+/// A change that nothing forbids, as far as its space was not asked for yet.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    writer: Writer<'a>,
+    needs: Needs,
+    author: Author,
+}
+
+impl<'a> Request<'a> {
+    pub(super) fn zone(&self) -> &'a Zone<'a> {
+        self.writer.zone
+    }
+
+    pub(super) fn plan(&self) -> Plan<'_> {
+        let zone = self.zone();
+        Plan {
+            home: &zone.home.key,
+            zone: zone.name.as_str(),
+            instance: zone.shed.instance(),
+            operation: self.writer.operation,
+            author_name: &self.author.name,
+            author_email: &self.author.email,
+            bytes: self.needs.bytes,
+            files: self.needs.files,
+            limit: zone.home.limit,
+        }
+    }
+
+    /// The permit, with what was entered for it.
+    pub(super) fn grant(self, intent: Intent) -> Permit<'a> {
+        Permit {
+            request: self,
+            intent: Some(intent),
+        }
     }
 }
 
@@ -174,9 +198,7 @@ fn plan<'p>(zone: &'p Zone<'_>, operation: &'p str, author: &'p Author, needs: &
 #[derive(Debug)]
 #[must_use = "a permit is for one change"]
 pub struct Permit<'a> {
-    writer: Writer<'a>,
-    needs: Needs,
-    author: Author,
+    request: Request<'a>,
     intent: Option<Intent>,
 }
 
@@ -191,45 +213,77 @@ impl<'a> Permit<'a> {
             .into()
             .install(target)
             .map_err(|error| self.explain(error))?;
-        Ok(Change {
-            effect: Effect::Installed(effect),
-            permit: self,
-        })
+        Ok(self.change(Effect::Installed(effect)))
     }
 
     /// Moves what was staged into a directory that is there.
     pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
         let effect = merge.carry_out().map_err(|error| self.explain(error))?;
-        Ok(Change {
-            effect: Effect::Several(effect),
-            permit: self,
-        })
+        Ok(self.change(Effect::Several(effect)))
     }
 
     /// Removes an entry and everything below it.
     pub fn remove(self, entry: &Entry) -> Result<Change<'a>, Error> {
         let effect = self
-            .writer
-            .staging
+            .staging()
             .remove(entry)
             .map_err(|error| self.explain(error))?;
-        Ok(Change {
-            effect: Effect::Removed(effect),
-            permit: self,
-        })
+        Ok(self.change(Effect::Removed(effect)))
     }
 
     /// Gives an entry another name.
     pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<Change<'a>, Error> {
         let effect = Renamed::new(entry, vacancy).map_err(|error| self.explain(error))?;
-        Ok(Change {
-            effect: Effect::Renamed(effect),
-            permit: self,
-        })
+        Ok(self.change(Effect::Renamed(effect)))
     }
 
-    fn explain(&self, error: DiskError) -> Error {
-        self.writer.zone.explain(error.into())
+    /// The change that took place.
+    pub(super) fn change(self, effect: Effect) -> Change<'a> {
+        Change {
+            effect,
+            source: None,
+            permit: self,
+        }
+    }
+
+    pub(super) fn zone(&self) -> &'a Zone<'a> {
+        self.request.zone()
+    }
+
+    pub(super) fn staging(&self) -> &Staging {
+        &self.request.writer.staging
+    }
+
+    pub(super) fn explain(&self, error: DiskError) -> Error {
+        self.zone().explain(error.into())
+    }
+
+    /// Commits what changed, where the zone has history.
+    fn enter_history(
+        &self,
+        message: Option<&str>,
+        default: &str,
+    ) -> Result<Option<CommitId>, Error> {
+        let zone = self.zone();
+        if !zone.name.is_versioned() {
+            return Ok(None);
+        }
+        let message = message.filter(|text| !text.trim().is_empty());
+        Ok(zone.history()?.commit_paths(
+            &self.request.needs.paths,
+            message.unwrap_or(default),
+            &self.request.author,
+            zone.shed.clock().now(),
+        )?)
+    }
+
+    /// The change is done.
+    fn settle(&mut self) {
+        if let Some(intent) = self.intent.take()
+            && let Err(error) = self.zone().shed.ledger().settle(intent)
+        {
+            tracing::error!(%error, "a finished change is still in the registry");
+        }
     }
 }
 
@@ -238,16 +292,15 @@ impl Drop for Permit<'_> {
         let Some(intent) = self.intent.take() else {
             return;
         };
-        let zone = self.writer.zone;
-        let plan = plan(zone, self.writer.operation, &self.author, &self.needs);
-        if let Err(error) = zone.shed.ledger().withdraw(intent, &plan) {
+        let ledger = self.zone().shed.ledger();
+        if let Err(error) = ledger.withdraw(intent, &self.request.plan()) {
             tracing::error!(%error, "a withdrawn change is still in the registry");
         }
     }
 }
 
 #[derive(Debug)]
-enum Effect {
+pub(super) enum Effect {
     Installed(Installed),
     Removed(Removed),
     Renamed(Renamed),
@@ -270,38 +323,34 @@ impl Effect {
 #[derive(Debug)]
 #[must_use = "a change that is not committed is undone"]
 pub struct Change<'a> {
-    // Dropped before the permit: first the files, then the space.
-    effect: Effect,
+    // Dropped in this order: first the files, then the space, the turns last.
+    pub(super) effect: Effect,
+    /// For the zone that something left.
+    pub(super) source: Option<Permit<'a>>,
     permit: Permit<'a>,
 }
 
 impl Change<'_> {
-    /// Makes the change final: one commit where the zone has history, then the registry.
+    /// Makes the change final: one commit where a zone has history, then the registry.
     /// `message` is the caller's commit message; empty means `default`.
     pub fn commit(self, message: Option<&str>, default: &str) -> Result<Option<CommitId>, Error> {
-        let Self { mut permit, effect } = self;
-        let zone = permit.writer.zone;
-        let commit = if zone.name.is_versioned() {
-            let message = message.filter(|text| !text.trim().is_empty());
-            zone.history()?.commit_paths(
-                &permit.needs.paths,
-                message.unwrap_or(default),
-                &permit.author,
-                zone.shed.clock().now(),
-            )?
-        } else {
-            None
-        };
+        let Self {
+            mut permit,
+            mut source,
+            effect,
+        } = self;
+        let mut commit = permit.enter_history(message, default)?;
+        if let Some(source) = &source {
+            commit = source.enter_history(message, default)?.or(commit);
+        }
         if let Err(error) = effect.keep() {
             // The change stands; what it replaced is swept away with the next repair.
             tracing::warn!(%error, "what a change removed is still staged");
         }
         // On disk before the registry forgets it, where that is asked for.
-        zone.shed.flusher().changed();
-        if let Some(intent) = permit.intent.take()
-            && let Err(error) = zone.shed.ledger().settle(intent)
-        {
-            tracing::error!(%error, "a finished change is still in the registry");
+        permit.zone().shed.flusher().changed();
+        for permit in source.iter_mut().chain([&mut permit]) {
+            permit.settle();
         }
         Ok(commit)
     }

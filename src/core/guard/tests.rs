@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
-use super::Needs;
+use super::{Crossing, Needs};
 use crate::caller::Chat;
 use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
@@ -49,6 +49,14 @@ impl Scene {
 
     fn at(&self, path: &str) -> PathBuf {
         self.base.path().join("shared").join(path)
+    }
+
+    /// What lies in staging, beside the files of turns.
+    fn staged(&self) -> Vec<String> {
+        let listing = fs::read_dir(self.at("staging")).expect("listed");
+        let names = listing.map(|item| item.expect("an item").file_name());
+        let names = names.map(|name| name.to_string_lossy().into_owned());
+        names.filter(|name| name.contains('-')).collect()
     }
 
     /// Unfinished changes in the registry.
@@ -268,16 +276,13 @@ fn directories_arrive_with_their_space_and_one_commit() {
                 let mut file = staged.create_file(&path(file), false)?;
                 std::io::Write::write_all(&mut file, b"12345").expect("written");
             }
-            let change = match zone.data().entry(&path("d/e")) {
-                Ok(there) => {
-                    let merge = staged.merge_into(zone.data(), &there)?;
-                    writer.guard(Needs::merge(&merge))?.merge(merge)?
-                }
-                Err(_) => {
-                    let target = zone.target("path", &path("d/e"))?;
-                    let needs = Needs::install(&target, &staged.weight()?, Totals::default());
-                    writer.guard(needs)?.install(staged, target)?
-                }
+            let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
+                let merge = staged.merge_into(zone.data(), &there)?;
+                writer.guard(Needs::merge(&merge))?.merge(merge)?
+            } else {
+                let target = zone.target("path", &path("d/e"))?;
+                let needs = Needs::install(&target, &staged.weight()?, Totals::default());
+                writer.guard(needs)?.install(staged, target)?
             };
             if keep {
                 change.commit(None, "Add")?;
@@ -317,12 +322,7 @@ fn directories_arrive_with_their_space_and_one_commit() {
         .changes()
         .expect("compared");
     assert_eq!(changes.changed, Vec::new(), "all is committed");
-    let staged = fs::read_dir(scene.at("staging")).expect("listed");
-    let names = staged.map(|item| item.expect("an item").file_name());
-    let names: Vec<_> = names
-        .filter(|name| !name.to_string_lossy().ends_with(".lock"))
-        .collect();
-    assert_eq!(names, Vec::<std::ffi::OsString>::new());
+    assert_eq!(scene.staged(), Vec::<String>::new());
 }
 
 #[test]
@@ -343,4 +343,43 @@ fn the_largest_file_of_a_directory_counts() {
     let error = error.expect_err("too large");
     assert_eq!(error.code(), Code::FileTooLarge);
     assert_eq!(error.details()["path"], "d/b/large");
+}
+
+#[test]
+fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
+    let scene = Scene::new();
+    let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
+    write(&documents, "d/a", b"from documents").expect("written");
+    write(&storage, "old/b", b"from storage").expect("written");
+    let before = (scene.used("storage"), scene.used("documents"));
+    for (dest, keep) in [("x/new", false), ("old", false), ("old", true)] {
+        let crossing = Crossing::new(&documents, &storage, "test").expect("two turns");
+        let entry = documents.entry_itself(&path("d")).expect("there");
+        let weight = documents.data().weigh(&entry, |_| false).expect("weighed");
+        let target = storage.destination("dest", &path(dest)).expect("a place");
+        let replaced = target.entry().map(|entry| storage.totals(entry));
+        let replaced = replaced.transpose().expect("counted").unwrap_or_default();
+        let leaves = Needs::remove(&entry, weight.totals);
+        let arrives = Needs::install(&target, &weight, replaced);
+        let passage = crossing.guard(leaves, arrives).expect("fits");
+        assert_eq!(scene.intents(), 2);
+        let change = passage.relocate(&entry, target).expect("moved");
+        assert!(!scene.at("Documents/data/d").exists());
+        assert!(scene.at("Storage/data").join(dest).join("a").exists());
+        if keep {
+            let commit = change.commit(None, "Move").expect("committed");
+            assert!(commit.is_some(), "the removal is a commit");
+            assert!(!scene.at("Storage/data/old/b").exists());
+            assert_eq!(scene.used("documents"), Totals::default());
+            assert_eq!(scene.used("storage"), before.1);
+        } else {
+            drop(change);
+            assert!(scene.at("Documents/data/d/a").exists());
+            assert!(scene.at("Storage/data/old/b").exists());
+            assert!(!scene.at("Storage/data/x").exists());
+            assert_eq!((scene.used("storage"), scene.used("documents")), before);
+        }
+        assert_eq!(scene.intents(), 0);
+        assert_eq!(scene.staged(), Vec::<String>::new());
+    }
 }

@@ -4,7 +4,7 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use rusqlite::{OptionalExtension, TransactionBehavior};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use serde_json::{Map, Value};
 
 use super::{Ledger, LedgerError};
@@ -60,50 +60,48 @@ pub(crate) struct Plan<'a> {
 impl Ledger {
     /// Enters a change, unless it does not fit. Every zone of the home has been measured.
     pub(crate) fn begin(&self, plan: &Plan<'_>) -> Result<Intent, Error> {
-        self.try_begin(plan)
+        let [intent] = self.begin_together([plan])?;
+        Ok(intent)
+    }
+
+    /// The same for a change of several zones: what moves within a home takes no more space.
+    pub(crate) fn begin_together<const ZONES: usize>(
+        &self,
+        plans: [&Plan<'_>; ZONES],
+    ) -> Result<[Intent; ZONES], Error> {
+        self.try_begin(plans)
             .map_err(LedgerError::from)?
             .map_err(Error::from)
     }
 
-    fn try_begin(&self, plan: &Plan<'_>) -> Result<Result<Intent, QuotaError>, rusqlite::Error> {
+    fn try_begin<const ZONES: usize>(
+        &self,
+        plans: [&Plan<'_>; ZONES],
+    ) -> Result<Result<[Intent; ZONES], QuotaError>, rusqlite::Error> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if plan.bytes > 0 {
-            let used: i64 = transaction
-                .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1")?
-                .query_row([plan.home], |row| row.get(0))?;
-            if used.saturating_add(plan.bytes) > plan.limit as i64 {
-                return Ok(Err(QuotaError {
-                    used: used as u64,
-                    needed: plan.bytes as u64,
-                    limit: plan.limit,
-                }));
+        for plan in plans {
+            let same_home = plans.iter().filter(|other| other.home == plan.home);
+            let bytes: i64 = same_home.map(|plan| plan.bytes).sum();
+            if bytes > 0 {
+                let used: i64 = transaction
+                    .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1")?
+                    .query_row([plan.home], |row| row.get(0))?;
+                if used.saturating_add(bytes) > plan.limit as i64 {
+                    return Ok(Err(QuotaError {
+                        used: used as u64,
+                        needed: bytes as u64,
+                        limit: plan.limit,
+                    }));
+                }
             }
         }
-        if plan.bytes != 0 || plan.files != 0 {
-            transaction
-                .prepare_cached(
-                    "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
-                     WHERE home = ?1 AND zone = ?2",
-                )?
-                .execute((plan.home, plan.zone, plan.bytes, plan.files))?;
+        let mut intents = [Intent(0); ZONES];
+        for (intent, plan) in intents.iter_mut().zip(plans) {
+            *intent = enter(&transaction, plan)?;
         }
-        transaction
-            .prepare_cached(
-                "INSERT INTO intents (home, zone, instance, operation, author_name, author_email)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute((
-                plan.home,
-                plan.zone,
-                plan.instance,
-                plan.operation,
-                plan.author_name,
-                plan.author_email,
-            ))?;
-        let intent = Intent(transaction.last_insert_rowid());
         transaction.commit()?;
-        Ok(Ok(intent))
+        Ok(Ok(intents))
     }
 
     /// The change is done.
@@ -213,6 +211,31 @@ impl Ledger {
             .optional()?;
         Ok(())
     }
+}
+
+fn enter(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<Intent, rusqlite::Error> {
+    if plan.bytes != 0 || plan.files != 0 {
+        transaction
+            .prepare_cached(
+                "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
+                 WHERE home = ?1 AND zone = ?2",
+            )?
+            .execute((plan.home, plan.zone, plan.bytes, plan.files))?;
+    }
+    transaction
+        .prepare_cached(
+            "INSERT INTO intents (home, zone, instance, operation, author_name, author_email)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute((
+            plan.home,
+            plan.zone,
+            plan.instance,
+            plan.operation,
+            plan.author_name,
+            plan.author_email,
+        ))?;
+    Ok(Intent(transaction.last_insert_rowid()))
 }
 
 /// A change that does not fit.

@@ -24,12 +24,15 @@ impl Shed {
             }
             self.visited().insert(home.key.clone());
         }
-        let orphans = self.ledger.orphans(&home.key)?;
-        if !orphans.is_empty() {
+        loop {
+            let orphans = self.ledger.orphans(&home.key)?;
+            if orphans.is_empty() {
+                break;
+            }
             self.roll_back(home)?;
-        }
-        for orphan in orphans {
-            self.repair(home, &orphan)?;
+            for orphan in orphans {
+                self.repair(home, &orphan)?;
+            }
         }
         let measured = self.ledger.usage(&home.key)?;
         for zone in ZoneName::PERSONAL {

@@ -117,6 +117,9 @@ pub enum TextError {
         /// The limit.
         limit: u64,
     },
+    /// Bytes that are no text.
+    #[error("the file is binary: it has no lines")]
+    Binary,
     /// Content that does not follow its format.
     #[error("`content` has `{character}` at character {place}, which is not {format}")]
     InvalidContent {
@@ -177,6 +180,7 @@ impl Teach for TextError {
             Self::NoPlace { .. } | Self::NoOffset { .. } => Code::MissingParameter,
             Self::TextTooLargeForPattern { .. } | Self::TooLarge { .. } => Code::FileTooLarge,
             Self::PatternNotFound { .. } => Code::PatternNotFound,
+            Self::Binary => Code::InvalidFormat,
         }
     }
 
@@ -243,6 +247,7 @@ impl Teach for TextError {
             Self::NoSuchGroup { groups, .. } => {
                 format!("use a group from \\1 to \\{groups}, or write \\\\ for a backslash")
             }
+            Self::Binary => "look at it with shed_file_type or shed_hexdump".into(),
             Self::TooLarge { .. } => {
                 "write a shorter content, or split the file: shed_exec(zone=\"storage\", \
                  cmd=\"split\", args=[\"-l\", \"10000\", \"big.txt\"])"
@@ -321,6 +326,7 @@ impl Teach for TextError {
                 json!({"parameter": "content", "received": reference, "groups": groups})
             }
             Self::TooLarge { limit } => json!({"parameter": "content", "limit": limit}),
+            Self::Binary => json!({}),
             Self::InvalidContent {
                 character,
                 place,

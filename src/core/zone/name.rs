@@ -126,7 +126,7 @@ impl Teach for ZoneError {
                 "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in".to_owned()
             }
             Self::Readonly => {
-                "uploads can be read and deleted; to write, use zone=\"storage\" or zone=\"documents\"".to_owned()
+                "uploads can be read and deleted; move the file first with shed_move_uploads_to_storage(src=…, dest=…), or write in zone=\"storage\"".to_owned()
             }
             Self::NoGroups => "use zone=\"documents\" for versioned files of your own".to_owned(),
             Self::ReadOnlyScope => {

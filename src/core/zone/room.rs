@@ -155,7 +155,7 @@ impl<'a> Zone<'a> {
         Ok(target)
     }
 
-    /// Whatever is at `path`, or a free name there. A new name must suit every system.
+    /// A file or directory to create or replace. A new name must suit every system.
     pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self
             .data
@@ -201,6 +201,13 @@ impl<'a> Zone<'a> {
             return Err(ZoneError::Readonly.into());
         }
         self.expect_write_scope()
+    }
+
+    /// Fails where so many bytes more would not fit, before they are prepared.
+    pub(crate) fn expect_room(&self, bytes: u64) -> Result<(), Error> {
+        self.shed
+            .expect_room(&self.home, bytes)
+            .map_err(|error| self.explain(error))
     }
 
     /// Content that waits to be moved in; nobody sees it.

@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Place, make_directories, remove_tree, report};
-use crate::disk::root::{clone_handle, stat_at};
-use crate::disk::{DiskError, Root, Staging};
+use crate::disk::root::{clone_handle, kind_of, stat_at};
+use crate::disk::{DiskError, Entry, Kind, Root, Staging};
 use crate::zone::ZonePath;
 
 /// What the names of journals end with.
@@ -130,6 +130,49 @@ impl Drop for Journal {
 }
 
 impl Staging {
+    /// Moves `entry` to the place of `target`, which goes when the change is final.
+    pub(crate) fn supplant(&self, entry: &Entry, target: &Entry) -> Result<Journal, DiskError> {
+        let gone = || DiskError::NotFound {
+            path: entry.path().clone(),
+        };
+        let inode = entry.place().stat()?.ok_or_else(gone)?.st_ino;
+        let name = self.fresh_name();
+        let beside = Place::new(
+            clone_handle(&self.directory)?,
+            name.clone(),
+            ZonePath::root(),
+        );
+        let waiting = below_home(self, &beside)?;
+        let steps = vec![
+            Step {
+                exchange: false,
+                inode,
+                from: below_home(self, entry.place())?,
+                to: waiting.clone(),
+            },
+            Step {
+                exchange: true,
+                inode,
+                from: waiting,
+                to: below_home(self, target.place())?,
+            },
+        ];
+        let journal = Journal::write(self, name, steps)?;
+        journal.carry_out().map_err(|(number, error)| {
+            let path = [entry.path(), target.path()][number];
+            DiskError::of("move", path, error)
+        })?;
+        // A command that runs meanwhile may have put a directory there: it goes back whole.
+        let old = beside.stat()?.map(|stat| kind_of(&stat));
+        if old == Some(Kind::Directory) && target.kind() != Kind::Directory {
+            return Err(DiskError::NotAFile {
+                path: target.path().clone(),
+                found: Kind::Directory.describe(),
+            });
+        }
+        Ok(journal)
+    }
+
     /// Undoes what the process that wrote this journal did.
     pub(crate) fn roll_back(&self, journal: &str) -> Result<(), DiskError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

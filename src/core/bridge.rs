@@ -1,0 +1,235 @@
+//! Files and directories on their way from one zone to another.
+//!
+//! A move copies nothing: it is one rename, or several that count as one where something is
+//! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
+//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: turns,
+//! locks, space, and what the second one keeps for the server.
+
+use serde_json::{Map, Value};
+
+use crate::disk::{Entry, Kind, Target, Totals, Weight};
+use crate::guard::{Crossing, Needs};
+use crate::history::CommitId;
+use crate::zone::{Zone, ZonePath};
+use crate::{Code, Error, Teach};
+
+/// What goes where.
+#[derive(Clone, Copy, Debug)]
+pub struct Bridge<'a> {
+    /// The zone that has it.
+    pub from: &'a Zone<'a>,
+    /// The zone that gets it.
+    pub to: &'a Zone<'a>,
+    /// The parameter `src`.
+    pub source: &'a str,
+    /// The parameter `dest`.
+    pub destination: &'a str,
+    /// Whether it may take the place of a file, or of a directory, that is there.
+    pub overwrite: bool,
+    /// The caller's commit message.
+    pub message: Option<&'a str>,
+    /// The name for history and logs.
+    pub operation: &'static str,
+}
+
+/// What arrived.
+#[derive(Debug)]
+pub struct Bridged {
+    /// Where it was.
+    pub source: ZonePath,
+    /// Where it is.
+    pub destination: ZonePath,
+    /// What it holds.
+    pub totals: Totals,
+    /// Whether a `.git` was left out.
+    pub without_git: bool,
+    /// The commit, where one of the zones has history and something of it changed.
+    pub commit: Option<CommitId>,
+}
+
+impl Bridge<'_> {
+    /// Moves it.
+    pub fn relocate(&self) -> Result<Bridged, Error> {
+        let (source, destination) = self.paths()?;
+        let crossing = Crossing::new(self.from, self.to, self.operation)?;
+        let entry = self.from.entry_itself(&source)?;
+        let (weight, git) = self.weigh(&entry)?;
+        if let Some(path) = git {
+            return Err(self.from.explain(BridgeError::Git { path }.into()));
+        }
+        let (target, replaced) = self.target(&entry, &destination)?;
+        let leaves = Needs::remove(&entry, weight.totals);
+        let arrives = Needs::install(&target, &weight, replaced);
+        let path = target.path().clone();
+        let commit = crossing
+            .guard(leaves, arrives)?
+            .relocate(&entry, target)?
+            .commit(self.message, &self.describe("Move", entry.path(), &path))?;
+        Ok(Bridged {
+            source: entry.path().clone(),
+            destination: path,
+            totals: weight.totals,
+            without_git: false,
+            commit,
+        })
+    }
+
+    /// Copies it, without what the second zone keeps for the server.
+    pub fn duplicate(&self) -> Result<Bridged, Error> {
+        let (source, destination) = self.paths()?;
+        // Both turns: what is copied is what it was at one moment.
+        let crossing = Crossing::new(self.from, self.to, self.operation)?;
+        let entry = self.from.entry_itself(&source)?;
+        let (weight, git) = self.weigh(&entry)?;
+        let (target, replaced) = self.target(&entry, &destination)?;
+        let more = weight.totals.bytes.saturating_sub(replaced.bytes);
+        self.to.expect_room(more)?;
+        let skip = |inside: &ZonePath| self.is_kept_back(inside);
+        let staged = crossing
+            .staging()
+            .copy_tree(self.from.data(), &entry, skip)
+            .map_err(|error| self.from.explain_disk(error))?;
+        let weight = staged.weight()?;
+        let path = target.path().clone();
+        let commit = crossing
+            .arrive()
+            .guard(Needs::install(&target, &weight, replaced))?
+            .install(staged, target)?
+            .commit(self.message, &self.describe("Copy", entry.path(), &path))?;
+        Ok(Bridged {
+            source: entry.path().clone(),
+            destination: path,
+            totals: weight.totals,
+            without_git: git.is_some(),
+            commit,
+        })
+    }
+
+    fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {
+        let source = self.from.path_to_change("src", self.source)?;
+        let destination = self.to.path_to_change("dest", self.destination)?;
+        Ok((source, destination))
+    }
+
+    /// What arrives, and the first path that the second zone does not take.
+    fn weigh(&self, entry: &Entry) -> Result<(Weight, Option<ZonePath>), Error> {
+        let mut kept_back = None;
+        let weight = self.from.data().weigh(entry, |inside| {
+            let stays = self.is_kept_back(inside);
+            if stays && kept_back.is_none() {
+                kept_back = Some(entry.path().join(inside.as_str()));
+            }
+            stays
+        });
+        let weight = weight.map_err(|error| self.from.explain(error.into()))?;
+        Ok((weight, kept_back))
+    }
+
+    /// Whether the second zone does not take what has this path below the entry.
+    fn is_kept_back(&self, inside: &ZonePath) -> bool {
+        self.to.name().is_versioned() && inside.has_git_segment()
+    }
+
+    /// The place for `entry`, and what is there now.
+    fn target(&self, entry: &Entry, destination: &ZonePath) -> Result<(Target, Totals), Error> {
+        let target = self.to.destination("dest", destination)?;
+        let Some(there) = target.entry() else {
+            return Ok((target, Totals::default()));
+        };
+        let path = there.path().clone();
+        let fault = match (entry.kind(), there.kind()) {
+            (_, Kind::Special | Kind::Symlink) => there.expect_file().err().map(Error::from),
+            (Kind::Directory, Kind::File) if self.overwrite => {
+                Some(BridgeError::OntoFile { path }.into())
+            }
+            (Kind::File, Kind::Directory) => {
+                let inside = path.join(entry.path().name().unwrap_or_default());
+                Some(BridgeError::OntoDirectory { path, inside }.into())
+            }
+            _ if !self.overwrite => Some(BridgeError::Exists { path }.into()),
+            _ => None,
+        };
+        if let Some(error) = fault {
+            return Err(self.to.explain(error));
+        }
+        let replaced = self.to.totals(there)?;
+        Ok((target, replaced))
+    }
+
+    /// The commit message that says what was done.
+    fn describe(&self, verb: &str, source: &ZonePath, destination: &ZonePath) -> String {
+        let (from, to) = (self.from.name(), self.to.name());
+        if source == destination {
+            format!("{verb} {source} from {from} to {to}")
+        } else {
+            format!("{verb} {source} from {from} to {to} as {destination}")
+        }
+    }
+}
+
+/// Something that cannot go to another zone as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    /// Something has the name, and was not to be replaced.
+    #[error("`dest` exists already: `{path}`")]
+    Exists {
+        /// What is there.
+        path: ZonePath,
+    },
+    /// A directory has the name that a file was to get.
+    #[error("`dest` is a directory: `{path}`")]
+    OntoDirectory {
+        /// The directory.
+        path: ZonePath,
+        /// The file in it.
+        inside: ZonePath,
+    },
+    /// A file has the name that a directory was to get.
+    #[error("`src` is a directory, and `dest` is a file: `{path}`")]
+    OntoFile {
+        /// The file.
+        path: ZonePath,
+    },
+    /// The history of another repository cannot lie in a zone that has its own.
+    #[error("`src` holds `{path}`, which a zone with a history of its own does not take")]
+    Git {
+        /// The repository.
+        path: ZonePath,
+    },
+}
+
+impl Teach for BridgeError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Exists { .. } | Self::OntoFile { .. } => Code::FileExists,
+            Self::OntoDirectory { .. } => Code::NotAFile,
+            Self::Git { .. } => Code::ProtectedPath,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Exists { .. } => {
+                "repeat the call with overwrite=true to replace it, or choose another dest"
+                    .to_owned()
+            }
+            Self::OntoDirectory { inside, .. } => {
+                format!("name the file in it: dest=\"{inside}\"")
+            }
+            Self::OntoFile { path } => {
+                format!("choose another dest, or delete the file with shed_delete(path=\"{path}\")")
+            }
+            Self::Git { path } => {
+                format!("delete it first with shed_delete(path=\"{path}\"), or take single files")
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let (Self::Exists { path }
+        | Self::OntoDirectory { path, .. }
+        | Self::OntoFile { path }
+        | Self::Git { path }) = self;
+        Map::from_iter([("path".to_owned(), path.display().into())])
+    }
+}

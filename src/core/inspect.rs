@@ -1,0 +1,139 @@
+//! What a file is: by its content, and by its name where content says only text or nothing.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+
+use file_format::{FileFormat, Kind};
+
+use crate::disk::DiskError;
+use crate::text::Encoding;
+use crate::zone::ZonePath;
+
+/// Bytes that tell the encoding: as many as `file` looks at.
+const BEGINNING: u64 = 1024 * 1024;
+
+/// What a file is.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileType {
+    /// Media type.
+    pub mime: String,
+    /// How text is encoded; `binary` where there is none.
+    pub encoding: String,
+    /// The format in words.
+    pub magic: String,
+    /// Usual extension of the format, without a dot.
+    pub extension: String,
+}
+
+impl FileType {
+    /// Looks at an open file, whose name is the last of `path`. Reads its beginning, and of
+    /// containers the places that tell what they hold.
+    pub fn of(file: &mut File, path: &ZonePath) -> Result<Self, DiskError> {
+        let mut beginning = Vec::new();
+        let mut look = || -> std::io::Result<FileFormat> {
+            file.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
+            file.rewind()?;
+            FileFormat::from_reader(&mut *file)
+        };
+        let format = look().map_err(|error| DiskError::of("read", path, error))?;
+        let whole = (beginning.len() as u64) < BEGINNING;
+        let encoding = Encoding::of(&beginning, whole);
+        let name = path.name().unwrap_or_default();
+        let (_, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+        Ok(match format {
+            FileFormat::Empty => Self {
+                mime: "inode/x-empty".to_owned(),
+                encoding: encoding.name().to_owned(),
+                magic: format.name().to_owned(),
+                extension: extension.to_lowercase(),
+            },
+            _ if encoding.is_text() && !is_written_as_text(format) => Self {
+                mime: by_name(name, is_text).unwrap_or_else(|| "text/plain".to_owned()),
+                encoding: encoding.name().to_owned(),
+                magic: FileFormat::PlainText.name().to_owned(),
+                extension: or_else(extension.to_lowercase(), "txt"),
+            },
+            FileFormat::ArbitraryBinaryData => Self {
+                mime: by_name(name, |mime| !is_text(mime))
+                    .unwrap_or_else(|| format.media_type().to_owned()),
+                encoding: encoding.name().to_owned(),
+                magic: format.name().to_owned(),
+                extension: or_else(extension.to_lowercase(), format.extension()),
+            },
+            format => Self {
+                mime: format.media_type().to_owned(),
+                encoding: match &encoding {
+                    // A guess is no text where the format has none.
+                    Encoding::Guessed(_) if !is_text(format.media_type()) => Encoding::Binary,
+                    encoding => encoding.clone(),
+                }
+                .name()
+                .to_owned(),
+                magic: format.name().to_owned(),
+                extension: format.extension().to_owned(),
+            },
+        })
+    }
+}
+
+fn or_else(text: String, other: &str) -> String {
+    if text.is_empty() {
+        other.to_owned()
+    } else {
+        text
+    }
+}
+
+/// Whether a format that was found in a text is believed: what begins with `BM` or `MZ` and is
+/// text all the way is neither a picture nor a program.
+fn is_written_as_text(format: FileFormat) -> bool {
+    let is_plain = matches!(
+        format,
+        FileFormat::PlainText | FileFormat::ArbitraryBinaryData
+    );
+    let is_binary = matches!(
+        format.kind(),
+        Kind::Archive
+            | Kind::Audio
+            | Kind::Compressed
+            | Kind::Database
+            | Kind::Disk
+            | Kind::Executable
+            | Kind::Font
+            | Kind::Image
+            | Kind::Package
+            | Kind::Rom
+            | Kind::Video
+    );
+    !is_plain && (!is_binary || is_text(format.media_type()))
+}
+
+/// Whether files of this media type are text.
+fn is_text(mime: &str) -> bool {
+    const OTHERS: [&str; 10] = [
+        "application/ecmascript",
+        "application/javascript",
+        "application/json",
+        "application/postscript",
+        "application/sql",
+        "application/toml",
+        "application/x-sh",
+        "application/x-tex",
+        "application/xml",
+        "application/yaml",
+    ];
+    mime.starts_with("text/")
+        || mime.ends_with("+xml")
+        || mime.ends_with("+json")
+        || mime.starts_with("image/x-portable-")
+        || mime.starts_with("image/x-xpixmap")
+        || OTHERS.contains(&mime)
+}
+
+/// The media type that a name stands for, if content allows it.
+fn by_name(name: &str, allowed: impl Fn(&str) -> bool) -> Option<String> {
+    mime_guess::from_path(name)
+        .iter_raw()
+        .find(|mime| *mime != "application/octet-stream" && allowed(mime))
+        .map(str::to_owned)
+}

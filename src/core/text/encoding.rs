@@ -1,0 +1,111 @@
+//! How the bytes of a file stand for characters, told from its beginning.
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+/// An encoding of text, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// No text.
+    Binary,
+    /// Bytes below 128.
+    Ascii,
+    /// With or without its mark.
+    Utf8,
+    /// With its mark; true where the higher byte comes first.
+    Utf16(bool),
+    /// With its mark; true where the highest byte comes first.
+    Utf32(bool),
+    /// One byte or several, by the look of the text; the name as registered, in small letters.
+    Guessed(String),
+}
+
+impl Encoding {
+    /// The encoding that a file with this beginning has; `whole` where there is nothing more.
+    /// Without a mark, UTF-16 and UTF-32 are binary: they have NUL bytes.
+    #[must_use]
+    pub fn of(beginning: &[u8], whole: bool) -> Self {
+        match beginning {
+            [] => return Self::Binary,
+            [0xff, 0xfe, 0, 0, ..] => return Self::Utf32(false),
+            [0, 0, 0xfe, 0xff, ..] => return Self::Utf32(true),
+            [0xff, 0xfe, ..] => return Self::Utf16(false),
+            [0xfe, 0xff, ..] => return Self::Utf16(true),
+            _ => {}
+        }
+        if beginning.iter().any(|&byte| is_control(byte)) {
+            return Self::Binary;
+        }
+        if beginning.is_ascii() {
+            return Self::Ascii;
+        }
+        match std::str::from_utf8(beginning) {
+            Ok(_) => return Self::Utf8,
+            // The beginning ends within a character.
+            Err(error) if !whole && error.error_len().is_none() => return Self::Utf8,
+            Err(_) => {}
+        }
+        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+        detector.feed(beginning, whole);
+        let name = detector.guess(None, Utf8Detection::Deny).name();
+        // What the two have in common has the older name.
+        let is_latin =
+            name == "windows-1252" && !beginning.iter().any(|b| (0x80..0xa0).contains(b));
+        Self::Guessed(if is_latin {
+            "iso-8859-1".to_owned()
+        } else {
+            name.to_ascii_lowercase()
+        })
+    }
+
+    /// Whether it is text.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        *self != Self::Binary
+    }
+
+    /// The name, as `file --mime-encoding` has it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Binary => "binary",
+            Self::Ascii => "us-ascii",
+            Self::Utf8 => "utf-8",
+            Self::Utf16(false) => "utf-16le",
+            Self::Utf16(true) => "utf-16be",
+            Self::Utf32(false) => "utf-32le",
+            Self::Utf32(true) => "utf-32be",
+            Self::Guessed(name) => name,
+        }
+    }
+}
+
+/// Control characters that no text has: all but BEL, BS, HT, LF, VT, FF, CR and ESC.
+fn is_control(byte: u8) -> bool {
+    matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Encoding;
+
+    #[test]
+    fn encodings_by_their_bytes() {
+        for (bytes, whole, name) in [
+            (&b""[..], true, "binary"),
+            (b"plain\tascii\r\n", true, "us-ascii"),
+            (b"\xef\xbb\xbfmarked", true, "utf-8"),
+            ("größer".as_bytes(), true, "utf-8"),
+            (b"gr\xc3", false, "utf-8"),
+            (b"\xff\xfea\0", true, "utf-16le"),
+            (b"\xfe\xff\0a", true, "utf-16be"),
+            (b"\xff\xfe\0\0a\0\0\0", true, "utf-32le"),
+            (b"\0\0\xfe\xff\0\0\0a", true, "utf-32be"),
+            (b"a\0b", true, "binary"),
+            (b"\x1f\x8b\x08", true, "binary"),
+            (b"gr\xf6\xdfer als gro\xdf", true, "iso-8859-1"),
+            (b"\x93quoted\x94 \x96 text", true, "windows-1252"),
+        ] {
+            assert_eq!(Encoding::of(bytes, whole).name(), name, "{bytes:?}");
+        }
+    }
+}

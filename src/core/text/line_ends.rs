@@ -1,0 +1,268 @@
+//! Other line ends for a whole text, piece by piece, in its own encoding.
+
+use std::io::{Read, Write};
+
+use super::{Encoding, TextError};
+
+/// Bytes that are read at once.
+const PIECE: usize = 64 * 1024;
+
+const LF: u16 = 0x0a;
+const CR: u16 = 0x0d;
+
+/// How lines are to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineEnds {
+    /// With LF.
+    Unix,
+    /// With CR LF.
+    Windows,
+}
+
+impl LineEnds {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unix => "unix",
+            Self::Windows => "windows",
+        }
+    }
+}
+
+/// What a text had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineEndCount {
+    /// Lines that end with LF alone.
+    pub unix: u64,
+    /// Lines that end with CR LF.
+    pub windows: u64,
+}
+
+impl LineEndCount {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match (self.unix, self.windows) {
+            (0, 0) => "none",
+            (_, 0) => "unix",
+            (0, _) => "windows",
+            _ => "mixed",
+        }
+    }
+
+    /// Lines that end otherwise than they are to.
+    #[must_use]
+    pub const fn others_than(self, ends: LineEnds) -> u64 {
+        match ends {
+            LineEnds::Unix => self.windows,
+            LineEnds::Windows => self.unix,
+        }
+    }
+}
+
+/// Why a text could not be converted.
+#[derive(Debug)]
+pub enum ConversionError {
+    /// It is none.
+    Text(TextError),
+    /// It could not be read or written.
+    Io(std::io::Error),
+}
+
+impl From<std::io::Error> for ConversionError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Writes the text of `source` with these line ends to `target`. A CR alone ends no line and
+/// stays, and so does every other byte, valid in its encoding or not. UTF-16 is known by its mark.
+pub fn converted(
+    source: &mut impl Read,
+    target: &mut impl Write,
+    ends: LineEnds,
+) -> Result<LineEndCount, ConversionError> {
+    let mut piece = Vec::with_capacity(PIECE);
+    let mut converter = None;
+    loop {
+        let odd = piece.len();
+        let read = source
+            .by_ref()
+            .take((PIECE - odd) as u64)
+            .read_to_end(&mut piece)?;
+        let converter = match &mut converter {
+            Some(converter) => converter,
+            none => none.insert(Converter::new(&piece, ends)?),
+        };
+        if read == 0 {
+            converter.finish(&piece);
+            target.write_all(&converter.out)?;
+            return Ok(converter.found);
+        }
+        let rest = converter.convert(&piece)?;
+        target.write_all(&converter.out)?;
+        piece.drain(..piece.len() - rest);
+    }
+}
+
+/// The state between two pieces.
+struct Converter {
+    ends: LineEnds,
+    /// Bytes of one unit.
+    width: usize,
+    /// Whether the higher byte of a unit comes first.
+    big: bool,
+    /// A CR was read and not yet written: the next unit decides.
+    after_cr: bool,
+    found: LineEndCount,
+    out: Vec<u8>,
+}
+
+impl Converter {
+    fn new(beginning: &[u8], ends: LineEnds) -> Result<Self, ConversionError> {
+        let (width, big) = match Encoding::of(beginning, false) {
+            Encoding::Utf16(big) => (2, big),
+            Encoding::Utf32(_) => return Err(ConversionError::Text(TextError::Binary)),
+            _ => (1, false),
+        };
+        Ok(Self {
+            ends,
+            width,
+            big,
+            after_cr: false,
+            found: LineEndCount::default(),
+            out: Vec::with_capacity(2 * PIECE),
+        })
+    }
+
+    /// Converts whole units; how many bytes are left over.
+    fn convert(&mut self, piece: &[u8]) -> Result<usize, ConversionError> {
+        self.out.clear();
+        let units = piece.chunks_exact(self.width);
+        let rest = units.remainder().len();
+        for unit in units {
+            let value = match *unit {
+                [byte] => u16::from(byte),
+                [first, second] if self.big => u16::from_be_bytes([first, second]),
+                [first, second] => u16::from_le_bytes([first, second]),
+                _ => continue,
+            };
+            match value {
+                0 => return Err(ConversionError::Text(TextError::Binary)),
+                LF => {
+                    self.line_end();
+                    continue;
+                }
+                _ => self.release_cr(),
+            }
+            if value == CR {
+                self.after_cr = true;
+            } else {
+                self.out.extend_from_slice(unit);
+            }
+        }
+        Ok(rest)
+    }
+
+    fn line_end(&mut self) {
+        if std::mem::take(&mut self.after_cr) {
+            self.found.windows += 1;
+        } else {
+            self.found.unix += 1;
+        }
+        if self.ends == LineEnds::Windows {
+            self.put(CR);
+        }
+        self.put(LF);
+    }
+
+    fn release_cr(&mut self) {
+        if std::mem::take(&mut self.after_cr) {
+            self.put(CR);
+        }
+    }
+
+    fn put(&mut self, value: u16) {
+        match (self.width, self.big) {
+            (1, _) => self.out.push(value as u8),
+            (_, true) => self.out.extend_from_slice(&value.to_be_bytes()),
+            (_, false) => self.out.extend_from_slice(&value.to_le_bytes()),
+        }
+    }
+
+    /// What is left at the end of the text.
+    fn finish(&mut self, rest: &[u8]) {
+        self.out.clear();
+        self.release_cr();
+        self.out.extend_from_slice(rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn convert(text: &[u8], ends: LineEnds) -> Option<(Vec<u8>, &'static str, u64)> {
+        let mut out = Vec::new();
+        let found = converted(&mut &*text, &mut out, ends).ok()?;
+        Some((out, found.as_str(), found.others_than(ends)))
+    }
+
+    #[test]
+    fn line_ends_change_and_nothing_else() {
+        for (text, unix, windows, name) in [
+            (&b""[..], &b""[..], &b""[..], "none"),
+            (b"a\rb", b"a\rb", b"a\rb", "none"),
+            (b"a\nb", b"a\nb", b"a\r\nb", "unix"),
+            (b"a\r\nb\r\n", b"a\nb\n", b"a\r\nb\r\n", "windows"),
+            (b"a\r\r\nb\n\r", b"a\r\nb\n\r", b"a\r\r\nb\r\n\r", "mixed"),
+            (b"\xff\x80\n", b"\xff\x80\n", b"\xff\x80\r\n", "unix"),
+        ] {
+            let (out, found, _) = convert(text, LineEnds::Unix).expect("a text");
+            assert_eq!((&*out, found), (unix, name), "{text:?}");
+            let (out, found, _) = convert(text, LineEnds::Windows).expect("a text");
+            assert_eq!((&*out, found), (windows, name), "{text:?}");
+        }
+        assert_eq!(convert(b"a\n\0\n", LineEnds::Unix), None);
+        assert_eq!(convert(b"\xff\xfe\0\0a\0\0\0", LineEnds::Unix), None);
+    }
+
+    #[test]
+    fn pieces_do_not_matter() {
+        let utf16 = |text: &str, big: bool| -> Vec<u8> {
+            let units = std::iter::once(0xfeff).chain(text.encode_utf16());
+            units
+                .flat_map(|unit| {
+                    if big {
+                        unit.to_be_bytes()
+                    } else {
+                        unit.to_le_bytes()
+                    }
+                })
+                .collect()
+        };
+        for shift in 0..4 {
+            let lines =
+                "x".repeat(PIECE - 2 - shift) + "\r\n" + &"ab\r\n".repeat(PIECE) + "\u{a0d}\u{d0a}";
+            let unix = lines.replace("\r\n", "\n");
+            let number = PIECE as u64 + 1;
+            let texts = [
+                (lines.clone().into_bytes(), unix.clone().into_bytes()),
+                (utf16(&lines, false), utf16(&unix, false)),
+                (utf16(&lines, true), utf16(&unix, true)),
+            ];
+            for (windows, unix) in texts {
+                let (out, found, changed) = convert(&windows, LineEnds::Unix).expect("a text");
+                assert_eq!((found, changed), ("windows", number));
+                assert!(out == unix, "{shift}");
+                let (out, found, changed) = convert(&unix, LineEnds::Windows).expect("a text");
+                assert_eq!((found, changed), ("unix", number));
+                assert!(out == windows, "{shift}");
+            }
+        }
+        // Half a character at the end stays.
+        let (out, _, _) = convert(b"\xff\xfea\0\n\0b", LineEnds::Windows).expect("a text");
+        assert_eq!(out, b"\xff\xfea\0\r\0\n\0b");
+    }
+}

@@ -1,0 +1,112 @@
+//! What the operations that go from zone to zone have in common.
+
+use fileshed_core::bridge::{Bridge, Bridged};
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Reply;
+
+/// Failures of those that move: a move takes no more space.
+pub(super) const ERRORS: &[Code] = &[
+    Code::FileNotFound,
+    Code::FileExists,
+    Code::NotAFile,
+    Code::PathEscape,
+    Code::PathStartsWithZone,
+    Code::ProtectedPath,
+    Code::InvalidPath,
+    Code::FileLocked,
+    Code::FileTooLarge,
+];
+
+/// From where to where, with a history on one side.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// File or directory
+    pub(super) src: String,
+    /// Its new path, with the name
+    pub(super) dest: String,
+    /// Commit message
+    pub(super) message: Option<String>,
+    /// Replace what is there
+    #[serde(default)]
+    pub(super) overwrite: bool,
+}
+
+/// What arrived.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    pub(super) source: String,
+    pub(super) destination: String,
+    /// Bytes of all files.
+    pub(super) size: u64,
+    /// Absent where nothing of the history changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+}
+
+/// The way from a zone to another, and what is to be done.
+pub(super) struct Way {
+    pub(super) operation: &'static str,
+    pub(super) from: ZoneName,
+    pub(super) to: ZoneName,
+    pub(super) copies: bool,
+}
+
+impl Way {
+    /// Goes it.
+    pub(super) fn go(
+        &self,
+        shed: &Shed,
+        caller: &Caller,
+        request: &Request,
+    ) -> Result<Reply<Response>, Error> {
+        let from = shed.personal_zone(caller, self.from)?;
+        let to = shed.personal_zone(caller, self.to)?;
+        let bridge = Bridge {
+            from: &from,
+            to: &to,
+            source: &request.src,
+            destination: &request.dest,
+            overwrite: request.overwrite,
+            message: request.message.as_deref(),
+            operation: self.operation,
+        };
+        let bridged = if self.copies {
+            bridge.duplicate()?
+        } else {
+            bridge.relocate()?
+        };
+        Ok(Reply::new(
+            Response {
+                source: bridged.source.as_str().to_owned(),
+                destination: bridged.destination.as_str().to_owned(),
+                size: bridged.totals.bytes,
+                commit: bridged.commit.as_ref().map(ToString::to_string),
+            },
+            self.sentence(&bridged),
+        ))
+    }
+
+    fn sentence(&self, bridged: &Bridged) -> String {
+        let verb = if self.copies { "Copied" } else { "Moved" };
+        let Bridged {
+            source,
+            destination,
+            totals,
+            ..
+        } = bridged;
+        let size = human_size(totals.bytes);
+        let note = if bridged.without_git {
+            "; .git was left out"
+        } else {
+            ""
+        };
+        format!(
+            "{verb} {source} to {} as {destination} ({size}){note}",
+            self.to
+        )
+    }
+}

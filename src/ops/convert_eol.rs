@@ -1,0 +1,111 @@
+//! `shed_convert_eol`: other line ends for a whole file.
+
+use fileshed_core::disk::DiskError;
+use fileshed_core::text::{ConversionError, LineEnds, converted};
+use fileshed_core::{Caller, Code, Error, Shed, ZonePath};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::choice;
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply, write};
+
+/// See the module.
+pub struct ConvertEol;
+
+/// The parameter `to`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum LineEndParameter {
+    Unix,
+    Windows,
+}
+
+/// The file.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    #[schema(value_type = Option<LineEndParameter>)]
+    to: Option<String>,
+    /// Commit message (documents)
+    message: Option<String>,
+}
+
+/// What changed.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    /// unix, windows, mixed, or none where there is no line end.
+    original_format: &'static str,
+    new_format: &'static str,
+    changed: bool,
+    lines_converted: u64,
+}
+
+impl Operation for ConvertEol {
+    const ID: &str = "shed_convert_eol";
+    const SUMMARY: &str = "Convert line ends";
+    const DOC: &str = "Convert the line ends of a text file to unix (LF, default) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"windows\")";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::InvalidFormat,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let ends = match choice(
+            "to",
+            request.to.as_deref(),
+            &["unix", "windows", "lf", "crlf"],
+        )? {
+            "windows" | "crlf" => LineEnds::Windows,
+            _ => LineEnds::Unix,
+        };
+        let file = write::File {
+            zone: &zone,
+            operation: Self::ID,
+            path: &request.path,
+            message: request.message.as_deref(),
+        };
+        let (path, found) = file.convert(|source, target| {
+            let found = converted(source, target, ends).map_err(|error| match error {
+                ConversionError::Text(error) => Error::from(error),
+                ConversionError::Io(error) => {
+                    DiskError::of("convert", &ZonePath::root(), error).into()
+                }
+            })?;
+            Ok((found, found.others_than(ends) > 0))
+        })?;
+        let lines_converted = found.others_than(ends);
+        let message = match lines_converted {
+            0 => format!("{path} has {} line ends: nothing to change", found.as_str()),
+            lines => format!("Converted {lines} lines of {path} to {}", ends.as_str()),
+        };
+        Ok(Reply::new(
+            Response {
+                path,
+                original_format: found.as_str(),
+                new_format: ends.as_str(),
+                changed: lines_converted > 0,
+                lines_converted,
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,44 @@
+//! `shed_copy_storage_to_documents`: copy a file or directory of storage into documents.
+
+use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+
+use super::bridge::{self, Way};
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct CopyStorageToDocuments;
+
+impl Operation for CopyStorageToDocuments {
+    const ID: &str = "shed_copy_storage_to_documents";
+    const SUMMARY: &str = "Copy from storage into documents";
+    const DOC: &str = "Copy a file or directory from storage into documents, as one commit. shed_copy_storage_to_documents(src=\"draft.md\", dest=\"reports/final.md\")";
+    const ERRORS: &[Code] = &[
+        Code::FileNotFound,
+        Code::FileExists,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"src": "draft.md", "dest": "reports/final.md"}"#];
+    type Request = bridge::Request;
+    type Response = bridge::Response;
+
+    fn run(
+        shed: &Shed,
+        caller: &Caller,
+        request: bridge::Request,
+    ) -> Result<Reply<bridge::Response>, Error> {
+        let way = Way {
+            operation: Self::ID,
+            from: ZoneName::Storage,
+            to: ZoneName::Documents,
+            copies: true,
+        };
+        way.go(shed, caller, &request)
+    }
+}

@@ -1,0 +1,101 @@
+//! `shed_file_type`: what a file is, by its content.
+
+use fileshed_core::disk::Kind;
+use fileshed_core::inspect::FileType as Found;
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct FileType;
+
+/// Where to look.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+}
+
+/// What is there.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    /// file or directory
+    r#type: &'static str,
+    /// Media type.
+    mime: String,
+    /// Of text; binary where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// The format in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    magic: Option<String>,
+    /// Usual extension of the format, without a dot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extension: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_human: Option<String>,
+}
+
+impl Operation for FileType {
+    const ID: &str = "shed_file_type";
+    const SUMMARY: &str = "Tell what a file is";
+    const DOC: &str = "Tell media type, text encoding and format of a file by its content.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path("path", &request.path)?;
+        let entry = zone.entry(&path)?;
+        if entry.kind() == Kind::Directory {
+            return Ok(Reply::new(
+                Response {
+                    path: path.display().to_owned(),
+                    r#type: "directory",
+                    mime: "inode/directory".to_owned(),
+                    encoding: None,
+                    magic: None,
+                    extension: None,
+                    size: None,
+                    size_human: None,
+                },
+                format!("{path} is a directory"),
+            ));
+        }
+        let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let found = Found::of(&mut file, &path)?;
+        let size = entry.size();
+        let message = format!("{path} is {} ({})", found.mime, found.magic);
+        Ok(Reply::new(
+            Response {
+                path: path.as_str().to_owned(),
+                r#type: "file",
+                mime: found.mime,
+                encoding: Some(found.encoding),
+                magic: Some(found.magic),
+                extension: Some(found.extension),
+                size: Some(size),
+                size_human: Some(human_size(size)),
+            },
+            message,
+        ))
+    }
+}

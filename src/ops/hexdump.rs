@@ -1,0 +1,102 @@
+//! `shed_hexdump`: bytes of a file, as hex and text.
+
+use std::io::{Read, Seek, SeekFrom};
+
+use fileshed_core::disk::DiskError;
+use fileshed_core::text::hexdump;
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::ArgumentError;
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// Bytes that are shown unless the call says otherwise.
+const LENGTH: i64 = 256;
+
+/// Bytes that are shown at most.
+const MOST: i64 = 4096;
+
+/// See the module.
+pub struct Hexdump;
+
+/// Where to look.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    path: String,
+    /// First byte, default 0
+    offset: Option<i64>,
+    /// 1 to 4096 bytes, default 256
+    length: Option<i64>,
+}
+
+/// The bytes.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    offset: u64,
+    /// Bytes that are shown.
+    length: u64,
+    file_size: u64,
+    hexdump: String,
+}
+
+impl Operation for Hexdump {
+    const ID: &str = "shed_hexdump";
+    const SUMMARY: &str = "Show bytes of a file";
+    const DOC: &str = "Show bytes of a file as offset, hex and ASCII.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "path": "image.png", "length": 64}"#,
+        r#"{"zone": "storage", "path": "image.png", "offset": 4, "length": 8}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let path = zone.path("path", &request.path)?;
+        let offset = request.offset.unwrap_or(0);
+        if offset < 0 {
+            return Err(ArgumentError::range("offset", offset, "0 or more").into());
+        }
+        let length = request.length.unwrap_or(LENGTH);
+        if length < 1 {
+            return Err(ArgumentError::range("length", length, "1 to 4096").into());
+        }
+        let entry = zone.entry(&path)?;
+        let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let mut bytes = Vec::new();
+        let mut read = || -> std::io::Result<u64> {
+            let file_size = file.metadata()?.len();
+            file.seek(SeekFrom::Start(file_size.min(offset as u64)))?;
+            file.by_ref()
+                .take(length.min(MOST) as u64)
+                .read_to_end(&mut bytes)?;
+            Ok(file_size)
+        };
+        let file_size = read().map_err(|error| DiskError::of("read", entry.path(), error))?;
+        let message = format!("{} of {file_size} bytes of {path}", bytes.len());
+        Ok(Reply::new(
+            Response {
+                path: path.as_str().to_owned(),
+                offset: offset as u64,
+                length: bytes.len() as u64,
+                file_size,
+                hexdump: hexdump(&bytes, offset as u64),
+            },
+            message,
+        ))
+    }
+}
