@@ -179,7 +179,7 @@ fn archives(server: &Server) -> bool {
             ));
         }));
         their_unzip.push(timed(|| {
-            assert!(info_zip("unzip", &["-q", "a.zip"], &bare))
+            assert!(info_zip("unzip", &["-q", "a.zip"], &bare));
         }));
         std::fs::remove_dir_all(&bare).unwrap();
         std::fs::create_dir(&bare).unwrap();
