@@ -109,6 +109,12 @@ impl Config {
                 "exec.max_total",
                 core.exec_max_total,
             ),
+            (
+                "transfer.max_per_user",
+                core.transfer_max_per_user,
+                "transfer.max_total",
+                core.transfer_max_total,
+            ),
         ] {
             if least > most {
                 found.push((

@@ -1,7 +1,7 @@
 //! HTTP: how calls arrive and how answers leave.
 //!
 //! [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with arguments, `route` runs the
-//! operation, [`envelope`] answers. No header travels below this module, and no failure leaves it
+//! operation, [`envelope`] answers; `files` has whole files and links. No header travels below this module, and no failure leaves it
 //! in another form than the envelope's.
 
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use crate::config::Config;
 
 pub mod body;
 pub mod envelope;
+mod files;
 pub mod identity;
 mod page;
 mod request;
@@ -57,6 +58,7 @@ pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     route::operations()
+        .merge(files::routes())
         .route("/health", get(page::health))
         .route("/ready", get(page::ready))
         .route("/openapi.json", get(page::openapi))

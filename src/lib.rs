@@ -6,6 +6,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod content_type;
 pub mod http;
 pub mod nearest;
 pub mod openapi;

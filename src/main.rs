@@ -53,6 +53,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
         shed.egress().protect(address.port());
+        shed.listens_at(address);
         tracing::info!(%address, "listening");
         let app = http::app(Arc::clone(&shed), config);
         http::serve(listener, app, patience)

@@ -29,6 +29,9 @@ pub mod force_unlock;
 pub mod help;
 pub mod hexdump;
 pub mod import;
+pub mod link_create;
+pub mod link_delete;
+pub mod link_list;
 pub mod lockedit_cancel;
 pub mod lockedit_exec;
 pub mod lockedit_open;
@@ -183,6 +186,9 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<file_type::FileType>(),
     Entry::of::<convert_eol::ConvertEol>(),
     Entry::of::<hexdump::Hexdump>(),
+    Entry::of::<link_create::LinkCreate>(),
+    Entry::of::<link_list::LinkList>(),
+    Entry::of::<link_delete::LinkDelete>(),
     Entry::of::<force_unlock::ForceUnlock>(),
     Entry::of::<move_uploads_to_storage::MoveUploadsToStorage>(),
     Entry::of::<move_uploads_to_documents::MoveUploadsToDocuments>(),

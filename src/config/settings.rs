@@ -132,6 +132,28 @@ pub static SETTINGS: &[Setting] = &[
         "Most bytes of output a call may ask for",
         |c| &mut c.core.max_output_absolute,
     ),
+    // Files in and out, and links.
+    open(
+        "transfer.max_per_user",
+        "Uploads and downloads that one user may have at once",
+        |c| &mut c.core.transfer_max_per_user,
+    ),
+    open("transfer.max_total", "Uploads and downloads at once", |c| {
+        &mut c.core.transfer_max_total
+    }),
+    open(
+        "public_url",
+        "Where people reach the server: links begin with it",
+        |c| &mut c.core.public_url,
+    ),
+    open(
+        "link_expiry_hours",
+        "Hours after which a link expires",
+        |c| &mut c.core.link_expiry_hours,
+    ),
+    open("link_max_per_user", "Links that one user may have", |c| {
+        &mut c.core.link_max_per_user
+    }),
     // The server itself.
     open("max_body_mb", "Largest request in MiB", |c| {
         &mut c.max_body_mb

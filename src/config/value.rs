@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use fileshed_core::settings::{
-    Destination, Durability, NamespaceStyle, NetworkMode, SandboxPolicy, WriteMode,
+    Destination, Durability, NamespaceStyle, NetworkMode, PublicUrl, SandboxPolicy, WriteMode,
 };
 use tracing::Level;
 
@@ -93,6 +93,17 @@ impl Value for HeaderName {
         *self = text
             .parse()
             .map_err(|_| "must be the name of a header, like X-User-Id".to_owned())?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_str())
+    }
+}
+
+impl Value for PublicUrl {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text.parse()?;
         Ok(())
     }
 

@@ -12,6 +12,7 @@ mod entry;
 mod error;
 mod root;
 mod staging;
+mod stamp;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -23,5 +24,6 @@ pub use error::DiskError;
 pub use root::Root;
 pub(crate) use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
+pub use stamp::Stamp;
 pub(crate) use sync::Flusher;
 pub use walk::{Found, Totals, Weight};

@@ -141,6 +141,10 @@ codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED",
     /// Ours: the request is larger than the server takes.
     BodyTooLarge = "BODY_TOO_LARGE",
+    /// Ours: the file is not in the state that the request asks for.
+    PreconditionFailed = "PRECONDITION_FAILED",
+    /// Ours: the file has no such bytes.
+    RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE",
     /// Ours: too much runs at once for this user or this server; worth a retry.
     Busy = "BUSY",
     /// Ours: the kernel cannot confine commands, so none are started.

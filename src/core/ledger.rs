@@ -5,6 +5,7 @@
 //! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
 mod intents;
+mod links;
 mod locks;
 mod schema;
 mod tokens;
@@ -21,6 +22,7 @@ use crate::{Code, Teach};
 
 pub(crate) use intents::Plan;
 pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
+pub(crate) use links::LinkRow;
 pub use locks::Lock;
 pub use tokens::{NewToken, Token, Tokens};
 

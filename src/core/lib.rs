@@ -27,6 +27,7 @@ pub mod guard;
 pub mod history;
 pub mod inspect;
 pub mod ledger;
+pub mod link;
 pub mod lockedit;
 pub mod namespace;
 pub mod policy;
@@ -34,6 +35,7 @@ pub mod random;
 pub mod settings;
 pub mod shed;
 pub mod text;
+pub mod transfer;
 pub mod zone;
 
 pub use caller::{Caller, Chat, Scope, UserId};

@@ -88,15 +88,25 @@ impl Pepper {
             .map_err(|_| PepperError::WrongSize { found })
     }
 
-    fn digits(&self, what: &str, value: &str) -> String {
+    fn digest(&self, what: &str, value: &str) -> [u8; 32] {
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             unreachable!("HMAC takes keys of any size");
         };
         mac.update(what.as_bytes());
         mac.update(value.as_bytes());
-        let mut digits = hex::encode(mac.finalize().into_bytes());
+        mac.finalize().into_bytes().into()
+    }
+
+    fn digits(&self, what: &str, value: &str) -> String {
+        let mut digits = hex::encode(self.digest(what, value));
         digits.truncate(NAMESPACE_DIGITS);
         digits
+    }
+
+    /// A key for one purpose. No user id or conversation begins with NUL, so no name of a
+    /// directory tells anything about it.
+    pub(crate) fn key(&self, purpose: &str) -> [u8; 32] {
+        self.digest("\0key:", purpose)
     }
 
     /// The directory name of a user.

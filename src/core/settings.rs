@@ -2,10 +2,12 @@
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
 mod destination;
+mod public_url;
 
 use std::path::PathBuf;
 
 pub use destination::Destination;
+pub use public_url::PublicUrl;
 
 /// Bytes of a mebibyte, the unit of the quota settings.
 pub const MEBIBYTE: u64 = 1024 * 1024;
@@ -130,6 +132,16 @@ pub struct Settings {
     pub max_output_default: u64,
     /// Most bytes of output that a call may ask for.
     pub max_output_absolute: u64,
+    /// Uploads and downloads that one user may have at once.
+    pub transfer_max_per_user: u64,
+    /// Uploads and downloads at once on the whole server.
+    pub transfer_max_total: u64,
+    /// Where people reach the server; links begin with it.
+    pub public_url: PublicUrl,
+    /// Hours after which a link expires.
+    pub link_expiry_hours: u64,
+    /// Links that one user may have.
+    pub link_max_per_user: u64,
     /// SQL statements of operations only read.
     pub sqlite_readonly: bool,
     /// The program that confines a command and then becomes it: the server's own binary.
@@ -166,6 +178,11 @@ impl Settings {
             network_allow: Vec::new(),
             max_output_default: 50_000,
             max_output_absolute: 5_000_000,
+            transfer_max_per_user: 8,
+            transfer_max_total: 64,
+            public_url: PublicUrl::default(),
+            link_expiry_hours: 168,
+            link_max_per_user: 100,
             sqlite_readonly: false,
             helper: PathBuf::from("/proc/self/exe"),
         }

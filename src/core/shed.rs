@@ -5,6 +5,7 @@ mod instance;
 mod repair;
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use std::sync::OnceLock;
@@ -14,8 +15,10 @@ use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
+use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
 use crate::settings::MEBIBYTE;
+use crate::transfer::{Traffic, Transit};
 use crate::zone::{Home, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings};
 
@@ -46,6 +49,10 @@ pub struct Shed {
     helper: Helper,
     confinement: OnceLock<Confinement>,
     egress: Egress,
+    traffic: Traffic,
+    links: LinkKey,
+    /// Where people reach the server, if nobody said so: set when it listens.
+    address: OnceLock<String>,
 }
 
 impl Shed {
@@ -66,6 +73,7 @@ impl Shed {
         let flusher = Flusher::start(&data, settings.durability)?;
         let egress = Egress::new(&settings);
         let helper = Helper::new(settings.helper.clone());
+        let links = LinkKey::of(&pepper);
         Ok(Self {
             settings,
             clock,
@@ -81,6 +89,9 @@ impl Shed {
             helper,
             confinement: OnceLock::new(),
             egress,
+            traffic: Traffic::default(),
+            links,
+            address: OnceLock::new(),
         })
     }
 
@@ -100,6 +111,33 @@ impl Shed {
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens::new(&self.ledger, &self.clock)
+    }
+
+    /// The links of one registry.
+    #[must_use]
+    pub fn links(&self) -> Links<'_> {
+        let said = &self.settings.public_url;
+        let base = if said.is_empty() {
+            self.address.get().map_or("", String::as_str)
+        } else {
+            said.as_str()
+        };
+        Links::new(self, &self.links, base)
+    }
+
+    /// Says where the server listens, for links where no public address is set. Only for an
+    /// address of this machine: what others call it, nobody here can know.
+    pub fn listens_at(&self, address: SocketAddr) {
+        if address.ip().is_loopback() {
+            let _first_counts = self.address.set(format!("http://{address}"));
+        }
+    }
+
+    /// The right to move bytes for a caller.
+    pub fn transit(&self, caller: &Caller) -> Result<Transit, Error> {
+        let (home, settings) = (self.home_key(caller)?, &self.settings);
+        let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
+        Ok(self.traffic.begin(&home, per_user, in_all)?)
     }
 
     /// The caller's zone, ready to use. `zone` is the parameter of that name.
@@ -159,7 +197,7 @@ impl Shed {
             .unwrap_or_else(|_| "refused".to_owned())
     }
 
-    fn home_key(&self, caller: &Caller) -> Result<String, Error> {
+    pub(crate) fn home_key(&self, caller: &Caller) -> Result<String, Error> {
         Ok(match &caller.user {
             None => SHARED.to_owned(),
             Some(user) => format!(

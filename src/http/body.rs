@@ -11,9 +11,8 @@ use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 
 /// Longest pause between two pieces of a body.
-const PAUSE: Duration = Duration::from_secs(30);
-/// How long the rest of a body that is too large is still taken, so that a client that first
-/// writes and then reads gets to see why.
+pub(super) const PAUSE: Duration = Duration::from_secs(30);
+/// How long the rest of a body that is refused is still taken.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// A body that holds no arguments.
@@ -87,9 +86,7 @@ async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>, BodyError> {
     while let Some(piece) = piece(&mut body, PAUSE).await? {
         if collected.len() + piece.len() > limit {
             drop(collected);
-            let rest = async { while let Ok(Some(_)) = piece_now(&mut body).await {} };
-            // Whether the rest came or not, the answer is the same.
-            let _ = tokio::time::timeout(DRAIN, rest).await;
+            drain(&mut body).await;
             return Err(BodyError::TooLarge { limit });
         }
         collected.extend_from_slice(&piece);
@@ -97,7 +94,16 @@ async fn collect(mut body: Body, limit: usize) -> Result<Vec<u8>, BodyError> {
     Ok(collected)
 }
 
-async fn piece(body: &mut Body, pause: Duration) -> Result<Option<Bytes>, BodyError> {
+/// Takes some of what still comes, so that a client that first writes and then reads gets to see
+/// why it is refused.
+pub(super) async fn drain(body: &mut Body) {
+    let rest = async { while let Ok(Some(_)) = piece_now(body).await {} };
+    // Whether the rest came or not, the answer is the same.
+    let _ = tokio::time::timeout(DRAIN, rest).await;
+}
+
+/// The next piece; nothing at the end.
+pub(super) async fn piece(body: &mut Body, pause: Duration) -> Result<Option<Bytes>, BodyError> {
     tokio::time::timeout(pause, piece_now(body))
         .await
         .map_err(|_| BodyError::Incomplete)?

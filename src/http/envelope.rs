@@ -85,7 +85,8 @@ pub(super) fn is_ours(code: Code) -> bool {
     matches!(code, Code::DbError | Code::InternalApiError)
 }
 
-fn status(error: &Error) -> StatusCode {
+/// The status of a failure.
+pub(super) fn status(error: &Error) -> StatusCode {
     let scope = error.details().get("scope").and_then(Value::as_str);
     match statuses(error.code()) {
         [_, server] if scope == Some("server") => *server,
@@ -134,6 +135,8 @@ pub fn statuses(code: Code) -> &'static [StatusCode] {
         | Code::UnknownOperation => &[StatusCode::NOT_FOUND],
         Code::MethodNotAllowed => &[StatusCode::METHOD_NOT_ALLOWED],
         Code::FileExists | Code::TableExists | Code::NotInEditMode => &[StatusCode::CONFLICT],
+        Code::PreconditionFailed => &[StatusCode::PRECONDITION_FAILED],
+        Code::RangeNotSatisfiable => &[StatusCode::RANGE_NOT_SATISFIABLE],
         Code::FileTooLarge | Code::ZipBomb | Code::CsvTooWide | Code::BodyTooLarge => {
             &[StatusCode::PAYLOAD_TOO_LARGE]
         }

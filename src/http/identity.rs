@@ -21,7 +21,7 @@ mod refusal;
 pub use refusal::IdentityError;
 
 /// Longest text in an identity header, in bytes, after decoding.
-const TEXT_MAX_BYTES: usize = 256;
+pub(super) const TEXT_MAX_BYTES: usize = 256;
 /// Longest credential.
 const CREDENTIAL_MAX_BYTES: usize = 1024;
 /// What Open WebUI's terminal proxy sends.

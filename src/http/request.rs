@@ -84,8 +84,14 @@ fn operation(path: &str) -> &'static str {
     if let Some(entry) = crate::ops::find(name) {
         return entry.id;
     }
+    if let Some(file) = ["files/upload", "files/content"]
+        .into_iter()
+        .find(|file| *file == name)
+    {
+        return file;
+    }
     let first = name.split('/').next().unwrap_or_default();
-    ["health", "ready", "openapi.json", "docs"]
+    ["health", "ready", "openapi.json", "docs", "links"]
         .into_iter()
         .find(|page| *page == first)
         .unwrap_or("unknown")

@@ -48,7 +48,8 @@ async fn call(server: &Arc<Server>, entry: &'static Entry, request: Request) -> 
     response
 }
 
-async fn identify(
+/// Who calls.
+pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {

@@ -307,6 +307,14 @@ pub(super) enum ArgumentError {
 }
 
 impl ArgumentError {
+    /// A parameter that only some calls of the operation need, in one that needs it.
+    pub(super) fn missing<O: Operation>(parameter: &str) -> Self {
+        Self::Missing {
+            parameter: parameter.to_owned(),
+            example: Example::new(O::ID, O::EXAMPLES.first().copied().unwrap_or("{}")),
+        }
+    }
+
     /// A guide that does not exist.
     pub(super) fn unknown_topic(topic: &str) -> Self {
         Self::Topic {

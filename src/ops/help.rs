@@ -61,7 +61,7 @@ const GUIDES: &[Guide] = &[
     ),
     (
         "share",
-        "Work on files with others",
+        "Let others take and bring files",
         include_str!("help/share.md"),
     ),
 ];
@@ -121,6 +121,10 @@ impl Operation for Help {
             .replace(
                 "{quota_per_user_mb}",
                 &settings.quota_per_user_mb.to_string(),
+            )
+            .replace(
+                "{link_expiry_hours}",
+                &settings.link_expiry_hours.to_string(),
             )
             .replace(
                 "{lock_max_age_hours}",

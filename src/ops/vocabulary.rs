@@ -1,6 +1,8 @@
 //! Schemas of parameters that many operations share. Requests hold the text as it came, because
-//! the core reads it with its own codes; these types only say what to offer.
+//! the core reads it with its own codes; these types only say what to offer. And the form in which
+//! they show a link.
 
+use fileshed_core::link::{Link, Purpose};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -32,3 +34,44 @@ pub(super) fn yes() -> bool {
 /// An operation without parameters.
 #[derive(Deserialize, ToSchema)]
 pub struct Nothing {}
+
+/// A link in Markdown. A file name may hold what Markdown reads as more than text.
+pub(super) fn clickable(link: &Link, name: &str) -> String {
+    let text = match link.purpose {
+        Purpose::Download => escaped(name),
+        Purpose::Upload => format!("Send files to {}", escaped(name)),
+    };
+    format!("[{text}]({})", link.url)
+}
+
+/// Text that Markdown shows as it is: every punctuation mark may be escaped.
+fn escaped(text: &str) -> String {
+    text.chars().fold(String::new(), |mut escaped, character| {
+        if character.is_ascii_punctuation() && !".-,".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(if character.is_control() {
+            ' '
+        } else {
+            character
+        });
+        escaped
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn names_are_text_in_markdown() {
+        for (name, shown) in [
+            ("a-b.txt", "a-b.txt"),
+            ("[x](http://evil)", r"\[x\]\(http\:\/\/evil\)"),
+            ("a_b*c`d<e>", r"a\_b\*c\`d\<e\>"),
+            ("a\nb", "a b"),
+        ] {
+            assert_eq!(escaped(name), shown);
+        }
+    }
+}

@@ -132,6 +132,17 @@ fn prepare_archive(client: &Client<'_>, arguments: &Value) {
     }
 }
 
+/// Puts the id of a link that was just made in the place of an example's, which nobody has.
+pub(crate) fn with_link(client: &Client<'_>, operation: &str, mut arguments: Value) -> Value {
+    if operation == "shed_link_delete" {
+        let link = json!({"zone": "storage", "path": "linked.md"});
+        file(client, "storage", "linked.md", CONTENT);
+        let made = client.call("shed_link_create", &link).data().clone();
+        arguments["file_id"] = made["file_id"].clone();
+    }
+    arguments
+}
+
 /// Makes the complete calls of a hint: they work. Examples get the file that they name; a hint to
 /// look somewhere must lead to something that is there already.
 #[track_caller]

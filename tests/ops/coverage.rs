@@ -143,6 +143,7 @@ fn every_example_runs() {
         for example in entry.examples {
             let arguments: Value = serde_json::from_str(example).expect("an example is JSON");
             calls::prepare(&client, entry.id, &arguments);
+            let arguments = calls::with_link(&client, entry.id, arguments);
             client.call(entry.id, &arguments).data();
         }
     }
@@ -155,6 +156,7 @@ fn every_answer_has_the_declared_fields() {
         let client = server.as_user(entry.id);
         let arguments: Value = serde_json::from_str(entry.examples[0]).expect("an example is JSON");
         calls::prepare(&client, entry.id, &arguments);
+        let arguments = calls::with_link(&client, entry.id, arguments);
         let data = client.call(entry.id, &arguments).data().clone();
         let schema = (entry.response_schema)();
         let properties = schema["properties"].as_object().expect("properties");

@@ -47,6 +47,9 @@ mod force_unlock;
 mod help;
 mod hexdump;
 mod import;
+mod link_create;
+mod link_delete;
+mod link_list;
 mod lockedit_cancel;
 mod lockedit_exec;
 mod lockedit_open;
@@ -82,6 +85,9 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("help", help::PROVOKED),
     ("hexdump", hexdump::PROVOKED),
     ("import", import::PROVOKED),
+    ("link_create", link_create::PROVOKED),
+    ("link_delete", link_delete::PROVOKED),
+    ("link_list", link_list::PROVOKED),
     ("lockedit_cancel", lockedit_cancel::PROVOKED),
     ("lockedit_exec", lockedit_exec::PROVOKED),
     ("lockedit_open", lockedit_open::PROVOKED),

@@ -139,6 +139,8 @@ fn status(code: &str) -> u16 {
         | "ARGUMENT_REQUIRED"
         | "PATTERN_NOT_FOUND"
         | "INVALID_FORMAT"
+        | "MISSING_FILE_ID"
+        | "NOT_A_FILESHED_LINK"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "EXEC_ERROR" => 400,
@@ -179,6 +181,11 @@ impl<'a> Stage<'a> {
     /// The user of this case.
     pub(crate) fn client(&self) -> Client<'a> {
         self.server.as_user(&self.user)
+    }
+
+    /// Somebody else.
+    pub(crate) fn neighbour(&self) -> Client<'a> {
+        self.server.as_user(NEIGHBOUR)
     }
 
     /// Whether a refusal was seen, or it was said why there is none.

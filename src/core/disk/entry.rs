@@ -7,8 +7,8 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::DiskError;
 use super::root::{kind_of, stat_at};
+use super::{DiskError, Stamp};
 use crate::zone::ZonePath;
 
 /// What an entry is, links not followed.
@@ -61,6 +61,7 @@ pub struct Entry {
     place: Place,
     kind: Kind,
     size: u64,
+    stamp: Stamp,
     mode: u32,
 }
 
@@ -70,6 +71,7 @@ impl Entry {
             place,
             kind: kind_of(stat),
             size: stat.st_size as u64,
+            stamp: Stamp::of(stat),
             mode: stat.st_mode & 0o777,
         }
     }
@@ -101,6 +103,12 @@ impl Entry {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What tells this state of it from others.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
     }
 
     /// Permission bits.

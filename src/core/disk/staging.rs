@@ -23,8 +23,8 @@ use super::{DiskError, Root, Target};
 use crate::zone::ZonePath;
 
 pub use directory::{Merge, StagedDirectory, StagedEntry};
-use effect::make_directories;
 pub(crate) use effect::{Installed, Removed, Renamed};
+use effect::{make_directories, move_place};
 pub(crate) use journal::Journal;
 pub(super) use remove::remove_tree;
 

@@ -58,6 +58,13 @@ impl Needs {
         }
     }
 
+    /// What this much held is free again.
+    pub(crate) fn giving_back(mut self, replaced: Totals) -> Self {
+        self.bytes -= replaced.bytes as i64;
+        self.files -= replaced.files as i64;
+        self
+    }
+
     /// A directory gets what was staged, beside what it has.
     pub fn merge(merge: &Merge) -> Self {
         let weight = merge.weight();

@@ -84,11 +84,52 @@ impl<'a> Zone<'a> {
     /// that it has.
     pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path(parameter, text)?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    /// The path of a file that is brought into `directory` under `name`, which may have
+    /// directories of its own and never leads out of `directory`.
+    pub(crate) fn path_below(
+        &self,
+        parameter: &'static str,
+        directory: &ZonePath,
+        name: &str,
+    ) -> Result<ZonePath, Error> {
+        let below = ZonePath::parse(parameter, name)?;
+        below.refuse_root(parameter)?;
+        let path = directory.join(below.as_str());
+        let path = ZonePath::parse(parameter, path.as_str())?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    fn refuse_git(&self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
         if self.name.is_versioned() && path.has_git_segment() {
             let path = path.as_str().to_owned();
             return Err(self.explain(super::PathError::Git { parameter, path }.into()));
         }
-        Ok(path)
+        Ok(())
+    }
+
+    /// A directory that files may be brought to; what is missing of it is made when they come.
+    pub fn directory_to_fill(
+        &self,
+        parameter: &'static str,
+        text: &str,
+    ) -> Result<ZonePath, Error> {
+        let path = self.path_to_fill(parameter, text)?;
+        match self.data.followed(&path) {
+            Ok(entry) if entry.kind() != Kind::Directory => {
+                Err(self.explain_disk(DiskError::NotADirectory { path }))
+            }
+            Err(DiskError::NotFound { .. }) => {
+                self.vacancy(parameter, &path)?;
+                Ok(path)
+            }
+            Ok(_) => Ok(path),
+            Err(error) => Err(self.explain_disk(error)),
+        }
     }
 
     /// What is at `path`, links followed inside the zone.
@@ -181,6 +222,11 @@ impl<'a> Zone<'a> {
 
     /// Takes the caller's turn to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        Writer::new(self, operation)
+    }
+
+    /// Takes the caller's turn to store what a person brings: the one way into uploads.
+    pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
         Writer::new(self, operation)
     }
 

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::journal::{Journal, Step, below_home};
-use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
-use crate::disk::entry::{create_file, file_mode};
+use super::{
+    Installed, Place, Renamed, Staged, Staging, make_directories, move_place, remove_tree, report,
+};
+use crate::disk::entry::{create_file, file_mode, open_file};
 use crate::disk::root::clone_handle;
 use crate::disk::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
 use crate::zone::ZonePath;
@@ -135,9 +137,51 @@ impl StagedDirectory {
         Ok(installed)
     }
 
+    /// Takes a file that another one holds, under another path.
+    pub(crate) fn adopt(
+        &self,
+        other: &Self,
+        from: &ZonePath,
+        to: &ZonePath,
+    ) -> Result<(), DiskError> {
+        Renamed::new(&other.root.entry(from)?, self.root.vacancy(to)?)?.keep();
+        Ok(())
+    }
+
+    /// Gives away a file that it holds, to be installed alone.
+    pub(crate) fn take(&self, path: &ZonePath) -> Result<Staged, DiskError> {
+        let name = self.staging.fresh_name();
+        let at = Place::new(
+            clone_handle(&self.staging.directory)?,
+            name.clone(),
+            ZonePath::root(),
+        );
+        move_place(
+            self.root.entry(path)?.place(),
+            &at,
+            RenameFlags::NOREPLACE,
+            "stage",
+        )?;
+        Ok(Staged {
+            file: open_file(&at.parent, &at.name, path)?,
+            location: self.staging.location.join(name),
+            at,
+            installed: false,
+        })
+    }
+
     /// Prepares to move what it holds into `directory`, which is below `data` and not empty.
     /// Fails where something of the same name is there, unless both are directories.
     pub fn merge_into(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
+        self.merge(data, directory, false)
+    }
+
+    /// The same, where files may take the place of files.
+    pub(crate) fn merge_over(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
+        self.merge(data, directory, true)
+    }
+
+    fn merge(self, data: &Root, directory: &Entry, replace: bool) -> Result<Merge, DiskError> {
         if directory.kind() != Kind::Directory {
             return Err(DiskError::NotADirectory {
                 path: directory.path().clone(),
@@ -152,9 +196,23 @@ impl StagedDirectory {
                 match data.entry(&path) {
                     Err(DiskError::NotFound { .. }) => arrivals.push(Arrival {
                         inode: found.stat.st_ino,
+                        replaces: false,
                         inside: found.path,
                         path,
                     }),
+                    Ok(there)
+                        if replace && there.kind() == Kind::File && found.kind == Kind::File =>
+                    {
+                        let staged = self.root.entry(&found.path)?.open()?;
+                        rustix::fs::fchmod(&staged, Mode::from(there.mode()))
+                            .map_err(|error| DiskError::of("write", &path, error))?;
+                        arrivals.push(Arrival {
+                            inode: found.stat.st_ino,
+                            replaces: true,
+                            inside: found.path,
+                            path,
+                        });
+                    }
                     Ok(there)
                         if there.kind() == Kind::Directory && found.kind == Kind::Directory =>
                     {
@@ -210,6 +268,8 @@ impl Drop for StagedDirectory {
 #[derive(Debug)]
 pub(in crate::disk) struct Arrival {
     inode: u64,
+    /// Whether a file is there, which it exchanges places with.
+    replaces: bool,
     /// Below the staged directory.
     inside: ZonePath,
     /// In the zone.
@@ -217,7 +277,7 @@ pub(in crate::disk) struct Arrival {
 }
 
 /// A staged directory whose entries are about to move into a directory that is there: into
-/// directories of the same name, never in the place of anything.
+/// directories of the same name, and in the place of files only where that was asked for.
 #[derive(Debug)]
 pub struct Merge {
     staged: StagedDirectory,
@@ -267,7 +327,7 @@ impl Merge {
         self.staged.flush()?;
         let from = below_home(&self.staged.staging, &self.staged.place()?)?;
         let steps = self.arrivals.iter().map(|arrival| Step {
-            exchange: false,
+            exchange: arrival.replaces,
             inode: arrival.inode,
             from: format!("{from}/{}", arrival.inside),
             to: format!("{}/{}", self.into, arrival.inside),

@@ -194,7 +194,7 @@ impl Drop for Renamed {
     }
 }
 
-fn move_place(
+pub(super) fn move_place(
     from: &Place,
     to: &Place,
     flags: RenameFlags,

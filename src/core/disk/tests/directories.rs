@@ -154,6 +154,47 @@ fn copies_have_files_and_directories_and_nothing_else() {
 }
 
 #[test]
+fn files_that_are_replaced_come_back_when_it_was_not_final() {
+    let scene = Scene::new();
+    scene.write("a", "old a");
+    scene.write("d/b", "old b");
+    scene.write("d/kept", "kept");
+    let before = scene.everything();
+    let files = [("a", "new a"), ("d/b", "new b"), ("e/c", "new c")];
+    let merge = || {
+        let root = scene.data.entry(&ZonePath::root()).expect("there");
+        let merge = scene.directory(&files).merge_over(&scene.data, &root);
+        merge.expect("fits")
+    };
+    let living = || Ok(vec!["other".to_owned()]);
+    for steps in 0..=3 {
+        let (journal, _) = merge().prepare().expect("written");
+        assert_eq!(journal.take_some(steps), steps);
+        std::mem::forget(journal);
+        for journal in scene.staging.journals(living).expect("read") {
+            scene.staging.roll_back(&journal).expect("undone");
+        }
+        assert_eq!(scene.everything(), before, "{steps}");
+        scene.staging.sweep(living).expect("swept");
+    }
+    drop(merge().carry_out().expect("moved in"));
+    assert_eq!(scene.everything(), before, "undone");
+    let journal = merge().carry_out().expect("moved in");
+    journal.keep().expect("kept");
+    for (name, content) in files {
+        assert_eq!(scene.read(name), content);
+    }
+    assert_eq!(scene.read("d/kept"), "kept");
+    assert_eq!(scene.staged(), Vec::<String>::new());
+    // A directory is never replaced, nor a file by one.
+    for files in [[("d", "x")], [("a/b", "x")]] {
+        let root = scene.data.entry(&ZonePath::root()).expect("there");
+        let merge = scene.directory(&files).merge_over(&scene.data, &root);
+        assert!(matches!(merge, Err(DiskError::Clash { .. })), "{merge:?}");
+    }
+}
+
+#[test]
 fn merging_adds_and_never_replaces() {
     let scene = Scene::new();
     scene.write("to/a/old", "old");

@@ -1,0 +1,61 @@
+//! What a file is to those who fetch it: by its name, and where that says nothing, by its first
+//! bytes.
+
+/// Bytes at the beginning of a file that show whether it is text.
+pub const BEGINNING: usize = 8 * 1024;
+
+const TEXT: &str = "text/plain";
+/// The type of what nothing is known of.
+pub const BYTES: &str = "application/octet-stream";
+
+/// The type of a file by its name.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static str> {
+    mime_guess::from_path(name).first_raw()
+}
+
+/// The type as a header has it, with the encoding of what is text.
+#[must_use]
+pub fn header(name: &str, beginning: &[u8]) -> String {
+    let guessed = by_name(name);
+    let is_text = is_text(beginning);
+    let kind = guessed.unwrap_or(if is_text { TEXT } else { BYTES });
+    if is_text && kind.starts_with("text/") {
+        format!("{kind}; charset=utf-8")
+    } else {
+        kind.to_owned()
+    }
+}
+
+/// Whether this may be the beginning of a text in UTF-8.
+fn is_text(beginning: &[u8]) -> bool {
+    let is_utf8 = match std::str::from_utf8(beginning) {
+        Ok(_) => true,
+        // A character that the end cuts in two.
+        Err(error) => error.error_len().is_none() && beginning.len() == BEGINNING,
+    };
+    is_utf8 && !beginning.contains(&0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_files() {
+        let cut = [vec![b'a'; BEGINNING - 1], vec![0xc3]].concat();
+        for (name, beginning, expected) in [
+            ("a.md", &b"x"[..], "text/markdown; charset=utf-8"),
+            ("a.HTML", b"x", "text/html; charset=utf-8"),
+            ("a.csv", b"\xff", "text/csv"),
+            ("a.png", b"x", "image/png"),
+            ("a.json", b"{}", "application/json"),
+            ("Makefile", b"all:", "text/plain; charset=utf-8"),
+            ("Makefile", &cut, "text/plain; charset=utf-8"),
+            ("core", b"\0\x01", "application/octet-stream"),
+            ("cut", b"\xc3", "application/octet-stream"),
+        ] {
+            assert_eq!(header(name, beginning), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The rows behind links.
+
+use rusqlite::{OptionalExtension, Row, TransactionBehavior};
+
+use super::{Ledger, LedgerError};
+
+/// A link as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LinkRow {
+    pub(crate) id: String,
+    pub(crate) home: String,
+    pub(crate) user: Option<String>,
+    pub(crate) chat: String,
+    pub(crate) zone: String,
+    pub(crate) path: String,
+    pub(crate) purpose: String,
+    pub(crate) created_at: i64,
+    pub(crate) expires_at: i64,
+}
+
+const COLUMNS: &str = "id, home, user_id, chat, zone, path, purpose, created_at, expires_at";
+
+impl LinkRow {
+    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+        Ok(Self {
+            id: row.get(0)?,
+            home: row.get(1)?,
+            user: row.get(2)?,
+            chat: row.get(3)?,
+            zone: row.get(4)?,
+            path: row.get(5)?,
+            purpose: row.get(6)?,
+            created_at: row.get(7)?,
+            expires_at: row.get(8)?,
+        })
+    }
+}
+
+impl Ledger {
+    /// Enters a link and forgets those of the same home that have expired; false where the home
+    /// has `limit` already.
+    pub(crate) fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, LedgerError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
+            (&link.home, link.created_at),
+        )?;
+        let count: i64 = transaction.query_row(
+            "SELECT count(*) FROM links WHERE home = ?1",
+            [&link.home],
+            |row| row.get(0),
+        )?;
+        if count as u64 >= limit {
+            return Ok(false);
+        }
+        transaction.execute(
+            &format!("INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+            (
+                &link.id,
+                &link.home,
+                &link.user,
+                &link.chat,
+                &link.zone,
+                &link.path,
+                &link.purpose,
+                link.created_at,
+                link.expires_at,
+            ),
+        )?;
+        transaction.commit()?;
+        Ok(true)
+    }
+
+    /// The link of that id, expired or not.
+    pub(crate) fn link(&self, id: &str) -> Result<Option<LinkRow>, LedgerError> {
+        Ok(self
+            .connection()
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM links WHERE id = ?1"))?
+            .query_row([id], LinkRow::read)
+            .optional()?)
+    }
+
+    /// The links of a home that have not expired, oldest first.
+    pub(crate) fn links(&self, home: &str, now: i64) -> Result<Vec<LinkRow>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM links WHERE home = ?1 AND expires_at > ?2
+             ORDER BY created_at, rowid"
+        ))?;
+        let rows = statement.query_map((home, now), LinkRow::read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Forgets a link of a home; false where it has none of that id.
+    pub(crate) fn remove_link(&self, home: &str, id: &str) -> Result<bool, LedgerError> {
+        let removed = self
+            .connection()
+            .execute("DELETE FROM links WHERE home = ?1 AND id = ?2", (home, id))?;
+        Ok(removed == 1)
+    }
+}

@@ -1,0 +1,338 @@
+//! Links: an address that whoever has it may open, for one path and for a while.
+//!
+//! A download link is live: it gives what is at its path when it is opened. An upload link takes
+//! files into one directory and shows nothing. A link is a row in the registry, so that it can be
+//! listed and taken back, and a signed token, so that nobody can make one up: what is forged is
+//! refused before the registry is asked. Wrong, expired, revoked and empty links all look the same.
+
+mod token;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value};
+
+use crate::caller::Scope;
+use crate::disk::{Entry, Kind};
+use crate::ledger::LinkRow;
+use crate::zone::{Zone, ZoneName, ZonePath};
+use crate::{Caller, Chat, Code, Error, Shed, Teach, UserId, random};
+
+pub(crate) use token::LinkKey;
+use token::{ID_BYTES, Token};
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Fetching what is at a path.
+    Download,
+    /// Bringing files into a directory.
+    Upload,
+}
+
+impl Purpose {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Download => "download",
+            Self::Upload => "upload",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Download, Self::Upload]
+            .into_iter()
+            .find(|purpose| purpose.as_str() == text)
+    }
+}
+
+/// A link that works.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// For listing and taking back.
+    pub id: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Where people open it.
+    pub url: String,
+    /// The zone of its path.
+    pub zone: ZoneName,
+    /// The path when the link was made.
+    pub path: ZonePath,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+    /// In whose name it acts: its maker, in the conversation that it was made in.
+    pub caller: Caller,
+}
+
+impl Link {
+    /// The name that people see: of a directory that is fetched, that of its archive.
+    #[must_use]
+    pub fn name(&self, kind: Option<Kind>) -> String {
+        let name = self.path.name().unwrap_or(self.zone.as_str());
+        match (self.purpose, kind) {
+            (Purpose::Download, Some(Kind::Directory)) => format!("{name}.zip"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What is at its path now, for its maker.
+    pub fn entry(&self, shed: &Shed) -> Result<Entry, Error> {
+        let zone = shed.personal_zone(&self.caller, self.zone)?;
+        zone.entry(&self.path)
+    }
+}
+
+/// All links of one registry.
+#[derive(Debug)]
+pub struct Links<'a> {
+    shed: &'a Shed,
+    key: &'a LinkKey,
+    base: &'a str,
+}
+
+impl<'a> Links<'a> {
+    pub(crate) fn new(shed: &'a Shed, key: &'a LinkKey, base: &'a str) -> Self {
+        Self { shed, key, base }
+    }
+
+    /// Whether addresses say which server they lead to. Without, they are `/links/…` only.
+    #[must_use]
+    pub fn are_absolute(&self) -> bool {
+        !self.base.is_empty()
+    }
+
+    /// Makes a link to what is at `path`.
+    pub fn create(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        purpose: Purpose,
+    ) -> Result<Link, Error> {
+        zone.expect_write_scope()?;
+        let (caller, settings) = (zone.caller(), self.shed.settings());
+        let now = self.shed.clock().now();
+        let hours = i64::try_from(settings.link_expiry_hours).unwrap_or(i64::MAX);
+        let expires_at = SignedDuration::try_from_hours(hours)
+            .and_then(|age| now.checked_add(age).ok())
+            .unwrap_or(Timestamp::MAX);
+        let row = LinkRow {
+            id: hex::encode(random::bytes::<ID_BYTES>()?),
+            home: self.shed.home_key(caller)?,
+            user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
+            chat: caller.chat.as_str().to_owned(),
+            zone: zone.name().as_str().to_owned(),
+            path: path.as_str().to_owned(),
+            purpose: purpose.as_str().to_owned(),
+            created_at: now.as_second(),
+            expires_at: expires_at.as_second(),
+        };
+        let limit = settings.link_max_per_user;
+        if !self.shed.ledger().add_link(&row, limit)? {
+            return Err(LinkError::TooMany { limit }.into());
+        }
+        self.link(row).ok_or_else(|| LinkError::Broken.into())
+    }
+
+    /// The caller's links, oldest first.
+    pub fn list(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
+        let home = self.shed.home_key(caller)?;
+        let now = self.shed.clock().now().as_second();
+        let rows = self.shed.ledger().links(&home, now)?;
+        Ok(rows.into_iter().filter_map(|row| self.link(row)).collect())
+    }
+
+    /// Takes one of the caller's links back, at once.
+    pub fn delete(&self, caller: &Caller, id: &str) -> Result<Link, Error> {
+        let id = id.trim();
+        if id.is_empty() {
+            return Err(LinkError::NoId.into());
+        }
+        if caller.scope == Scope::Read {
+            return Err(crate::zone::ZoneError::ReadOnlyScope.into());
+        }
+        let home = self.shed.home_key(caller)?;
+        let unknown = || LinkError::Unknown { id: id.to_owned() };
+        let row = self.shed.ledger().link(id)?.filter(|row| row.home == home);
+        let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
+        if !self.shed.ledger().remove_link(&home, id)? {
+            return Err(unknown().into());
+        }
+        Ok(link)
+    }
+
+    /// The link that a token stands for; one failure for all that stand for none.
+    pub fn open(&self, token: &str) -> Result<Link, Error> {
+        let gone = || LinkError::Gone;
+        let token = self.key.verify(token).ok_or_else(gone)?;
+        let now = self.shed.clock().now().as_second();
+        let row = self.shed.ledger().link(&hex::encode(token.id))?;
+        let row = row.filter(|row| {
+            now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
+        });
+        let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
+        Ok(link)
+    }
+
+    /// A row as a link; nothing for one that no version of this program writes.
+    fn link(&self, row: LinkRow) -> Option<Link> {
+        let mut id = [0; ID_BYTES];
+        hex::decode_to_slice(&row.id, &mut id).ok()?;
+        let expires_at = u64::try_from(row.expires_at).ok()?;
+        let token = self.key.sign(Token { id, expires_at });
+        let user = match row.user {
+            Some(user) => Some(UserId::parse(&user).ok()?),
+            None => None,
+        };
+        let path = if row.path.is_empty() {
+            ZonePath::root()
+        } else {
+            ZonePath::found(row.path)
+        };
+        Some(Link {
+            url: format!("{}/links/{token}", self.base),
+            purpose: Purpose::parse(&row.purpose)?,
+            zone: ZoneName::parse(&row.zone).ok()?,
+            path,
+            created_at: Timestamp::from_second(row.created_at).ok()?,
+            expires_at: Timestamp::from_second(row.expires_at).ok()?,
+            caller: Caller {
+                user,
+                chat: Chat::new(&row.chat),
+                ..Caller::default()
+            },
+            id: row.id,
+        })
+    }
+}
+
+/// A link that cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// As many as one user may have.
+    #[error("there are {limit} links, which is as many as one user may have")]
+    TooMany {
+        /// The limit.
+        limit: u64,
+    },
+    /// Empty.
+    #[error("parameter `file_id` is required, got an empty string")]
+    NoId,
+    /// None of the caller's links.
+    #[error("parameter `file_id` names none of your links: `{id}`")]
+    Unknown {
+        /// What was sent.
+        id: String,
+    },
+    /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
+    #[error("this link does not work: it may have expired, or what it led to is gone")]
+    Gone,
+    /// A fresh row that cannot be read.
+    #[error("a new link could not be read back")]
+    Broken,
+}
+
+impl LinkError {
+    /// What whoever has a link is told of a failure behind it: what is not there is not told apart
+    /// from links that are none. The server's own failures, and those that pass, are told as such.
+    #[must_use]
+    pub fn hiding(error: Error) -> Error {
+        match error.code() {
+            Code::DbError | Code::InternalApiError | Code::Busy => error,
+            _ => Self::Gone.into(),
+        }
+    }
+}
+
+impl Teach for LinkError {
+    fn code(&self) -> Code {
+        match self {
+            Self::TooMany { .. } => Code::QuotaExceeded,
+            Self::NoId => Code::MissingFileId,
+            Self::Unknown { .. } => Code::NotAFileshedLink,
+            Self::Gone => Code::FileNotFound,
+            Self::Broken => Code::InternalApiError,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::TooMany { .. } => {
+                "take back what is no longer needed: shed_link_list(), then shed_link_delete"
+            }
+            Self::NoId | Self::Unknown { .. } => "shed_link_list() shows the file_id of each link",
+            Self::Gone => "ask whoever gave you the link for a new one",
+            Self::Broken => "repeat the call",
+        }
+        .to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::TooMany { limit } => {
+                details.insert("link_max_per_user".to_owned(), (*limit).into());
+            }
+            Self::Unknown { id } => {
+                details.insert("file_id".to_owned(), id.as_str().into());
+            }
+            Self::NoId | Self::Gone | Self::Broken => {}
+        }
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Clock, Settings};
+
+    #[test]
+    fn a_link_ends_by_itself_and_makes_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let clock = Clock::default();
+        let settings = Settings {
+            link_expiry_hours: 2,
+            link_max_per_user: 1,
+            ..Settings::new(directory.path())
+        };
+        let shed = Shed::open_at(settings, clock.clone()).expect("a shed");
+        let caller = Caller::default();
+        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let make = || {
+            let link = shed
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload)?;
+            let token = link.url.rsplit('/').next().unwrap_or_default();
+            Ok::<_, Error>(token.to_owned())
+        };
+        let token = make().expect("a link");
+        assert_eq!(make().expect_err("one is all").code(), Code::QuotaExceeded);
+        clock.advance(2 * 3600 - 5);
+        assert!(shed.links().open(&token).is_ok());
+        clock.advance(5);
+        let error = shed.links().open(&token).expect_err("expired");
+        assert_eq!(error.code(), Code::FileNotFound);
+        assert!(shed.links().list(&caller).expect("a list").is_empty());
+        make().expect("room for another");
+    }
+
+    #[test]
+    fn an_address_begins_with_what_is_known_of_the_server() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let shed = Shed::open(Settings::new(directory.path())).expect("a shed");
+        let caller = Caller::default();
+        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let make = || {
+            let link = shed
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload);
+            link.expect("a link").url
+        };
+        assert!(make().starts_with("/links/"));
+        shed.listens_at(([0, 0, 0, 0], 8000).into());
+        assert!(make().starts_with("/links/"));
+        shed.listens_at(([127, 0, 0, 1], 8000).into());
+        assert!(make().starts_with("http://127.0.0.1:8000/links/"));
+        assert!(shed.links().are_absolute());
+    }
+}

@@ -1,0 +1,14 @@
+//! Content that people bring and take: whole files, piece by piece, in any number at once.
+//!
+//! An [`Upload`] is one request. Its files are staged while they arrive, held to the largest size
+//! and to the quota at every piece, and get their names together when the last one is complete:
+//! one turn, one guard, one commit. Until then nobody sees anything of it, and an upload that is
+//! dropped is gone. A [`Transit`] is the right to move bytes at all: so many for one user, so many
+//! on the whole server.
+
+mod traffic;
+mod upload;
+
+pub(crate) use traffic::Traffic;
+pub use traffic::{TrafficError, Transit};
+pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

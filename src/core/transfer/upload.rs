@@ -1,0 +1,435 @@
+//! One request that brings files.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write;
+
+use serde_json::{Map, Value};
+
+use super::Transit;
+use crate::disk::{DiskError, Entry, StagedDirectory, Stamp, Target, Totals};
+use crate::guard::{Needs, SizeError, check_lock};
+use crate::zone::ZonePath;
+use crate::{Code, Error, Teach, Zone};
+
+/// Files of one request.
+const FILES_MAX: usize = 500;
+
+/// Names that are tried beside one that is taken: `a (2).txt` to `a (99).txt`.
+const NAMES_MAX: u32 = 99;
+
+/// How often the space in use is asked for: after this many bytes.
+const QUOTA_STEP: u64 = 1024 * 1024;
+
+/// Bytes of a file that is flushed as soon as it is complete; smaller ones go together.
+const LARGE: u64 = 4 * 1024 * 1024;
+
+/// The parameter that failures name.
+const FILE: &str = "file";
+
+/// What happens where a name is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// The file there is replaced.
+    Replace,
+    /// The new file gets another name: `a (2).txt`.
+    Keep,
+}
+
+/// Files that arrive together. Dropped, nothing of them was ever there.
+#[derive(Debug)]
+pub struct Upload<'a> {
+    zone: &'a Zone<'a>,
+    directory: ZonePath,
+    existing: Existing,
+    transit: Transit,
+    /// Holds the files by their number.
+    arrived: StagedDirectory,
+    files: Vec<Waiting>,
+    names: HashSet<String>,
+    /// Bytes since the space in use was asked for.
+    unchecked: u64,
+}
+
+/// A file that has arrived.
+#[derive(Debug)]
+struct Waiting {
+    /// What failures name.
+    parameter: &'static str,
+    name: String,
+    path: ZonePath,
+    size: u64,
+}
+
+/// A file that was stored.
+#[derive(Debug)]
+pub struct Stored {
+    /// The name that was sent.
+    pub name: String,
+    /// Where it is in its zone.
+    pub path: ZonePath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Whether nothing was there before.
+    pub created: bool,
+    /// Its state, where it came alone.
+    pub stamp: Option<Stamp>,
+}
+
+impl<'a> Upload<'a> {
+    /// An upload into `directory`, which is the parameter `path`; directories that are missing
+    /// are made.
+    pub fn new(
+        zone: &'a Zone<'a>,
+        directory: &str,
+        existing: Existing,
+        transit: Transit,
+    ) -> Result<Self, Error> {
+        let directory = zone.directory_to_fill("path", directory)?;
+        Self::begin(zone, directory, existing, transit)
+    }
+
+    /// An upload of one file to exactly `path`, whatever is there.
+    pub fn of_file(
+        zone: &'a Zone<'a>,
+        path: &str,
+        transit: Transit,
+    ) -> Result<Incoming<'a>, Error> {
+        let path = zone.path_to_change("path", path)?;
+        let upload = Self::begin(zone, ZonePath::root(), Existing::Replace, transit)?;
+        let name = path.as_str().to_owned();
+        upload.receive("path", name, path)
+    }
+
+    fn begin(
+        zone: &'a Zone<'a>,
+        directory: ZonePath,
+        existing: Existing,
+        transit: Transit,
+    ) -> Result<Self, Error> {
+        zone.expect_write_scope()?;
+        Ok(Self {
+            zone,
+            directory,
+            existing,
+            transit,
+            arrived: zone.stage_directory()?,
+            files: Vec::new(),
+            names: HashSet::new(),
+            unchecked: QUOTA_STEP,
+        })
+    }
+
+    /// Begins the next file. `name` may have directories in it and cannot climb out.
+    pub fn file(self, name: &str) -> Result<Incoming<'a>, Error> {
+        let path = self.zone.path_below(FILE, &self.directory, name)?;
+        self.receive(FILE, name.to_owned(), path)
+    }
+
+    fn receive(
+        mut self,
+        parameter: &'static str,
+        name: String,
+        path: ZonePath,
+    ) -> Result<Incoming<'a>, Error> {
+        if self.files.len() == FILES_MAX {
+            return Err(UploadError::TooMany.into());
+        }
+        if !self.names.insert(path.key()) {
+            return Err(UploadError::Twice { path }.into());
+        }
+        // What can be refused is refused before the content comes.
+        let target = self.target(parameter, &path, &HashSet::new())?;
+        if self.existing == Existing::Replace {
+            check_lock(self.zone, &path)?;
+        }
+        self.transit.replace(target.size());
+        let file = self.arrived.create_file(&place(self.files.len()), false)?;
+        Ok(Incoming {
+            upload: self,
+            parameter,
+            name,
+            path,
+            size: 0,
+            file,
+        })
+    }
+
+    /// Where a file goes. `taken` are names that others of the same upload get.
+    fn target(
+        &self,
+        parameter: &'static str,
+        path: &ZonePath,
+        taken: &HashSet<String>,
+    ) -> Result<Target, Error> {
+        if self.existing == Existing::Replace {
+            return self.zone.target(parameter, path);
+        }
+        let mut candidate = path.clone();
+        for number in 2..=NAMES_MAX + 1 {
+            if !taken.contains(&candidate.key()) {
+                match self.zone.vacancy(parameter, &candidate) {
+                    Ok(vacancy) => return Ok(Target::Vacancy(vacancy)),
+                    Err(error) if error.code() == Code::FileExists => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            candidate = numbered(path, number);
+        }
+        Err(self
+            .zone
+            .explain_disk(DiskError::Exists { path: path.clone() }))
+    }
+
+    /// Counts bytes against the quota, together with what else arrives for the same home.
+    fn admit(&mut self, bytes: u64) -> Result<(), Error> {
+        let arriving = self.transit.grow(bytes);
+        self.unchecked += bytes;
+        if self.unchecked < QUOTA_STEP {
+            return Ok(());
+        }
+        self.unchecked = 0;
+        let zone = self.zone;
+        let room = zone.shed.expect_room(&zone.home, arriving);
+        room.map_err(|error| zone.explain(error))
+    }
+
+    /// Gives all files their names, in one change. `message` is the commit message.
+    pub fn store(
+        self,
+        operation: &'static str,
+        message: Option<&str>,
+    ) -> Result<Vec<Stored>, Error> {
+        self.store_if(operation, message, |_| Ok(()))
+    }
+
+    /// The same, if `allowed` has nothing against what is there, which nobody changes in between.
+    pub fn store_if(
+        self,
+        operation: &'static str,
+        message: Option<&str>,
+        allowed: impl Fn(Option<&Entry>) -> Result<(), Error>,
+    ) -> Result<Vec<Stored>, Error> {
+        if self.files.is_empty() {
+            return Err(UploadError::Nothing.into());
+        }
+        let writer = self.zone.receiver(operation)?;
+        let mut taken = HashSet::new();
+        let mut targets = Vec::new();
+        for file in &self.files {
+            let target = self.target(file.parameter, &file.path, &taken)?;
+            allowed(target.entry())?;
+            taken.insert(target.path().key());
+            targets.push(target);
+        }
+        let stored = |file: &Waiting, target: &Target| Stored {
+            name: file.name.clone(),
+            path: target.path().clone(),
+            size: file.size,
+            created: target.entry().is_none(),
+            stamp: None,
+        };
+        let mut all: Vec<Stored> = self
+            .files
+            .iter()
+            .zip(&targets)
+            .map(|(file, target)| stored(file, target))
+            .collect();
+        if targets.len() == 1
+            && let Some(target) = targets.pop()
+        {
+            let mut staged = self.arrived.take(&place(0))?;
+            let written = staged
+                .file()
+                .try_clone()
+                .map_err(|error| DiskError::of("look at", target.path(), error))?;
+            let needs = Needs::write(&target, staged.size()?);
+            let default = format!("Upload {}", target.path());
+            writer
+                .guard(needs)?
+                .install(staged, target)?
+                .commit(message, &default)?;
+            // Of the very file that was written: another writer may have replaced it already.
+            let stamp = Stamp::of_file(&written)?;
+            for file in &mut all {
+                file.stamp = Some(stamp);
+            }
+            return Ok(all);
+        }
+        let default = format!("Upload {} files", targets.len());
+        let tree = self.zone.stage_directory()?;
+        let mut replaced = Totals::default();
+        for (number, target) in targets.iter().enumerate() {
+            tree.adopt(&self.arrived, &place(number), target.path())
+                .map_err(|error| self.zone.explain_disk(error))?;
+            replaced.bytes += target.size();
+            replaced.files += u64::from(target.entry().is_some());
+        }
+        let data = self.zone.data();
+        let root = data.entry(&ZonePath::root())?;
+        let merge = match self.existing {
+            Existing::Replace => tree.merge_over(data, &root),
+            Existing::Keep => tree.merge_into(data, &root),
+        };
+        let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
+        writer
+            .guard(Needs::merge(&merge).giving_back(replaced))?
+            .merge(merge)?
+            .commit(message, &default)?;
+        Ok(all)
+    }
+}
+
+/// Where the file of that number waits.
+fn place(number: usize) -> ZonePath {
+    ZonePath::found(number.to_string())
+}
+
+/// A file of an upload that is arriving.
+#[derive(Debug)]
+pub struct Incoming<'a> {
+    upload: Upload<'a>,
+    parameter: &'static str,
+    name: String,
+    path: ZonePath,
+    size: u64,
+    file: File,
+}
+
+impl<'a> Incoming<'a> {
+    /// Fails where so many bytes in all cannot be taken, before they come.
+    pub fn announce(&self, bytes: u64) -> Result<(), Error> {
+        let limit = self.upload.zone.shed.settings().largest_file();
+        if bytes > limit {
+            return Err(SizeError {
+                path: self.path.clone(),
+                size: bytes,
+                limit,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Takes the next piece.
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let bytes = piece.len() as u64;
+        self.size += bytes;
+        self.announce(self.size)?;
+        self.upload.admit(bytes)?;
+        self.file
+            .write_all(piece)
+            .map_err(|error| DiskError::of("write", &self.path, error))?;
+        Ok(())
+    }
+
+    /// The file is complete.
+    pub fn finish(self) -> Result<Upload<'a>, Error> {
+        // Now, not when others wait for the turn that this upload has.
+        if self.size >= LARGE {
+            self.file
+                .sync_data()
+                .map_err(|error| DiskError::of("write", &self.path, error))?;
+        }
+        let mut upload = self.upload;
+        upload.files.push(Waiting {
+            parameter: self.parameter,
+            name: self.name,
+            path: self.path,
+            size: self.size,
+        });
+        Ok(upload)
+    }
+}
+
+/// `a (2).txt` for `a.txt`, within the length that a name may have.
+fn numbered(path: &ZonePath, number: u32) -> ZonePath {
+    let name = path.name().unwrap_or_default();
+    let (stem, extension) = match name.rfind('.') {
+        Some(dot) if dot > 0 => name.split_at(dot),
+        _ => (name, ""),
+    };
+    let suffix = format!(" ({number}){extension}");
+    let room = crate::zone::NAME_MAX_BYTES.saturating_sub(suffix.len());
+    let end = (0..=room.min(stem.len()))
+        .rev()
+        .find(|end| stem.is_char_boundary(*end))
+        .unwrap_or_default();
+    let parent = path.parent().unwrap_or_else(ZonePath::root);
+    parent.join(&format!("{}{suffix}", &stem[..end]))
+}
+
+/// An upload that cannot be taken as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum UploadError {
+    /// No file in it.
+    #[error("the request holds no file")]
+    Nothing,
+    /// Too many files in it.
+    #[error("the request holds more than {FILES_MAX} files")]
+    TooMany,
+    /// Two files of the same name.
+    #[error("the request holds two files named `{path}`")]
+    Twice {
+        /// The name.
+        path: ZonePath,
+    },
+}
+
+impl Teach for UploadError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Nothing => Code::MissingParameter,
+            Self::TooMany | Self::Twice { .. } => Code::InvalidParameter,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Nothing => {
+                "send the files as multipart/form-data, for instance curl -F file=@notes.md"
+                    .to_owned()
+            }
+            Self::TooMany => format!("send {FILES_MAX} files at a time, or one archive"),
+            Self::Twice { .. } => "give each file a name of its own".to_owned(),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Nothing => {
+                details.insert("parameter".to_owned(), FILE.into());
+            }
+            Self::TooMany => {
+                details.insert("files_max".to_owned(), FILES_MAX.into());
+            }
+            Self::Twice { path } => {
+                details.insert("path".to_owned(), path.display().into());
+            }
+        }
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_name_for_a_taken_one() {
+        let long = "é".repeat(127);
+        for (path, number, expected) in [
+            ("a.txt", 2, "a (2).txt".to_owned()),
+            ("d/a.tar.gz", 10, "d/a.tar (10).gz".to_owned()),
+            (".hidden", 2, ".hidden (2)".to_owned()),
+            ("none", 99, "none (99)".to_owned()),
+            (&long, 2, format!("{} (2)", "é".repeat(125))),
+        ] {
+            let path = ZonePath::parse("file", path).expect("a path");
+            let other = numbered(&path, number);
+            assert_eq!(other.as_str(), expected);
+            assert!(other.name().is_some_and(|name| name.len() <= 255));
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Files in and out, as they are: `/files/upload`, `/files/content` and `/links/…`.
+//!
+//! Contents flow through in pieces. What arrives goes from the connection over a short channel to
+//! a thread that may block, which stages it; what leaves is read a piece ahead of the connection.
+//! Nothing here grows with the size of a file, and a client that stops loses its place.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Query;
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::routing::{get, post};
+use fileshed_core::{Caller, Chat, Code, Error, Shed, Teach};
+use percent_encoding::percent_decode_str;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::request::Subject;
+use super::{Server, envelope, route};
+
+mod archive;
+mod condition;
+mod content;
+mod disposition;
+mod download;
+mod form;
+mod intake;
+mod link;
+mod page;
+mod pieces;
+mod range;
+mod upload;
+
+/// The addresses of files.
+pub(super) fn routes() -> Router<Arc<Server>> {
+    Router::new()
+        .route("/files/upload", post(upload::upload))
+        .route("/files/content", get(content::fetch).put(content::store))
+        .route("/links/{token}", get(link::open).post(link::bring))
+}
+
+/// What an address says behind its question mark.
+#[derive(Default, Deserialize)]
+struct Asked {
+    zone: Option<String>,
+    path: Option<String>,
+    chat: Option<String>,
+    message: Option<String>,
+    overwrite: Option<String>,
+    inline: Option<String>,
+}
+
+impl Asked {
+    fn read(parts: &Parts) -> Result<Self, Error> {
+        // What is not UTF-8 would be read as another name.
+        let text = percent_decode_str(parts.uri.query().unwrap_or_default());
+        let is_utf8 = text.decode_utf8().is_ok();
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) if is_utf8 => Ok(asked),
+            _ => Err(AskedError::Unreadable.into()),
+        }
+    }
+
+    /// An empty value is none.
+    fn given(value: Option<&String>) -> Option<&str> {
+        value.map(String::as_str).filter(|text| !text.is_empty())
+    }
+
+    fn flag(parameter: &'static str, value: Option<&String>) -> Result<bool, AskedError> {
+        match Self::given(value) {
+            None => Ok(false),
+            Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(text) => Err(AskedError::Flag {
+                parameter,
+                received: text.chars().take(80).collect(),
+            }),
+        }
+    }
+}
+
+/// Who asks, and for what; a chat in the address is that of the headers, if they name one.
+async fn asked(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, Asked), Error> {
+    let mut caller = route::identify(server, parts).await?;
+    let asked = Asked::read(parts)?;
+    if let Some(chat) = Asked::given(asked.chat.as_ref()) {
+        if chat.len() > super::identity::TEXT_MAX_BYTES || chat.chars().any(char::is_control) {
+            return Err(AskedError::Chat.into());
+        }
+        let chat = Chat::new(chat);
+        if caller.chat != Chat::default() && caller.chat != chat {
+            return Err(AskedError::TwoChats.into());
+        }
+        caller.chat = chat;
+    }
+    Ok((caller, asked))
+}
+
+/// An answer with the name of whom it is for, for the log.
+fn answered(shed: &Shed, caller: &Caller, result: Result<Response, Error>) -> Response {
+    let mut response = result.unwrap_or_else(envelope::failure);
+    response.extensions_mut().insert(Subject::of(shed, caller));
+    response
+}
+
+/// An address that cannot be meant.
+#[derive(Debug, thiserror::Error)]
+enum AskedError {
+    /// Twice the same name, or no UTF-8.
+    #[error("the part of the address behind `?` cannot be read")]
+    Unreadable,
+    /// Neither true nor false.
+    #[error("parameter `{parameter}` must be true or false, got: `{received}`")]
+    Flag {
+        parameter: &'static str,
+        received: String,
+    },
+    /// No identifier.
+    #[error("parameter `chat` is not an identifier of at most 256 bytes")]
+    Chat,
+    /// The headers name another.
+    #[error("parameter `chat` and the headers name different conversations")]
+    TwoChats,
+}
+
+impl Teach for AskedError {
+    fn code(&self) -> Code {
+        Code::InvalidParameter
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Unreadable => {
+                "name each parameter once, percent-encoded: ?zone=storage&path=notes%2Fa.md"
+                    .to_owned()
+            }
+            Self::Flag { parameter, .. } => format!("write {parameter}=true, or leave it out"),
+            Self::Chat | Self::TwoChats => {
+                "leave `chat` out, or name the conversation of the headers".to_owned()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let parameter = match self {
+            Self::Unreadable => return Map::new(),
+            Self::Flag { parameter, .. } => parameter,
+            Self::Chat | Self::TwoChats => "chat",
+        };
+        Map::from_iter([("parameter".to_owned(), parameter.into())])
+    }
+}

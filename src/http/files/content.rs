@@ -1,0 +1,139 @@
+//! `GET`, `HEAD` and `PUT /files/content`: one file, as it is.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use fileshed_core::transfer::{Stored, Upload, UploadError};
+use fileshed_core::{Caller, Code, Error, Teach};
+use serde_json::json;
+
+use super::condition::{self, ConditionError, Verdict};
+use super::download::Given;
+use super::{Asked, answered, asked, intake};
+use crate::http::route::RouteError;
+use crate::http::{Server, envelope};
+
+/// The name in intents, for repairs.
+const OPERATION: &str = "files/content";
+
+/// `GET /files/content`
+pub(super) async fn fetch(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, _body) = request.into_parts();
+    let (caller, asked) = match asked(&server, &parts).await {
+        Ok(found) => found,
+        Err(error) => return envelope::failure(error),
+    };
+    let result = give(&server, &parts, caller.clone(), asked).await;
+    answered(&server.shed, &caller, result)
+}
+
+async fn give(
+    server: &Arc<Server>,
+    parts: &Parts,
+    caller: Caller,
+    asked: Asked,
+) -> Result<Response, Error> {
+    let inline = Asked::flag("inline", asked.inline.as_ref())?;
+    let transit = server.shed.transit(&caller)?;
+    let shed = Arc::clone(&server.shed);
+    let given = tokio::task::spawn_blocking(move || {
+        let zone = shed.zone(&caller, asked.zone.as_deref().unwrap_or_default())?;
+        let path = zone.path("path", asked.path.as_deref().unwrap_or_default())?;
+        Given::open(&shed, &caller, &zone, &path)
+    });
+    let given = given.await.map_err(RouteError::from)??;
+    Ok(given.answer(parts, inline, transit))
+}
+
+/// `PUT /files/content`
+pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let (caller, asked) = match asked(&server, &parts).await {
+        Ok(found) => found,
+        Err(error) => {
+            intake::decline(&parts.headers, body).await;
+            return envelope::failure(error);
+        }
+    };
+    let (shed, author, headers) = (
+        Arc::clone(&server.shed),
+        caller.clone(),
+        parts.headers.clone(),
+    );
+    let stored = intake::receive(&parts.headers, body, move |intake| {
+        let transit = shed.transit(&author)?;
+        if headers.contains_key(CONTENT_RANGE) {
+            return Err(PartialError.into());
+        }
+        let zone = shed.zone(&author, asked.zone.as_deref().unwrap_or_default())?;
+        let path = asked.path.as_deref().unwrap_or_default();
+        let mut file = Upload::of_file(&zone, path, transit)?;
+        if let Some(length) = length(&headers) {
+            file.announce(length)?;
+        }
+        while let Some(piece) = intake.next()? {
+            file.write(&piece)?;
+        }
+        let upload = file.finish()?;
+        let message = Asked::given(asked.message.as_ref());
+        let stored = upload.store_if(OPERATION, message, |entry| {
+            let state = entry.map(|entry| condition::State::of(&entry.stamp()));
+            match condition::judge(&headers, state.as_ref(), false) {
+                Verdict::Proceed => Ok(()),
+                Verdict::Known | Verdict::Failed => Err(ConditionError.into()),
+            }
+        })?;
+        let stored = stored.first().ok_or(UploadError::Nothing)?;
+        Ok(told(zone.name().as_str(), stored))
+    });
+    answered(&server.shed, &caller, stored.await)
+}
+
+/// The length that the client promises.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn told(zone: &str, stored: &Stored) -> Response {
+    let (status, verb) = if stored.created {
+        (StatusCode::CREATED, "Created")
+    } else {
+        (StatusCode::OK, "Wrote")
+    };
+    let body = json!({
+        "success": true,
+        "data": {
+            "zone": zone,
+            "path": stored.path.as_str(),
+            "size_bytes": stored.size,
+            "created": stored.created,
+        },
+        "message": format!("{verb} {} ({} bytes)", stored.path, stored.size),
+    });
+    let mut response = (status, Json(body)).into_response();
+    if let Some(stamp) = &stored.stamp {
+        let tag = condition::State::of(stamp).tag();
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+/// A part of a file where a whole one is taken.
+#[derive(Debug, thiserror::Error)]
+#[error("the header `content-range` says that this is a part of a file")]
+struct PartialError;
+
+impl Teach for PartialError {
+    fn code(&self) -> Code {
+        Code::InvalidParameter
+    }
+
+    fn hint(&self) -> String {
+        "send the whole file; shed_patch_bytes writes a part of one".to_owned()
+    }
+}

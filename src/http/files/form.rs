@@ -1,0 +1,288 @@
+//! `multipart/form-data`, read as it arrives.
+//!
+//! Memory holds one piece and the headers of one part, whatever the form holds: libraries collect
+//! headers without an end, or as much of a body as arrives at once.
+
+use std::borrow::Cow;
+
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use fileshed_core::{Code, Error, Teach};
+use memchr::memmem::{self, Finder};
+use percent_encoding::percent_decode_str;
+
+use super::intake::Intake;
+
+/// Longest boundary; the standard has 70.
+const BOUNDARY_MAX: usize = 200;
+/// Most that stands before the first part, and in the headers of one.
+const HEAD_MAX: usize = 8 * 1024;
+/// Parts that are no files.
+const FIELDS_MAX: usize = 100;
+/// Most in one of them.
+const FIELD_MAX: usize = 64 * 1024;
+
+/// A form on its way in.
+pub(super) struct Form<'a> {
+    intake: &'a mut Intake,
+    /// What ends a part.
+    delimiter: Finder<'static>,
+    buffer: Vec<u8>,
+    fields: usize,
+}
+
+impl<'a> Form<'a> {
+    /// A form with these headers.
+    pub(super) fn new(headers: &HeaderMap, intake: &'a mut Intake) -> Result<Self, FormError> {
+        let boundary = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .filter(|value| {
+                value
+                    .get(..19)
+                    .is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/form-data"))
+            })
+            .and_then(|value| parameter(value, "boundary"))
+            .filter(|boundary| (1..=BOUNDARY_MAX).contains(&boundary.len()))
+            .ok_or(FormError::NoForm)?;
+        let delimiter = format!("\r\n--{boundary}");
+        Ok(Self {
+            intake,
+            delimiter: Finder::new(delimiter.as_bytes()).into_owned(),
+            // The first boundary may be the first line: as if one ended before.
+            buffer: b"\r\n".to_vec(),
+            fields: 0,
+        })
+    }
+
+    /// Skips what stands before the first part.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        self.skip(HEAD_MAX)
+    }
+
+    /// The name of the next file; nothing at the end. Other parts are skipped. What the file holds
+    /// must be taken with [`Form::content`].
+    pub(super) fn file(&mut self) -> Result<Option<String>, Error> {
+        loop {
+            match self.part()? {
+                Part::File(name) => return Ok(Some(name)),
+                Part::End => return Ok(None),
+                Part::Field => {
+                    self.fields += 1;
+                    if self.fields > FIELDS_MAX {
+                        return Err(FormError::TooMuch.into());
+                    }
+                    self.skip(FIELD_MAX)?;
+                }
+            }
+        }
+    }
+
+    /// Gives everything up to the end of the part to `take`.
+    pub(super) fn content(
+        &mut self,
+        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let length = self.delimiter.needle().len();
+        loop {
+            if let Some(end) = self.delimiter.find(&self.buffer) {
+                if end > 0 {
+                    take(&self.buffer[..end])?;
+                }
+                self.buffer.drain(..end + length);
+                return Ok(());
+            }
+            // The end of the buffer may be the beginning of a delimiter.
+            let certain = self.buffer.len().saturating_sub(length - 1);
+            if certain > 0 {
+                take(&self.buffer[..certain])?;
+                self.buffer.drain(..certain);
+            }
+            self.fill()?;
+        }
+    }
+
+    fn skip(&mut self, most: usize) -> Result<(), Error> {
+        let mut skipped = 0;
+        self.content(|piece| {
+            skipped += piece.len();
+            if skipped > most {
+                return Err(FormError::TooMuch.into());
+            }
+            Ok(())
+        })
+    }
+
+    /// What begins behind a delimiter.
+    fn part(&mut self) -> Result<Part, Error> {
+        while self.buffer.len() < 2 {
+            self.fill()?;
+        }
+        if self.buffer.starts_with(b"--") {
+            return Ok(Part::End);
+        }
+        let end = loop {
+            if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
+                break end;
+            }
+            if self.buffer.len() > HEAD_MAX {
+                return Err(FormError::TooMuch.into());
+            }
+            self.fill()?;
+        };
+        if end > HEAD_MAX {
+            return Err(FormError::TooMuch.into());
+        }
+        let head = std::str::from_utf8(&self.buffer[..end]).map_err(|_| FormError::NoText)?;
+        let mut lines = head.split("\r\n");
+        let rest_of_boundary = lines.next().unwrap_or_default();
+        if !rest_of_boundary.trim_matches([' ', '\t']).is_empty() {
+            return Err(FormError::Malformed.into());
+        }
+        let name = lines
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))
+            .and_then(|(_, value)| file_name(value));
+        self.buffer.drain(..end + 4);
+        // A choice that was left empty has an empty name.
+        Ok(name
+            .filter(|name| !name.is_empty())
+            .map_or(Part::Field, Part::File))
+    }
+
+    fn fill(&mut self) -> Result<(), Error> {
+        let piece = self.intake.next()?.ok_or(FormError::Malformed)?;
+        self.buffer.extend_from_slice(&piece);
+        Ok(())
+    }
+}
+
+/// What a part of a form is.
+enum Part {
+    /// A file, by its name.
+    File(String),
+    /// Anything else.
+    Field,
+    /// There are no more.
+    End,
+}
+
+/// The name of a file as forms send it: `filename*` in UTF-8 before `filename`.
+fn file_name(disposition: &str) -> Option<String> {
+    let extended = parameter(disposition, "filename*").and_then(|value| {
+        let (charset, rest) = value.split_once('\'')?;
+        let (_language, encoded) = rest.split_once('\'')?;
+        let decoded = percent_decode_str(encoded).decode_utf8().ok()?;
+        charset
+            .eq_ignore_ascii_case("utf-8")
+            .then(|| decoded.into_owned())
+    });
+    extended.or_else(|| parameter(disposition, "filename").map(Cow::into_owned))
+}
+
+/// A parameter of a header: `; name=value` or `; name="value"`. A backslash before a quote is one
+/// of the two ways in which clients write a quote; elsewhere it is itself.
+fn parameter<'v>(header: &'v str, wanted: &str) -> Option<Cow<'v, str>> {
+    let mut rest = &header[header.find(';')? + 1..];
+    loop {
+        let (name, behind) = rest.split_once('=')?;
+        // A parameter without a value before this one.
+        let name = name.rsplit(';').next().unwrap_or(name).trim();
+        let behind = behind.trim_start();
+        let (value, after) = if let Some(quoted) = behind.strip_prefix('"') {
+            let end = end_of_quotes(quoted)?;
+            (&quoted[..end], &quoted[end + 1..])
+        } else {
+            let end = behind.find(';').unwrap_or(behind.len());
+            (behind[..end].trim_end(), &behind[end..])
+        };
+        if name.eq_ignore_ascii_case(wanted) {
+            return Some(if value.contains("\\\"") {
+                value.replace("\\\"", "\"").into()
+            } else {
+                value.into()
+            });
+        }
+        rest = after;
+    }
+}
+
+fn end_of_quotes(text: &str) -> Option<usize> {
+    text.match_indices('"')
+        .map(|(place, _)| place)
+        .find(|place| !text[..*place].ends_with('\\'))
+}
+
+/// A body that is no form, or one beyond any need.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FormError {
+    /// Another content type.
+    #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
+    NoForm,
+    /// No boundary where one must be, or an end too early.
+    #[error("the form in the request is broken or incomplete")]
+    Malformed,
+    /// A header that is not UTF-8.
+    #[error("a file name in the form is not UTF-8")]
+    NoText,
+    /// Headers or fields without an end.
+    #[error("the form holds too many fields, or headers that are too long")]
+    TooMuch,
+}
+
+impl Teach for FormError {
+    fn code(&self) -> Code {
+        Code::InvalidParameter
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::NoForm => {
+                "send a form, for instance curl -F file=@notes.md; a file as it is goes with PUT to /files/content?zone=…&path=…"
+            }
+            Self::Malformed => "send the whole form again",
+            Self::NoText => "send file names in UTF-8",
+            Self::TooMuch => "send the files and nothing else",
+        }
+        .to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_as_clients_send_them() {
+        for (header, name) in [
+            (r#"form-data; name="file"; filename="a.txt""#, Some("a.txt")),
+            (" form-data; name=file; filename=a.txt", Some("a.txt")),
+            (
+                r#"form-data; name="a;filename=x"; filename="d/a b;c.txt""#,
+                Some("d/a b;c.txt"),
+            ),
+            (r#"form-data; name="f"; filename="a\"b""#, Some("a\"b")),
+            (r#"form-data; name="f"; filename="a%22b""#, Some("a%22b")),
+            (
+                r#"form-data; name="f"; filename="C:\x\y""#,
+                Some("C:\\x\\y"),
+            ),
+            (
+                "form-data; filename=\"x\"; filename*=UTF-8''%C3%A9.txt",
+                Some("é.txt"),
+            ),
+            (
+                "form-data; filename=\"x\"; filename*=latin1''%E9",
+                Some("x"),
+            ),
+            (r#"form-data; filename="""#, Some("")),
+            (r#"form-data; name="field""#, None),
+            (r#"form-data; filename="open"#, None),
+            ("form-data", None),
+            ("form-data; filename", None),
+            ("form-data; x; filename=\"a\"", Some("a")),
+        ] {
+            assert_eq!(file_name(header).as_deref(), name, "{header}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! `/links/<token>`: what whoever has a link may do, without any other credential.
+//!
+//! Nothing here tells what is stored: neither names nor sizes nor why a link does not work. What
+//! an upload is refused for is said in words for people who have never heard of zones.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use fileshed_core::link::{Link, LinkError, Purpose};
+use fileshed_core::transfer::{Existing, Upload};
+use fileshed_core::{Code, Error, Shed, Teach};
+use serde_json::json;
+
+use super::download::Given;
+use super::{answered, intake, page, upload};
+use crate::http::route::RouteError;
+use crate::http::{Server, envelope};
+use crate::ops::Reply;
+
+/// The name in intents, for repairs.
+const OPERATION: &str = "links";
+
+/// `GET /links/<token>`: the file, or the page that takes files.
+pub(super) async fn open(
+    State(server): State<Arc<Server>>,
+    Path(token): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, _body) = request.into_parts();
+    let shed = Arc::clone(&server.shed);
+    let opened = tokio::task::spawn_blocking(move || {
+        let link = shed.links().open(&token)?;
+        let given = match link.purpose {
+            Purpose::Upload => None,
+            Purpose::Download => {
+                let zone = shed.personal_zone(&link.caller, link.zone)?;
+                let given = Given::open(&shed, &link.caller, &zone, &link.path);
+                Some(given.map_err(LinkError::hiding)?)
+            }
+        };
+        Ok((link.caller, given))
+    });
+    let opened = opened.await.map_err(RouteError::from);
+    let (caller, given) = match opened.map_err(Error::from).and_then(|opened| opened) {
+        Ok(found) => found,
+        Err(error) => return refused(&parts.headers, error),
+    };
+    let result = match given {
+        None => Ok(page::upload(server.shed.settings().max_file_size_mb)),
+        Some(given) => server
+            .shed
+            .transit(&caller)
+            .map(|transit| given.answer(&parts, false, transit)),
+    };
+    answered(&server.shed, &caller, result)
+}
+
+/// `POST /links/<token>`: files for the one directory of the link.
+pub(super) async fn bring(
+    State(server): State<Arc<Server>>,
+    Path(token): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let shed = Arc::clone(&server.shed);
+    let opened = tokio::task::spawn_blocking(move || {
+        let link = shed.links().open(&token)?;
+        match link.purpose {
+            Purpose::Upload => Ok(link),
+            Purpose::Download => Err(LinkError::Gone.into()),
+        }
+    });
+    let opened = opened.await.map_err(RouteError::from);
+    let link = match opened.map_err(Error::from).and_then(|opened| opened) {
+        Ok(link) => link,
+        Err(error) => {
+            intake::decline(&parts.headers, body).await;
+            return refused(&parts.headers, error);
+        }
+    };
+    let caller = link.caller.clone();
+    let (shed, headers) = (Arc::clone(&server.shed), parts.headers.clone());
+    let stored = intake::receive(&parts.headers, body, move |intake| {
+        take(&shed, &link, &headers, intake).map_err(|error| in_plain_words(&shed, error))
+    });
+    let result = match stored.await {
+        Err(error) => Ok(refused(&parts.headers, error)),
+        Ok(count) if page::is_wanted(&parts.headers) => Ok(page::stored(count)),
+        Ok(count) => {
+            let reply = Reply::new(json!({"count": count}), sentence(count));
+            Ok(envelope::answer(Ok(reply)))
+        }
+    };
+    answered(&server.shed, &caller, result)
+}
+
+fn take(
+    shed: &Shed,
+    link: &Link,
+    headers: &HeaderMap,
+    intake: &mut intake::Intake,
+) -> Result<usize, Error> {
+    let transit = shed.transit(&link.caller)?;
+    let zone = shed.personal_zone(&link.caller, link.zone)?;
+    // Who has the link is not who owns what is there: nothing is replaced.
+    let upload = Upload::new(&zone, link.path.display(), Existing::Keep, transit)?;
+    let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
+    Ok(stored.len())
+}
+
+/// How many files were stored.
+pub(super) fn sentence(count: usize) -> String {
+    match count {
+        1 => "The file was received.".to_owned(),
+        count => format!("{count} files were received."),
+    }
+}
+
+/// A failure as a page where a person looks at it.
+fn refused(headers: &HeaderMap, error: Error) -> Response {
+    if page::is_wanted(headers) && !envelope::is_ours(error.code()) {
+        page::refused(&error)
+    } else {
+        envelope::failure(error)
+    }
+}
+
+/// What somebody who only has a link may know of a failure.
+fn in_plain_words(shed: &Shed, error: Error) -> Error {
+    let told = match error.code() {
+        Code::FileTooLarge => PlainError::TooLarge {
+            limit: shed.settings().max_file_size_mb,
+        },
+        Code::QuotaExceeded => PlainError::NoRoom,
+        Code::InvalidPath | Code::PathEscape | Code::ProtectedPath => PlainError::Name,
+        Code::MissingParameter => PlainError::Nothing,
+        Code::InvalidParameter => PlainError::Broken,
+        // The first are the server's own, the last says nothing but to wait.
+        Code::DbError | Code::InternalApiError | Code::Busy => return error,
+        _ => PlainError::Failed,
+    };
+    told.into()
+}
+
+/// A failure for people who bring files through a link.
+#[derive(Debug, thiserror::Error)]
+enum PlainError {
+    #[error("This file is too large: at most {limit} MB are taken.")]
+    TooLarge { limit: u64 },
+    #[error("There is not enough room for this file.")]
+    NoRoom,
+    #[error("This file cannot be taken under its name. Rename it and try again.")]
+    Name,
+    #[error("No file was chosen.")]
+    Nothing,
+    #[error("The upload was incomplete or damaged. Try again.")]
+    Broken,
+    #[error("This file could not be stored.")]
+    Failed,
+}
+
+impl Teach for PlainError {
+    fn code(&self) -> Code {
+        match self {
+            Self::TooLarge { .. } => Code::FileTooLarge,
+            Self::NoRoom => Code::QuotaExceeded,
+            Self::Name | Self::Failed => Code::InvalidPath,
+            Self::Nothing => Code::MissingParameter,
+            Self::Broken => Code::InvalidParameter,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::TooLarge { .. } => "Send it in parts, or ask for another way.",
+            Self::NoRoom | Self::Failed => "Tell whoever gave you the link.",
+            Self::Name => "Letters, digits, blanks, dots and dashes are always fine.",
+            Self::Nothing => "Send a form with files: curl -F file=@notes.txt <link>",
+            Self::Broken => "Send a form with files, each under a name of its own.",
+        }
+        .to_owned()
+    }
+}

@@ -1,0 +1,89 @@
+//! `POST /files/upload`: files in a form, any number of them, stored together or not at all.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use fileshed_core::transfer::{Existing, Stored, Upload};
+use fileshed_core::{Error, ZoneName};
+use serde_json::{Value, json};
+
+use super::form::Form;
+use super::intake::{self, Intake};
+use super::{Asked, answered, asked};
+use crate::http::{Server, envelope};
+use crate::ops::Reply;
+
+/// The name in intents, for repairs.
+const OPERATION: &str = "files/upload";
+
+/// `POST /files/upload`
+pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let (caller, asked) = match asked(&server, &parts).await {
+        Ok(found) => found,
+        Err(error) => {
+            intake::decline(&parts.headers, body).await;
+            return envelope::failure(error);
+        }
+    };
+    let (shed, author, headers) = (
+        Arc::clone(&server.shed),
+        caller.clone(),
+        parts.headers.clone(),
+    );
+    let stored = intake::receive(&parts.headers, body, move |intake| {
+        let transit = shed.transit(&author)?;
+        let zone = Asked::given(asked.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
+        let zone = shed.zone(&author, zone)?;
+        let existing = if Asked::flag("overwrite", asked.overwrite.as_ref())? {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        let directory = Asked::given(asked.path.as_ref()).unwrap_or(".");
+        let upload = Upload::new(&zone, directory, existing, transit)?;
+        let message = Asked::given(asked.message.as_ref());
+        let stored = take_in(&headers, intake, upload)?.store(OPERATION, message)?;
+        Ok(told(zone.name(), &stored))
+    });
+    let result = stored.await.map(|reply| envelope::answer(Ok(reply)));
+    answered(&server.shed, &caller, result)
+}
+
+/// Takes every file of a form into an upload. Blocks.
+pub(super) fn take_in<'a>(
+    headers: &HeaderMap,
+    intake: &mut Intake,
+    mut upload: Upload<'a>,
+) -> Result<Upload<'a>, Error> {
+    let mut form = Form::new(headers, intake)?;
+    form.begin()?;
+    while let Some(name) = form.file()? {
+        let mut file = upload.file(&name)?;
+        form.content(|piece| file.write(piece))?;
+        upload = file.finish()?;
+    }
+    Ok(upload)
+}
+
+fn told(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
+    let files: Vec<Value> = stored
+        .iter()
+        .map(|file| {
+            json!({
+                "name": file.name,
+                "path": file.path.as_str(),
+                "size_bytes": file.size,
+                "created": file.created,
+            })
+        })
+        .collect();
+    let message = match stored {
+        [file] => format!("Stored {} ({} bytes)", file.path, file.size),
+        files => format!("Stored {} files", files.len()),
+    };
+    let data = json!({"zone": zone.as_str(), "files": files, "count": files.len()});
+    Reply::new(data, message)
+}

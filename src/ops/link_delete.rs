@@ -1,0 +1,48 @@
+//! `shed_link_delete`: a link that works no longer. What it led to stays.
+
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct LinkDelete;
+
+/// Which link.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// From the link list
+    file_id: String,
+}
+
+/// What it was.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    file_id: String,
+    filename: String,
+}
+
+impl Operation for LinkDelete {
+    const ID: &str = "shed_link_delete";
+    const SUMMARY: &str = "Take a link back";
+    const DOC: &str = "Take a link back at once; the file stays.";
+    const ERRORS: &[Code] = &[Code::MissingFileId, Code::NotAFileshedLink];
+    const EXAMPLES: &[&str] = &[r#"{"file_id": "5f0e4a529f0b0e8f4f"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let link = shed.links().delete(caller, &request.file_id)?;
+        let kind = link.entry(shed).ok().map(|entry| entry.kind());
+        let filename = link.name(kind);
+        let message = format!("The link to {filename} works no longer");
+        Ok(Reply::new(
+            Response {
+                file_id: link.id,
+                filename,
+            },
+            message,
+        ))
+    }
+}

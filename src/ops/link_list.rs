@@ -1,0 +1,84 @@
+//! `shed_link_list`: the caller's links, and what they lead to now.
+
+use fileshed_core::disk::{Entry, Kind};
+use fileshed_core::link::{Link, Purpose};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::vocabulary::{Nothing, clickable};
+use super::{Operation, Reply};
+use crate::content_type;
+
+/// See the module.
+pub struct LinkList;
+
+/// One link.
+#[derive(Serialize, ToSchema)]
+#[schema(as = ListedLink)]
+pub struct Listed {
+    file_id: String,
+    filename: String,
+    download_url: String,
+    clickable_link: String,
+    created_at: String,
+    expires_at: String,
+    /// Of the file as it is now; absent where it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size_bytes: Option<u64>,
+    content_type: &'static str,
+    source_zone: &'static str,
+    source_path: String,
+    upload: bool,
+}
+
+/// All links.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    files: Vec<Listed>,
+    count: usize,
+}
+
+impl Operation for LinkList {
+    const ID: &str = "shed_link_list";
+    const SUMMARY: &str = "List links";
+    const DOC: &str = "List your links that still work.";
+    const ERRORS: &[Code] = &[];
+    const EXAMPLES: &[&str] = &["{}"];
+    type Request = Nothing;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let links = shed.links().list(caller)?;
+        let files: Vec<Listed> = links.into_iter().map(|link| listed(shed, link)).collect();
+        let count = files.len();
+        Ok(Reply::new(
+            Response { files, count },
+            format!("{count} links"),
+        ))
+    }
+}
+
+fn listed(shed: &Shed, link: Link) -> Listed {
+    let upload = link.purpose == Purpose::Upload;
+    let entry = link.entry(shed).ok();
+    let filename = link.name(entry.as_ref().map(Entry::kind));
+    let file = entry.filter(|entry| entry.kind() == Kind::File);
+    Listed {
+        clickable_link: clickable(&link, &filename),
+        created_at: link.created_at.to_string(),
+        expires_at: link.expires_at.to_string(),
+        size_bytes: file.map(|file| file.size()),
+        content_type: if upload {
+            "inode/directory"
+        } else {
+            content_type::by_name(&filename).unwrap_or(content_type::BYTES)
+        },
+        filename,
+        source_zone: link.zone.as_str(),
+        source_path: link.path.display().to_owned(),
+        upload,
+        file_id: link.id,
+        download_url: link.url,
+    }
+}
