@@ -32,6 +32,7 @@ pub mod maintenance;
 pub mod patch_bytes;
 pub mod patch_text;
 pub mod rename;
+pub mod sqlite;
 pub mod stats;
 pub mod tree;
 
@@ -165,6 +166,7 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_save::LockeditSave>(),
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
+    Entry::of::<sqlite::Sqlite>(),
     Entry::of::<force_unlock::ForceUnlock>(),
     Entry::of::<help::Help>(),
     Entry::of::<parameters::Parameters>(),

@@ -16,6 +16,7 @@ mod sync;
 mod tests;
 mod walk;
 
+pub(crate) use entry::Footprint;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;

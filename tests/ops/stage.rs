@@ -111,14 +111,17 @@ fn status(code: &str) -> u16 {
         | "PATH_STARTS_WITH_ZONE"
         | "ARGUMENT_REQUIRED"
         | "PATTERN_NOT_FOUND"
+        | "INVALID_FORMAT"
+        | "CSV_EMPTY"
+        | "CSV_PARSE_ERROR"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "EXEC_ERROR" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
-        "FILE_EXISTS" | "NOT_IN_EDIT_MODE" => 409,
-        "FILE_TOO_LARGE" => 413,
+        "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
+        "FILE_TOO_LARGE" | "CSV_TOO_WIDE" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
         "GROUP_NOT_AVAILABLE" => 503,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::child::{self, Sink};
-use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report};
+use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report, Task};
 use crate::disk::Root;
 
 /// The layers that hold every command.
@@ -25,7 +25,7 @@ impl Confinement {
     pub(crate) fn probe(helper: &Path, directory: &Root) -> Self {
         let order = Order {
             server: std::process::id(),
-            program: "/proc/self/exe".into(),
+            task: Task::Program("/proc/self/exe".into()),
             name: String::new(),
             arguments: Vec::new(),
             environment: Vec::new(),

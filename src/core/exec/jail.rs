@@ -1,4 +1,4 @@
-//! The helper that restricts itself and then becomes the command.
+//! The helper that restricts itself and then becomes the command, or works on a database.
 //!
 //! The server never forks: it starts its own binary anew with `jail` as its only argument and
 //! sends an order through its standard input. The helper is one fresh thread without the
@@ -16,11 +16,13 @@ mod syscalls;
 use std::ffi::CString;
 use std::io::Read;
 use std::os::fd::AsRawFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
+
+use crate::table;
 
 pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
 use syscalls::{Filters, PROGRAM_DESCRIPTOR};
@@ -34,7 +36,16 @@ pub(super) const FAILED: u8 = 125;
 /// What such a helper's standard error begins with.
 pub(super) const COMPLAINT: &str = "fileshed jail: ";
 
-/// What to become, and within which limits.
+/// What the helper does once it is confined.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Task {
+    /// It becomes this program.
+    Program(PathBuf),
+    /// It stays, and works on a database.
+    Table(Box<table::Work>),
+}
+
+/// What to do, and within which limits.
 #[derive(Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -43,7 +54,7 @@ pub(super) const COMPLAINT: &str = "fileshed jail: ";
 pub(super) struct Order {
     /// The server; the command ends with it.
     pub(super) server: u32,
-    pub(super) program: PathBuf,
+    pub(super) task: Task,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
@@ -89,13 +100,14 @@ pub(super) struct Limits {
     pub(super) processes: u64,
 }
 
-/// Reads the order from standard input and becomes the command. Comes back only in failure, with
+/// Reads the order from standard input and obeys it. Comes back only with an answer or in failure, with
 /// the text for standard error and the status to exit with.
 #[must_use]
 pub fn become_command() -> (String, u8) {
     match obey() {
         Ok(never) => match never {},
         Err(JailError::Probed(report)) => (serde_json::to_string(&report).unwrap_or_default(), 0),
+        Err(JailError::Answered(text)) => (text, 0),
         Err(error) => (format!("{COMPLAINT}{error}"), FAILED),
     }
 }
@@ -106,17 +118,26 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
         .map_err(std::io::Error::from)?;
     let mut text = Vec::new();
     std::io::stdin().lock().read_to_end(&mut text)?;
-    let order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let mut order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
     let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
     if parent.and_then(|parent| u32::try_from(parent).ok()) != Some(order.server) {
         return Err(JailError::Orphan);
     }
-    let program = Prepared::new(&order)?;
+    let prepared = match order.task {
+        Task::Program(ref file) => Prepared::Program(Program::new(&order, file)?),
+        Task::Table(work) => {
+            let opened = table::Opened::new(*work)?;
+            let (read, write) = opened.places();
+            order.access.read.extend(read);
+            order.access.write.extend(write);
+            Prepared::Table(Box::new(opened))
+        }
+    };
     let filters = Filters::new(order.access.network, order.starts_others, order.changes)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     let input = order.input.as_deref();
-    let input = std::fs::File::open(input.unwrap_or(std::path::Path::new("/dev/null")))?;
+    let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
     rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
     close_at_exec();
     limit(order.limits)?;
@@ -141,7 +162,10 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     if !order.best_effort || through_proxy {
         applied?;
     }
-    Err(program.execute().into())
+    Err(match prepared {
+        Prepared::Program(program) => program.execute().into(),
+        Prepared::Table(work) => JailError::Answered(work.answer()),
+    })
 }
 
 fn limit(limits: Limits) -> Result<(), std::io::Error> {
@@ -189,16 +213,22 @@ fn close_at_exec() {
     }
 }
 
-/// Everything that the exec needs, made before the filters forbid making it.
-struct Prepared {
+/// Everything that the task needs, opened and made before that is forbidden.
+enum Prepared {
+    Program(Program),
+    Table(Box<table::Opened>),
+}
+
+/// Everything that the exec needs.
+struct Program {
     arguments: Vec<CString>,
     environment: Vec<CString>,
     /// Kept open under the number that the filter lets through.
     _file: std::fs::File,
 }
 
-impl Prepared {
-    fn new(order: &Order) -> Result<Self, JailError> {
+impl Program {
+    fn new(order: &Order, program: &Path) -> Result<Self, JailError> {
         let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
         let arguments = std::iter::once(order.name.clone())
             .chain(order.arguments.iter().cloned())
@@ -209,7 +239,7 @@ impl Prepared {
             .iter()
             .map(|(name, value)| text(format!("{name}={value}")))
             .collect::<Result<_, _>>()?;
-        let file = std::fs::File::open(&order.program)?;
+        let file = std::fs::File::open(program)?;
         // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
         // uses; no memory is involved.
         #[expect(unsafe_code, reason = "the filter knows the program by this number")]
@@ -270,6 +300,9 @@ pub(super) enum JailError {
     /// Nothing failed: the helper was only asked.
     #[error("probed")]
     Probed(Report),
+    /// Nothing failed: the work is done.
+    #[error("answered")]
+    Answered(String),
     /// The file rules were made and are not in force.
     #[error("the kernel does not enforce file rules (Landlock)")]
     NotEnforced,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
-use super::jail::{self, Access, Limits, Order};
+use super::jail::{self, Access, Limits, Order, Task};
 use super::network::Way;
 use super::output::Mask;
 use super::stream::{sink, stream_file};
@@ -16,11 +16,11 @@ use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
 
 /// Open files of one process of a command.
-const OPEN_FILES: u64 = 256;
+pub(super) const OPEN_FILES: u64 = 256;
 
 /// Processes and threads of the account that the server runs under, commands included: more than
 /// any command needs, less than harms the machine.
-const PROCESSES: u64 = 2048;
+pub(super) const PROCESSES: u64 = 2048;
 
 /// How often the space of a zone is measured while a command writes in it.
 const MEASURE_EVERY: Duration = Duration::from_millis(400);
@@ -266,7 +266,7 @@ impl<'a> Run<'a> {
         }
         let order = Order {
             server: std::process::id(),
-            program: program.file.clone(),
+            task: Task::Program(program.file.clone()),
             name: program
                 .called
                 .clone()
