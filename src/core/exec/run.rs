@@ -217,12 +217,17 @@ impl<'a> Run<'a> {
             command: self.plan.command,
             arguments: self.plan.args.clone(),
             directory: self.zone.data(),
-            writes: self.plan.changes,
+            writes: self.plan.changes && !self.only_reads(),
             input: None,
             sinks,
             environment: Vec::new(),
             repository: None,
         }
+    }
+
+    /// Whether the command is held to reading by an administrator.
+    fn only_reads(&self) -> bool {
+        self.settings.sqlite_readonly && self.plan.command == "sqlite3"
     }
 
     /// Runs a program to its end.

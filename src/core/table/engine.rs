@@ -149,7 +149,20 @@ impl Opened {
 
     /// Does the errand, and says in JSON what came of it.
     pub(crate) fn answer(self) -> String {
-        let answer = self.carry_out().unwrap_or_else(Answer::Refused);
+        let reads = matches!(
+            self.work.database,
+            Database::Zone {
+                manner: Manner::Read,
+                ..
+            }
+        );
+        let answer = match self.carry_out() {
+            Ok(answer) => answer,
+            // Left in the middle of a change, which is to be rolled back first, or in the middle of
+            // one right now: the caller's turn helps with both.
+            Err(Refusal::NotReadable | Refusal::Busy) if reads => Answer::NeedsWrite,
+            Err(refusal) => Answer::Refused(refusal),
+        };
         serde_json::to_string(&answer).unwrap_or_default()
     }
 
@@ -457,6 +470,7 @@ pub(super) fn failed(error: &rusqlite::Error) -> Refusal {
         Some(ErrorCode::OperationInterrupted) => Refusal::TooLong,
         Some(ErrorCode::DiskFull) => Refusal::Full,
         Some(ErrorCode::OutOfMemory) => Refusal::Memory,
+        Some(ErrorCode::ReadOnly) => Refusal::NotReadable,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Refusal::Busy,
         _ => Refusal::Failed {
             message: message(error),

@@ -96,6 +96,7 @@ fn write_refusal(
             "the work on `{path}` took longer than {seconds} s and was stopped"
         ),
         Refusal::Full => write!(out, "the disk space for temporary files is used up"),
+        Refusal::NotReadable => write!(out, "`{path}` was left in the middle of a change"),
         Refusal::Busy => write!(out, "`{path}` is in use by a command or another call"),
         Refusal::Memory => write!(out, "the statement needs more memory than it may have"),
         Refusal::Died => write!(
@@ -140,6 +141,7 @@ impl Teach for TableError {
                 Refusal::Failed { .. }
                 | Refusal::NoStatement
                 | Refusal::NoExport
+                | Refusal::NotReadable
                 | Refusal::Memory
                 | Refusal::Died
                 | Refusal::NoSuchColumns { .. } => Code::ExecError,
@@ -269,7 +271,7 @@ fn hint(refusal: &Refusal, path: &str) -> String {
         ),
         Refusal::TooLong => "give it less work: a WHERE or LIMIT, an index, a part of the file".to_owned(),
         Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work: fewer or shorter values, a WHERE, a LIMIT".to_owned(),
-        Refusal::Busy => "wait a moment and repeat the same call".to_owned(),
+        Refusal::Busy | Refusal::NotReadable => "wait a moment and repeat the same call".to_owned(),
         Refusal::NoExport => "export the rows of a SELECT; change tables in a call without output_csv".to_owned(),
         Refusal::TableExists { .. } => "use if_exists=\"append\" or if_exists=\"replace\", or another table".to_owned(),
         Refusal::NoSuchColumns { columns, .. } => {

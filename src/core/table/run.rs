@@ -165,8 +165,8 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// Lets a child read. Nothing where the database cannot be read without changing it: it was
-    /// left in the middle of a change, or keeps its changes in a file beside it.
+    /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
+    /// changes in a log beside it.
     fn read(&self, query: &Query, rows: Option<&mut Staged>) -> Result<Option<Answer>, Error> {
         let private = self.private()?;
         let job = Job::Query(query.clone());
@@ -180,11 +180,10 @@ impl<'a> Desk<'a> {
         entry
             .expect_file()
             .map_err(|error| self.zone.explain_disk(error))?;
-        let beside = self.beside(&entry)?;
-        let is_quiet = beside.is_empty();
         let path = entry.path().as_str().to_owned();
         let database = if self.only_reads() {
-            if is_quiet {
+            let beside = self.beside(&entry)?;
+            if beside.is_empty() {
                 let manner = Manner::Immutable;
                 Database::Zone { path, manner }
             } else {
@@ -194,11 +193,11 @@ impl<'a> Desk<'a> {
                 }
                 Database::Copy
             }
-        } else if is_quiet && !keeps_a_log(&entry)? {
+        } else if keeps_a_log(&entry)? {
+            return Ok(None);
+        } else {
             let manner = Manner::Read;
             Database::Zone { path, manner }
-        } else {
-            return Ok(None);
         };
         self.child(database, job, rows, &private).map(Some)
     }

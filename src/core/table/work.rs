@@ -270,6 +270,8 @@ pub enum Refusal {
     Full,
     /// Somebody else works on it.
     Busy,
+    /// It must be changed before it can be read.
+    NotReadable,
     /// The memory is used up.
     Memory,
     /// The child ended without an answer: the kernel stopped it at one of its limits.

@@ -300,6 +300,35 @@ fn a_server_that_only_reads() {
     answer.refused(403, "COMMAND_FORBIDDEN");
     let export = json!({"query": "SELECT * FROM people", "output_csv": "a.csv"});
     done(&alice, "shed_sqlite", &at("storage", "people.db", &export));
+    if installed(&alice, "sqlite3") {
+        let shell = |query: &str| ran(&alice, "storage", "sqlite3", &["people.db", query]);
+        assert_eq!(shell("SELECT count(*) FROM people")["stdout"], "2\n");
+        assert_ne!(shell("DELETE FROM people")["returncode"], 0);
+        assert_eq!(shell("SELECT count(*) FROM people")["stdout"], "2\n");
+    }
+}
+
+#[test]
+fn who_reads_does_not_wait_for_who_writes() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    people(&alice, "storage");
+    let file = place(&server, "alice", "storage").join("people.db");
+    // Another program is in the middle of a change.
+    let writer = rusqlite::Connection::open(&file).unwrap();
+    writer.execute_batch("BEGIN; DELETE FROM people").unwrap();
+    assert!(file.with_file_name("people.db-journal").exists());
+    let rows = select(
+        &alice,
+        "storage",
+        "people.db",
+        "SELECT count(*) AS n FROM people",
+    );
+    assert_eq!(rows, json!([{"n": 2}]));
+    let busy = ask(&alice, "storage", "people.db", "DELETE FROM people");
+    busy.refused(429, "BUSY");
+    writer.execute_batch("ROLLBACK").unwrap();
+    sql(&alice, "storage", "people.db", "DELETE FROM people");
 }
 
 #[test]
