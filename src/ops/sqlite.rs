@@ -320,7 +320,7 @@ fn reply(
             Reply::new(data, message)
         }
         Outcome::Changed(changed) => {
-            let message = format!("{} rows changed in {path}", changed.rows);
+            let message = format!("Done: {} rows changed in {path}", changed.rows);
             let data = Response {
                 path: Some(path),
                 query,

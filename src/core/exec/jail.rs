@@ -38,6 +38,7 @@ pub(super) const COMPLAINT: &str = "fileshed jail: ";
 
 /// What the helper does once it is confined.
 #[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Task {
     /// It becomes this program.
     Program(PathBuf),

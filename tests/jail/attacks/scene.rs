@@ -109,7 +109,7 @@ impl Scene {
             .collect();
         let mut order = json!({
             "server": std::process::id(),
-            "program": file,
+            "task": {"program": file},
             "name": program,
             "arguments": arguments,
             "environment": [["PATH", "/usr/bin"], ["HOME", self.text("private")],
