@@ -13,6 +13,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -38,6 +39,15 @@ const ARCHIVE_RATIO: f64 = 1.2;
 /// Measurements of each figure of archives.
 const ARCHIVE_REPETITIONS: usize = 11;
 
+/// Least share of the speed of SQLite's own shell that an import of a CSV file has.
+const IMPORT_SHARE: f64 = 0.7;
+
+/// Most MB of memory of the process that imports.
+const IMPORT_MEMORY: f64 = 100.0;
+
+/// Rows of the CSV file, of 10 columns each; `FIGURES_ROWS` sets another number.
+const IMPORT_ROWS: usize = 200_000;
+
 /// Measurements of each figure.
 const REPETITIONS: usize = 201;
 
@@ -54,6 +64,7 @@ fn main() -> ExitCode {
     met &= commits(&server);
     met &= writes(&server);
     met &= archives(&server);
+    met &= imports(&server);
     commands(&server);
     throughput(&server);
     memory(&server, "memory after all of this");
@@ -147,6 +158,106 @@ fn writes(server: &Server) -> bool {
         bare,
     );
     met
+}
+
+/// A CSV file of several types to a table, against SQLite's own shell.
+fn imports(server: &Server) -> bool {
+    let rows = std::env::var("FIGURES_ROWS").ok();
+    let rows = rows
+        .and_then(|rows| rows.parse().ok())
+        .unwrap_or(IMPORT_ROWS);
+    let mut wire = Wire::open(server, "tables", "bench");
+    wire.data("shed_tree", &json!({"zone": "storage"}));
+    let zone = server.data().join("users/tables/Storage/data");
+    let csv = zone.join("rows.csv");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&csv).unwrap());
+    writeln!(out, "id,name,city,amount,share,day,code,flag,note,last").unwrap();
+    for row in 0..rows {
+        let (cents, part) = (row * 7919 % 1_000_000, row * 31 % 1000);
+        writeln!(
+            out,
+            "{row},person {row},town {part},{}.{:02},0.{part:03},2026-{:02}-{:02},A{part:05},{},\"a note, {row}\",{}",
+            cents / 100,
+            cents % 100,
+            row % 12 + 1,
+            row % 28 + 1,
+            row % 2,
+            row * 3
+        )
+        .unwrap();
+    }
+    out.flush().unwrap();
+    drop(out);
+    // Measured anew, now that a file is there which the server did not write.
+    let call = json!({"zone": "storage", "cmd": "touch", "args": ["rows.csv"], "timeout": 300});
+    wire.data("shed_exec", &call);
+    let import = json!({"zone": "storage", "path": "rows.db", "import_csv": "rows.csv", "table": "t",
+        "if_exists": "replace"});
+    let (mut ours, mut theirs, mut peak) = (Vec::new(), Vec::new(), 0.0_f64);
+    for round in 0..3 {
+        if zone.join("rows.db").exists() {
+            wire.data(
+                "shed_delete",
+                &json!({"zone": "storage", "path": "rows.db"}),
+            );
+        }
+        let done = AtomicBool::new(false);
+        let watched = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| peak_of_children(server, &done));
+            ours.push(timed(|| {
+                let data = wire.data("shed_sqlite", &import);
+                assert_eq!(data["rows_imported"], rows);
+            }));
+            done.store(true, Ordering::Relaxed);
+            watch.join().unwrap()
+        });
+        peak = peak.max(watched);
+        let database = server.data().join(format!("theirs-{round}.db"));
+        let command = format!(".import --csv {} t", csv.display());
+        let mut shell = Command::new("sqlite3");
+        shell.arg(&database).arg(command);
+        theirs.push(timed(|| {
+            assert!(
+                shell.status().is_ok_and(|status| status.success()),
+                "sqlite3"
+            );
+        }));
+    }
+    let (ours, theirs) = (median(ours), median(theirs));
+    duration(&format!("shed_sqlite import of {rows} rows, typed"), ours);
+    duration("    sqlite3 .import of the same file, all text", theirs);
+    let share = share(theirs, ours);
+    let name = "    speed against sqlite3";
+    let fast = share >= IMPORT_SHARE;
+    let verdict = if fast { "met" } else { "MISSED" };
+    println!("{name:<58}{share:>11.2} x   target {IMPORT_SHARE} x: {verdict}");
+    let small = peak <= IMPORT_MEMORY;
+    let verdict = if small { "met" } else { "MISSED" };
+    let name = "    memory of the importing process, at most";
+    println!("{name:<58}{peak:>11.1} MB  target {IMPORT_MEMORY} MB: {verdict}");
+    fast && small
+}
+
+/// The most memory in MB that a child of the server had until `done`.
+fn peak_of_children(server: &Server, done: &AtomicBool) -> f64 {
+    let me = server.process().as_raw_nonzero();
+    let children = format!("/proc/{me}/task");
+    let mut peak = 0.0_f64;
+    while !done.load(Ordering::Relaxed) {
+        for task in std::fs::read_dir(&children).unwrap().map_while(Result::ok) {
+            let listed = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            for child in listed.split_whitespace() {
+                let status = Path::new("/proc").join(child).join("status");
+                let status = std::fs::read_to_string(status).unwrap_or_default();
+                let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+                let kilobytes =
+                    most.and_then(|text| text.trim().trim_end_matches(" kB").parse().ok());
+                peak = peak.max(kilobytes.unwrap_or(0.0) / 1024.0);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    peak
 }
 
 /// What the file system itself takes for a write: content, flush, name.

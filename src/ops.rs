@@ -44,6 +44,7 @@ pub mod move_uploads_to_storage;
 pub mod patch_bytes;
 pub mod patch_text;
 pub mod rename;
+pub mod sqlite;
 pub mod stats;
 pub mod tree;
 pub mod unzip;
@@ -180,6 +181,7 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_save::LockeditSave>(),
     Entry::of::<lockedit_cancel::LockeditCancel>(),
     Entry::of::<tree::Tree>(),
+    Entry::of::<sqlite::Sqlite>(),
     Entry::of::<zip::Zip>(),
     Entry::of::<unzip::Unzip>(),
     Entry::of::<zipinfo::Zipinfo>(),

@@ -19,6 +19,7 @@ mod tests;
 mod walk;
 
 pub(crate) use directory::Directory;
+pub(crate) use entry::Footprint;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
 pub use root::Root;

@@ -24,6 +24,7 @@ mod slots;
 mod stream;
 mod tar;
 mod which;
+mod work;
 
 pub use confinement::{Confinement, hide_this_process};
 pub use error::ExecError;
@@ -32,3 +33,5 @@ pub use programs::{Program, Programs};
 pub(crate) use run::run_on_copy;
 pub use run::{CommandLine, Ran, run};
 pub(crate) use slots::Slots;
+pub(crate) use stream::StreamFile;
+pub(crate) use work::{Means, Worked, work};

@@ -39,6 +39,16 @@ pub use author::Author;
 pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
 pub use error::HistoryError;
 
+/// A text as a commit message: one line, of a readable length.
+pub(crate) fn subject(text: &str) -> String {
+    const CHARACTERS: usize = 72;
+    let line = text.replace(char::is_control, " ");
+    match line.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// The history of one zone.
 pub struct History {
     repository: Repository,

@@ -40,16 +40,7 @@ impl Ledger {
     pub fn open(file: &Path, durability: Durability) -> Result<Self, LedgerError> {
         #[expect(clippy::disallowed_methods, reason = "the one place that opens it")]
         let mut connection = Connection::open(file)?;
-        connection.busy_handler(Some(|attempt| {
-            let waits = [100, 200, 400];
-            usize::try_from(attempt)
-                .ok()
-                .and_then(|attempt| waits.get(attempt))
-                .is_some_and(|milliseconds| {
-                    std::thread::sleep(Duration::from_millis(*milliseconds));
-                    true
-                })
-        }))?;
+        connection.busy_handler(Some(wait_a_moment))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = match durability {
             Durability::Relaxed => "NORMAL",
@@ -67,6 +58,18 @@ impl Ledger {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Waits for a database that is busy for another process; false when that took too long.
+pub(crate) fn wait_a_moment(attempt: i32) -> bool {
+    let waits = [100, 200, 400];
+    usize::try_from(attempt)
+        .ok()
+        .and_then(|attempt| waits.get(attempt))
+        .is_some_and(|milliseconds| {
+            std::thread::sleep(Duration::from_millis(*milliseconds));
+            true
+        })
 }
 
 /// The registry failed, or does not fit.

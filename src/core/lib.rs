@@ -13,8 +13,8 @@
 //! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
 //!
 //! Each concern has one room: `disk` is the only place that touches files, `ledger` the only one
-//! that knows SQL, `history` the only one that knows git, `archive` the only one that knows ZIP,
-//! `exec` the only one that starts processes.
+//! that knows SQL (databases of users belong to `table`), `history` the only one that knows git,
+//! `archive` the only one that knows ZIP, `exec` the only one that starts processes.
 
 pub mod archive;
 pub mod bridge;
@@ -34,6 +34,7 @@ pub mod policy;
 pub mod random;
 pub mod settings;
 pub mod shed;
+pub mod table;
 pub mod text;
 pub mod transfer;
 pub mod zone;

@@ -265,6 +265,11 @@ impl Shed {
         Ok(())
     }
 
+    /// Bytes that a home may still take.
+    pub(crate) fn space_left(&self, home: &Home) -> Result<u64, Error> {
+        Ok(home.limit.saturating_sub(self.used(home)?))
+    }
+
     fn used(&self, home: &Home) -> Result<u64, Error> {
         let usage = self.ledger.usage(&home.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())

@@ -255,6 +255,14 @@ pub(super) enum ArgumentError {
         /// How a call looks.
         example: Example,
     },
+    /// Two parameters that are two calls.
+    #[error("parameters `{first}` and `{second}` cannot be given together")]
+    Exclusive {
+        /// One of them.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
     /// A value of the wrong type.
     #[error("parameter `{parameter}` must be {}, got: {} ({})", expected.name(), received.shown, received.kind)]
     Type {
@@ -315,6 +323,11 @@ impl ArgumentError {
         }
     }
 
+    /// Two parameters that are two calls.
+    pub(super) fn exclusive(first: &'static str, second: &'static str) -> Self {
+        Self::Exclusive { first, second }
+    }
+
     /// A guide that does not exist.
     pub(super) fn unknown_topic(topic: &str) -> Self {
         Self::Topic {
@@ -337,6 +350,7 @@ impl Teach for ArgumentError {
         match self {
             Self::Missing { .. } => Code::MissingParameter,
             Self::Type { .. }
+            | Self::Exclusive { .. }
             | Self::Choice { .. }
             | Self::Range { .. }
             | Self::Topic { .. }
@@ -365,6 +379,9 @@ impl Teach for ArgumentError {
                     example.0
                 )
             }
+            Self::Exclusive { second, .. } => {
+                format!("make two calls, the one with {second} first")
+            }
             Self::Choice {
                 parameter, allowed, ..
             } => format!(
@@ -386,6 +403,9 @@ impl Teach for ArgumentError {
         match self {
             Self::Missing { parameter, .. } => {
                 details.insert("parameter".to_owned(), parameter.as_str().into());
+            }
+            Self::Exclusive { first, second } => {
+                details.insert("parameters".to_owned(), [*first, *second].as_slice().into());
             }
             Self::Type {
                 parameter,

@@ -90,6 +90,10 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
         .as_str()
         .or(arguments["old_path"].as_str());
     let zone = arguments["zone"].as_str().unwrap_or("storage");
+    if operation == "shed_sqlite" {
+        database(client, zone, arguments);
+        return;
+    }
     let Some(path) = path.filter(|_| !matches!(operation, "shed_create_file" | "shed_tree")) else {
         if operation == "shed_tree" {
             file(client, zone, "notes/todo.md", CONTENT);
@@ -141,6 +145,18 @@ pub(crate) fn with_link(client: &Client<'_>, operation: &str, mut arguments: Val
         arguments["file_id"] = made["file_id"].clone();
     }
     arguments
+}
+
+/// Makes the table and the CSV file that examples work on.
+#[track_caller]
+fn database(client: &Client<'_>, zone: &str, arguments: &Value) {
+    if let Some(csv) = arguments["import_csv"].as_str() {
+        file(client, zone, csv, "item,amount\npen,1.5\ndesk,120\n");
+        return;
+    }
+    let made = "CREATE TABLE IF NOT EXISTS sales (item TEXT, amount REAL)";
+    let call = json!({"zone": zone, "path": arguments["path"], "query": made});
+    client.call("shed_sqlite", &call);
 }
 
 /// Makes the complete calls of a hint: they work. Examples get the file that they name; a hint to

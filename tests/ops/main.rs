@@ -63,6 +63,7 @@ mod parameters;
 mod patch_bytes;
 mod patch_text;
 mod rename;
+mod sqlite;
 mod stats;
 mod tree;
 mod unzip;
@@ -107,6 +108,7 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
     ("patch_bytes", patch_bytes::PROVOKED),
     ("patch_text", patch_text::PROVOKED),
     ("rename", rename::PROVOKED),
+    ("sqlite", sqlite::PROVOKED),
     ("stats", stats::PROVOKED),
     ("tree", tree::PROVOKED),
     ("unzip", unzip::PROVOKED),

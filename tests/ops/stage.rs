@@ -141,14 +141,16 @@ fn status(code: &str) -> u16 {
         | "INVALID_FORMAT"
         | "MISSING_FILE_ID"
         | "NOT_A_FILESHED_LINK"
+        | "CSV_EMPTY"
+        | "CSV_PARSE_ERROR"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
         | "EXEC_ERROR" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
         | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
-        "FILE_EXISTS" | "NOT_IN_EDIT_MODE" => 409,
-        "FILE_TOO_LARGE" | "ZIP_BOMB" => 413,
+        "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
+        "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
         "GROUP_NOT_AVAILABLE" => 503,

@@ -231,6 +231,11 @@ impl Server {
         self.setup.clone().start()
     }
 
+    /// The same with another setting.
+    pub fn again_with(&self, name: &str, value: &str) -> Self {
+        self.setup.clone().env(name, value).start()
+    }
+
     /// Waits for the end; the exit code.
     pub fn wait(&mut self) -> Option<i32> {
         let begun = Instant::now();

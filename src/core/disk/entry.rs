@@ -141,6 +141,27 @@ impl Entry {
         open_file(&self.place.parent, &self.place.name, &self.place.path)
     }
 
+    /// What shows whether the regular file is changed where it lies.
+    pub(crate) fn footprint(&self) -> Result<Footprint, DiskError> {
+        let file = self.open()?;
+        let fail = |error| DiskError::of("look at", &self.place.path, error);
+        let stat = rustix::fs::fstat(&file).map_err(|error| fail(error.into()))?;
+        let mut beginning = Vec::new();
+        file.take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .map_err(fail)?;
+        Ok(Footprint {
+            size: stat.st_size as u64,
+            changed: (
+                stat.st_mtime,
+                stat.st_mtime_nsec,
+                stat.st_ctime,
+                stat.st_ctime_nsec,
+            ),
+            beginning,
+        })
+    }
+
     /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
     pub(crate) fn link_target(&self) -> Result<Vec<u8>, DiskError> {
         rustix::fs::readlinkat(&self.place.parent, &*self.place.name, Vec::new())
@@ -195,6 +216,17 @@ pub(super) fn create_file(
 /// The permission bits of a new file.
 pub(super) fn file_mode(executable: bool) -> Mode {
     Mode::from_raw_mode(if executable { 0o755 } else { 0o644 })
+}
+
+/// Bytes of a footprint's beginning: the header of a database, which counts its changes.
+const BEGINNING: u64 = 100;
+
+/// A file as it was at one moment: its size, its times, its first bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Footprint {
+    pub(crate) size: u64,
+    changed: (i64, u64, i64, u64),
+    pub(crate) beginning: Vec<u8>,
 }
 
 /// A free name, and the directories above it that are still missing.

@@ -16,10 +16,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::clone_handle;
-use super::{DiskError, Root, Target};
+use super::root::{clone_handle, kind_of};
+use super::{DiskError, Kind, Root, Target};
 use crate::zone::ZonePath;
 
 pub use directory::{Merge, StagedDirectory, StagedEntry};
@@ -100,6 +101,30 @@ impl Staging {
         })
     }
 
+    /// A regular file that a child made in its private directory, staged.
+    pub(crate) fn take(&self, private: &PrivateDirectory, name: &str) -> Result<Staged, DiskError> {
+        let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let from = format!("{}/{name}", private.at.name);
+        let file = rustix::fs::openat(&private.at.parent, &*from, flags, Mode::empty());
+        let file = file.map_err(fail)?;
+        let kind = kind_of(&rustix::fs::fstat(&file).map_err(fail)?);
+        if kind != Kind::File {
+            return Err(DiskError::NotAFile {
+                path: ZonePath::root(),
+                found: kind.describe(),
+            });
+        }
+        let name = self.fresh_name();
+        rustix::fs::renameat(&private.at.parent, &*from, &self.directory, &*name).map_err(fail)?;
+        Ok(Staged {
+            file: File::from(file),
+            location: self.location.join(&name),
+            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            installed: false,
+        })
+    }
+
     /// Removes what processes left here that are gone: every name that does not begin with one of
     /// `living`, which is asked after the names were read: who stages later is among them. What a
     /// journal may need stays until that was rolled back.
@@ -161,12 +186,22 @@ impl PrivateDirectory {
 
     /// Puts a file of the server into it.
     pub(crate) fn furnish(&self, name: &str, content: &str) -> Result<(), DiskError> {
+        self.receive(name, &mut content.as_bytes())
+    }
+
+    /// Puts a copy of what `source` gives into it.
+    pub(crate) fn receive(
+        &self,
+        name: &str,
+        source: &mut impl std::io::Read,
+    ) -> Result<(), DiskError> {
         let fail = |error: std::io::Error| DiskError::server(error);
         let path = format!("{}/{name}", self.at.name);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.at.parent, &*path, flags, Mode::from(0o600))
             .map_err(|error| fail(error.into()))?;
-        File::from(file).write_all(content.as_bytes()).map_err(fail)
+        std::io::copy(source, &mut File::from(file)).map_err(fail)?;
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use super::CommandLine;
 use super::child::Outcome;
 use crate::Error;
 use crate::guard::queue::Turn;
-use crate::history::Author;
+use crate::history::{Author, subject};
 use crate::ledger::Plan;
 use crate::zone::Zone;
 
@@ -67,16 +67,8 @@ fn take_in(
     Ok(())
 }
 
-/// The command line as a commit message: one line, of a readable length.
+/// The command line as a commit message.
 fn describe(line: &CommandLine<'_>) -> String {
-    const CHARACTERS: usize = 72;
-    let line = std::iter::once(line.command)
-        .chain(line.arguments.iter().map(String::as_str))
-        .collect::<Vec<_>>()
-        .join(" ")
-        .replace(char::is_control, " ");
-    match line.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+    let words = std::iter::once(line.command).chain(line.arguments.iter().map(String::as_str));
+    subject(&words.collect::<Vec<_>>().join(" "))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::child::{self, Sink};
 use super::helper::Helper;
-use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report, Room, View};
+use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report, Room, Task, View};
 use crate::disk::Root;
 
 /// The layers that hold every command.
@@ -29,7 +29,7 @@ impl Confinement {
             writable: true,
         };
         let order = Order {
-            program: "/dev/null".into(),
+            task: Task::Program("/dev/null".into()),
             name: String::new(),
             arguments: Vec::new(),
             environment: Vec::new(),

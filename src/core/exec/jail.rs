@@ -1,4 +1,4 @@
-//! The helper that restricts itself and then becomes the command.
+//! The helper that restricts itself and then becomes the command, or works on a database.
 //!
 //! The server never forks: it starts its own binary anew with `jail` as its only argument, and
 //! this helper is copied for each command ([`starter`]). The copy has one thread, and none of the
@@ -20,12 +20,14 @@ mod view;
 use std::ffi::CString;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
+
+use crate::table;
 
 pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
 use starter::{Account, Side};
@@ -42,14 +44,24 @@ pub(super) const FAILED: u8 = 125;
 /// What such a helper's standard error begins with.
 pub(super) const COMPLAINT: &str = "fileshed jail: ";
 
-/// What to become, and within which limits.
+/// What the helper does once it is confined.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Task {
+    /// It becomes this program.
+    Program(PathBuf),
+    /// It stays, and works on a database.
+    Table(Box<table::Work>),
+}
+
+/// What to do, and within which limits.
 #[derive(Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of one command, written out as JSON"
 )]
 pub(super) struct Order {
-    pub(super) program: PathBuf,
+    pub(super) task: Task,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) environment: Vec<(String, String)>,
@@ -117,6 +129,10 @@ pub fn serve() -> u8 {
             account,
         }) => match obey(&starter, &answer, account) {
             Ok(never) => match never {},
+            Err(JailError::Answered(text)) => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+                0
+            }
             Err(JailError::Probed(report)) => {
                 let _ = serde_json::to_writer(std::io::stderr(), &report);
                 0
@@ -142,17 +158,26 @@ fn obey(
     }
     let mut text = Vec::new();
     std::io::stdin().lock().read_to_end(&mut text)?;
-    let order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    let mut order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     let input = order.input.as_deref();
-    let input = std::fs::File::open(input.unwrap_or(std::path::Path::new("/dev/null")))?;
+    let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
     rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
     drop(input);
     let namespaces = enter(&order, account)?;
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
-    let program = Prepared::new(&order)?;
+    let prepared = match order.task {
+        Task::Program(ref file) => Prepared::Program(Program::new(&order, file)?),
+        Task::Table(work) => {
+            let opened = table::Opened::new(*work)?;
+            let (read, write) = opened.places();
+            order.access.read.extend(read);
+            order.access.write.extend(write);
+            Prepared::Table(Box::new(opened))
+        }
+    };
     limit(order.limits)?;
     let filter = Filter::new(order.access.network, order.starts_others, order.changes)?;
     let ports = order.probe && access::knows_ports();
@@ -175,10 +200,15 @@ fn obey(
     if !order.best_effort || through_proxy {
         applied?;
     }
-    if namespaces {
-        init::follow(answer)?;
-    }
-    Err(program.execute().into())
+    Err(match prepared {
+        Prepared::Program(program) => {
+            if namespaces {
+                init::follow(answer)?;
+            }
+            program.execute().into()
+        }
+        Prepared::Table(work) => JailError::Answered(work.answer()),
+    })
 }
 
 /// Enters the view, where there is one. Only a probe may find that there are no namespaces.
@@ -228,16 +258,22 @@ fn drop_capabilities() -> Result<(), std::io::Error> {
     Ok(())
 }
 
-/// Everything that the exec needs, made before the filters forbid making it.
-struct Prepared {
+/// Everything that the task needs, opened and made before that is forbidden.
+enum Prepared {
+    Program(Program),
+    Table(Box<table::Opened>),
+}
+
+/// Everything that the exec needs.
+struct Program {
     arguments: Vec<CString>,
     environment: Vec<CString>,
     /// Kept open under the number that the filter lets through.
     _file: std::fs::File,
 }
 
-impl Prepared {
-    fn new(order: &Order) -> Result<Self, JailError> {
+impl Program {
+    fn new(order: &Order, program: &Path) -> Result<Self, JailError> {
         let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
         let arguments = std::iter::once(order.name.clone())
             .chain(order.arguments.iter().cloned())
@@ -248,7 +284,7 @@ impl Prepared {
             .iter()
             .map(|(name, value)| text(format!("{name}={value}")))
             .collect::<Result<_, _>>()?;
-        let file = std::fs::File::open(&order.program)?;
+        let file = std::fs::File::open(program)?;
         // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
         // uses; no memory is involved.
         #[expect(unsafe_code, reason = "the filter knows the program by this number")]
@@ -312,6 +348,9 @@ pub(super) enum JailError {
     /// Nothing failed: the helper was only asked.
     #[error("probed")]
     Probed(Report),
+    /// Nothing failed: the work is done.
+    #[error("answered")]
+    Answered(String),
     /// The file rules were made and are not in force.
     #[error("the kernel does not enforce file rules (Landlock)")]
     NotEnforced,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
-use super::jail::{self, Access, Limits, Order};
+use super::jail::{self, Access, Limits, Order, Task};
 use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
@@ -17,11 +17,11 @@ use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
 
 /// Open files of one process of a command.
-const OPEN_FILES: u64 = 256;
+pub(super) const OPEN_FILES: u64 = 256;
 
 /// Processes and threads of the account that the server runs under, commands included: more than
 /// any command needs, less than harms the machine.
-const PROCESSES: u64 = 2048;
+pub(super) const PROCESSES: u64 = 2048;
 
 /// How often the space of a zone is measured while a command writes in it.
 const MEASURE_EVERY: Duration = Duration::from_millis(400);
@@ -223,12 +223,17 @@ impl<'a> Run<'a> {
             command: self.plan.command,
             arguments: self.plan.args.clone(),
             directory: self.zone.data(),
-            writes: self.plan.changes,
+            writes: self.plan.changes && !self.only_reads(),
             input: None,
             sinks,
             environment: Vec::new(),
             repository: None,
         }
+    }
+
+    /// Whether the command is held to reading by an administrator.
+    fn only_reads(&self) -> bool {
+        self.settings.sqlite_readonly && self.plan.command == "sqlite3"
     }
 
     /// Runs a program to its end.
@@ -268,7 +273,7 @@ impl<'a> Run<'a> {
             .places
             .admit(&mut access, repository, invocation.writes);
         let order = Order {
-            program: program.file.clone(),
+            task: Task::Program(program.file.clone()),
             name: program
                 .called
                 .clone()

@@ -9,19 +9,27 @@ use crate::guard::{Needs, SizeError, check_lock};
 use crate::zone::{Zone, ZonePath};
 
 /// A file of the zone that gets a stream, checked before the command runs.
-pub(super) struct StreamFile {
+#[derive(Debug)]
+pub(crate) struct StreamFile {
+    operation: &'static str,
     parameter: &'static str,
-    pub(super) path: ZonePath,
-    pub(super) staged: Staged,
+    pub(crate) path: ZonePath,
+    pub(crate) staged: Staged,
 }
 
 impl StreamFile {
-    pub(super) fn new(zone: &Zone<'_>, parameter: &'static str, path: &str) -> Result<Self, Error> {
+    pub(crate) fn new(
+        zone: &Zone<'_>,
+        operation: &'static str,
+        parameter: &'static str,
+        path: &str,
+    ) -> Result<Self, Error> {
         zone.expect_writable()?;
         let path = zone.path_to_change(parameter, path)?;
         zone.target(parameter, &path)?;
         check_lock(zone, &path)?;
         Ok(Self {
+            operation,
             parameter,
             path,
             staged: zone.shed.staging(&zone.home)?.create()?,
@@ -44,11 +52,11 @@ impl StreamFile {
     }
 
     /// Gives the file its name, as any other write.
-    pub(super) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
+    pub(crate) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
         let size = self.staged.size()?;
-        let writer = zone.writer("shed_exec")?;
+        let writer = zone.writer(self.operation)?;
         let target: Target = zone.target(self.parameter, &self.path)?;
-        let text = format!("Write {} (shed_exec)", self.path);
+        let text = format!("Write {} ({})", self.path, self.operation);
         writer
             .guard(Needs::write(&target, size))?
             .install(self.staged, target)?
@@ -63,7 +71,7 @@ pub(super) fn stream_file(
     parameter: &'static str,
     path: Option<&str>,
 ) -> Result<Option<StreamFile>, Error> {
-    path.map(|path| StreamFile::new(zone, parameter, path))
+    path.map(|path| StreamFile::new(zone, "shed_exec", parameter, path))
         .transpose()
 }
 

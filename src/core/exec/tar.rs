@@ -119,7 +119,7 @@ fn write(
     let zone = run.zone;
     let destination = match archive.path.as_str() {
         STREAM => None,
-        path => Some(StreamFile::new(zone, "args", path)?),
+        path => Some(StreamFile::new(zone, "shed_exec", "args", path)?),
     };
     let mut plain = zone.shed.staging(&zone.home)?.create()?;
     on_stream(archive, &mut invocation.arguments);

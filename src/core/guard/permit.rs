@@ -1,5 +1,7 @@
 //! Turn, permit, change: the only way to an effect.
 
+mod in_place;
+
 use serde_json::{Map, Value};
 
 use super::lock;
@@ -91,6 +93,14 @@ impl Needs {
     pub fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![entry.path().clone(), vacancy.path().clone()],
+            ..Self::default()
+        }
+    }
+
+    /// Files that are changed where they lie, by as much as their end shows.
+    pub(crate) fn in_place(paths: Vec<ZonePath>) -> Self {
+        Self {
+            paths,
             ..Self::default()
         }
     }

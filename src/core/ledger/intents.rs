@@ -112,6 +112,26 @@ impl Ledger {
         Ok(())
     }
 
+    /// The change is done, and made the zone larger by what only its end could tell.
+    pub(crate) fn settle_grown(
+        &self,
+        intent: Intent,
+        (home, zone): (&str, &str),
+        bytes: i64,
+        files: i64,
+    ) -> Result<(), LedgerError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
+             WHERE home = ?1 AND zone = ?2",
+            (home, zone, bytes, files),
+        )?;
+        transaction.execute("DELETE FROM intents WHERE id = ?1", [intent.0])?;
+        transaction.commit()?;
+        Ok(())
+    }
+
     /// The change may have happened and could not be entered: the next access repairs the zone.
     pub(crate) fn abandon(&self, intent: Intent) -> Result<(), LedgerError> {
         self.connection()
@@ -122,16 +142,7 @@ impl Ledger {
 
     /// The change did not happen: its space is free again.
     pub(crate) fn withdraw(&self, intent: Intent, plan: &Plan<'_>) -> Result<(), LedgerError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "UPDATE usage SET bytes = max(0, bytes - ?3), files = max(0, files - ?4)
-             WHERE home = ?1 AND zone = ?2",
-            (plan.home, plan.zone, plan.bytes, plan.files),
-        )?;
-        transaction.execute("DELETE FROM intents WHERE id = ?1", [intent.0])?;
-        transaction.commit()?;
-        Ok(())
+        self.settle_grown(intent, (plan.home, plan.zone), -plan.bytes, -plan.files)
     }
 
     /// Space of every measured zone of a home.

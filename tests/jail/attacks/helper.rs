@@ -25,7 +25,7 @@ pub(super) struct Helper {
 pub(super) fn has_namespaces() -> &'static bool {
     static ANSWER: LazyLock<bool> = LazyLock::new(|| {
         let order = json!({
-            "program": "/dev/null", "name": "", "arguments": [], "environment": [], "input": null,
+            "task": {"program": "/dev/null"}, "name": "", "arguments": [], "environment": [], "input": null,
             "limits": {"memory": 1_u64 << 30, "cpu_seconds": 5, "file_size": 0, "open_files": 64,
                        "processes": 4096},
             "view": {"rooms": [{"source": ".", "target": "/room", "writable": false}],

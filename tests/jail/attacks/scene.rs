@@ -129,7 +129,7 @@ impl Scene {
             .collect();
         let marker = self.text("");
         let mut order = json!({
-            "program": file,
+            "task": {"program": file},
             "name": program,
             "arguments": arguments,
             "environment": [["PATH", "/usr/bin"], ["HOME", own("{H}")],

@@ -1,0 +1,93 @@
+//! A change that somebody else makes to files where they lie, as SQLite does to a database.
+//!
+//! It undoes itself by its own means, so there is nothing to put back. How much space it takes is
+//! known when it is over.
+
+use super::Permit;
+use crate::Error;
+use crate::disk::{DiskError, Footprint, Kind};
+use crate::history::CommitId;
+use crate::zone::{Zone, ZonePath};
+
+/// Files that may be changed. Dropped without [`InPlace::finish`], the zone is measured and
+/// committed with the next call.
+#[derive(Debug)]
+#[must_use = "what changed must be entered"]
+pub(crate) struct InPlace<'a> {
+    permit: Permit<'a>,
+    before: Vec<Option<Footprint>>,
+}
+
+impl<'a> Permit<'a> {
+    /// Lets the files that it was asked for be changed where they lie.
+    pub(crate) fn in_place(self) -> Result<InPlace<'a>, Error> {
+        let before = footprints(self.zone(), &self.request.needs.paths)?;
+        Ok(InPlace {
+            before,
+            permit: self,
+        })
+    }
+}
+
+fn footprints(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<Vec<Option<Footprint>>, DiskError> {
+    let footprint = |path| match zone.data().entry(path) {
+        Ok(entry) if entry.kind() == Kind::File => entry.footprint().map(Some),
+        Ok(_) | Err(DiskError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    paths.iter().map(footprint).collect()
+}
+
+impl InPlace<'_> {
+    /// Enters what changed: one commit of exactly the changed paths where the zone has history,
+    /// then the registry. Nothing where nothing changed.
+    pub(crate) fn finish(mut self, message: &str) -> Result<Option<CommitId>, Error> {
+        let zone = self.permit.zone();
+        let after = footprints(zone, &self.permit.request.needs.paths)?;
+        if after == self.before {
+            if let Some(intent) = self.permit.intent.take() {
+                zone.shed.ledger().settle(intent)?;
+            }
+            return Ok(None);
+        }
+        let paths = self.permit.request.needs.paths.iter();
+        let changed = paths
+            .zip(self.before.iter().zip(&after))
+            .filter(|(_, (before, after))| before != after)
+            .map(|(path, _)| path.clone())
+            .collect::<Vec<_>>();
+        let commit = if zone.name.is_versioned() {
+            let now = zone.shed.clock().now();
+            zone.history()?
+                .commit_paths(&changed, message, &self.permit.request.author, now)?
+        } else {
+            None
+        };
+        zone.shed.flusher().changed();
+        let (bytes, files) = totals(&after);
+        let (bytes_before, files_before) = totals(&self.before);
+        if let Some(intent) = self.permit.intent.take() {
+            let place = (zone.home.key.as_str(), zone.name.as_str());
+            let ledger = zone.shed.ledger();
+            ledger.settle_grown(intent, place, bytes - bytes_before, files - files_before)?;
+        }
+        Ok(commit)
+    }
+}
+
+fn totals(footprints: &[Option<Footprint>]) -> (i64, i64) {
+    let there = footprints.iter().flatten();
+    let sizes = there.clone().map(|footprint| footprint.size as i64);
+    (sizes.sum(), there.count() as i64)
+}
+
+impl Drop for InPlace<'_> {
+    fn drop(&mut self) {
+        let Some(intent) = self.permit.intent.take() else {
+            return;
+        };
+        if let Err(error) = self.permit.zone().shed.ledger().abandon(intent) {
+            tracing::error!(%error, "a change in place is still under way in the registry");
+        }
+    }
+}

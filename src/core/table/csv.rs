@@ -1,0 +1,16 @@
+//! CSV files: bytes to fields, fields to typed columns, and rows back to fields.
+//!
+//! Nothing here holds a file: it is read three times, once for its encoding, once for the types
+//! of its columns, once for its rows.
+
+mod dates;
+mod kinds;
+mod shape;
+mod source;
+mod writer;
+
+pub(super) use dates::Dates;
+pub(super) use kinds::{Cell, Column, Decimal, Kind};
+pub(super) use shape::{column_names, find_delimiter, parse_delimiter, show_delimiter};
+pub(super) use source::{Encoding, Source, Watch};
+pub(super) use writer::Writer;

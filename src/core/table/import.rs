@@ -1,0 +1,454 @@
+//! A CSV file into a table, as one transaction.
+//!
+//! The file is read twice: once to know the types of its columns, once to store its rows. Nothing
+//! is kept in memory but the row under way.
+
+use std::fs::File;
+use std::io::Read as _;
+
+use ::csv::{ByteRecord, Reader, ReaderBuilder};
+use rusqlite::types::ValueRef;
+use rusqlite::{Transaction, TransactionBehavior};
+
+use super::csv::{
+    Cell, Column, Dates, Decimal, Encoding, Kind, Source, Watch, column_names, find_delimiter,
+    parse_delimiter, show_delimiter,
+};
+use super::engine::{Deadline, Engine, failed};
+use super::query::Bound;
+use super::work::{IfExists, Import, ImportInfo, Imported, MOST_COLUMNS, Refusal};
+
+/// Bytes that are looked at to find the delimiter.
+const SAMPLE: u64 = 1 << 18;
+
+/// Rows between two looks at the clock.
+const ROWS: u64 = 4096;
+
+impl Engine {
+    pub(super) fn import(&mut self, import: &Import, csv: File) -> Result<Imported, Refusal> {
+        let mut text = Text::new(import, csv)?;
+        let existing = self.existing(import)?;
+        let mut scan = Scan::new(&mut text, import, self)?;
+        self.begin();
+        if let Some(columns) = &existing {
+            expect_columns(import, &scan, columns)?;
+        }
+        // A column of the table that is text gets the text, not a number written out again.
+        for (name, kind) in scan.names.iter().zip(&mut scan.kinds) {
+            let declared = existing
+                .iter()
+                .flatten()
+                .find(|(existing, _)| existing.eq_ignore_ascii_case(name));
+            if declared.is_some_and(|(_, declared)| is_text(declared)) {
+                *kind = Kind::Text;
+            }
+        }
+        let clock = self.clock.clone();
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| failed(&error))?;
+        if existing.is_none() {
+            create(&transaction, import, &scan)?;
+        }
+        let unread_dates = store(&transaction, &import.table, &mut text, &scan, &clock)?;
+        transaction.commit().map_err(|error| failed(&error))?;
+        Ok(Imported {
+            rows: scan.rows,
+            info: ImportInfo {
+                delimiter: show_delimiter(text.delimiter),
+                encoding: text.encoding.name(),
+                header: scan.has_header,
+                column_types: scan
+                    .names
+                    .iter()
+                    .zip(&scan.kinds)
+                    .map(|(name, kind)| (name.clone(), kind.name().to_owned()))
+                    .collect(),
+                rows_padded: scan.padded,
+                rows_cut: scan.cut,
+                unread_dates,
+            },
+            columns: scan.names,
+        })
+    }
+
+    /// The columns of the table that rows are added to; none where a table is to be made.
+    fn existing(&self, import: &Import) -> Result<Option<Vec<(String, String)>>, Refusal> {
+        let columns = self
+            .columns(&import.table)
+            .map_err(|error| failed(&error))?;
+        match import.if_exists {
+            _ if columns.is_empty() => Ok(None),
+            IfExists::Fail => Err(Refusal::TableExists {
+                table: import.table.clone(),
+            }),
+            IfExists::Replace => Ok(None),
+            IfExists::Append => Ok(Some(columns)),
+        }
+    }
+}
+
+/// Stores the rows. Says how many values of date columns are no dates.
+fn store(
+    transaction: &Transaction<'_>,
+    table: &str,
+    text: &mut Text,
+    scan: &Scan,
+    clock: &Deadline,
+) -> Result<u64, Refusal> {
+    let fail = |error: rusqlite::Error| failed(&error);
+    let columns: Vec<String> = scan.names.iter().map(|name| quoted(name)).collect();
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({})",
+        quoted(table),
+        columns.join(", "),
+        vec!["?"; columns.len()].join(", ")
+    );
+    let mut insert = transaction.prepare(&sql).map_err(fail)?;
+    let mut rows = text.rows(scan.has_header)?;
+    let (mut count, mut unread_dates) = (0, 0);
+    while rows.advance()? {
+        for (index, kind) in scan.kinds.iter().enumerate() {
+            let field = rows.record.get(index).unwrap_or_default();
+            let cell = kind.cell(field);
+            if let Some(dates) = &scan.dates[index]
+                && cell != Cell::Null
+            {
+                let written = std::str::from_utf8(field).unwrap_or_default();
+                if let Some(iso) = dates.read(written) {
+                    insert.raw_bind_parameter(index + 1, iso).map_err(fail)?;
+                    continue;
+                }
+                unread_dates += 1;
+            }
+            insert
+                .raw_bind_parameter(index + 1, Bound(bound(cell)))
+                .map_err(fail)?;
+        }
+        insert.raw_execute().map_err(fail)?;
+        count += 1;
+        if count % ROWS == 0 && clock.is_over() {
+            return Err(Refusal::TooLong);
+        }
+    }
+    Ok(unread_dates)
+}
+
+fn bound(cell: Cell<'_>) -> ValueRef<'_> {
+    match cell {
+        Cell::Null => ValueRef::Null,
+        Cell::Integer(integer) => ValueRef::Integer(integer),
+        Cell::Real(real) => ValueRef::Real(real),
+        Cell::Text(text) => ValueRef::Text(text),
+    }
+}
+
+/// Whether SQLite keeps text in a column as it is (its rules of affinity).
+fn is_text(declared: &str) -> bool {
+    let declared = declared.to_ascii_uppercase();
+    let holds = |part: &str| declared.contains(part);
+    !holds("INT") && (holds("CHAR") || holds("CLOB") || holds("TEXT"))
+}
+
+/// Fails where an existing table lacks a column of the file. They are found by name.
+fn expect_columns(
+    import: &Import,
+    scan: &Scan,
+    columns: &[(String, String)],
+) -> Result<(), Refusal> {
+    let find = |name: &String| columns.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+    let missing: Vec<String> = scan
+        .names
+        .iter()
+        .filter(|name| find(name).is_none())
+        .cloned()
+        .collect();
+    if !missing.is_empty() {
+        return Err(Refusal::NoSuchColumns {
+            table: import.table.clone(),
+            missing,
+            columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+        });
+    }
+    Ok(())
+}
+
+/// Makes the table, in the place of what is there.
+fn create(transaction: &Transaction<'_>, import: &Import, scan: &Scan) -> Result<(), Refusal> {
+    let table = quoted(&import.table);
+    if import.if_exists == IfExists::Replace {
+        transaction
+            .execute(&format!("DROP TABLE IF EXISTS {table}"), [])
+            .map_err(|error| failed(&error))?;
+    }
+    let columns: Vec<String> = scan
+        .names
+        .iter()
+        .zip(&scan.kinds)
+        .map(|(name, kind)| format!("{} {}", quoted(name), kind.name()))
+        .collect();
+    transaction
+        .execute(
+            &format!("CREATE TABLE {table} ({})", columns.join(", ")),
+            [],
+        )
+        .map_err(|error| failed(&error))?;
+    Ok(())
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A file, and how it is read.
+struct Text {
+    file: File,
+    encoding: Encoding,
+    delimiter: u8,
+    skip: u64,
+}
+
+impl Text {
+    fn new(import: &Import, mut file: File) -> Result<Self, Refusal> {
+        let encoding = match &import.encoding {
+            Some(name) => Encoding::parse(name)?,
+            None => Encoding::find(&mut file).map_err(|error| unreadable(None, &error))?,
+        };
+        let delimiter = if let Some(given) = &import.delimiter {
+            parse_delimiter(given)?
+        } else {
+            let mut sample = Vec::new();
+            Source::open(&file, encoding, import.skip_rows)
+                .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))
+                .map_err(|error| unreadable(None, &error))?;
+            find_delimiter(&sample, (sample.len() as u64) < SAMPLE)
+        };
+        Ok(Self {
+            file,
+            encoding,
+            delimiter,
+            skip: import.skip_rows,
+        })
+    }
+
+    /// The rows from the first, or from the one behind the header.
+    fn rows(&self, behind_header: bool) -> Result<Rows, Refusal> {
+        let source = Source::open(&self.file, self.encoding, self.skip)
+            .map_err(|error| unreadable(None, &error))?;
+        let mut rows = Rows {
+            watch: source.watch(),
+            reader: ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .delimiter(self.delimiter)
+                .buffer_capacity(1 << 17)
+                .from_reader(source),
+            record: ByteRecord::new(),
+            skipped: self.skip,
+        };
+        if behind_header {
+            rows.advance()?;
+        }
+        Ok(rows)
+    }
+}
+
+/// The rows of a file, one after the other.
+struct Rows {
+    reader: Reader<Source>,
+    record: ByteRecord,
+    watch: Watch,
+    skipped: u64,
+}
+
+impl Rows {
+    /// Reads the next row into `record`. False at the end.
+    fn advance(&mut self) -> Result<bool, Refusal> {
+        let read = self.reader.read_byte_record(&mut self.record);
+        self.watch.row();
+        read.map_err(|error| match error.into_kind() {
+            ::csv::ErrorKind::Io(error) => unreadable(Some(self.line()), &error),
+            _ => Refusal::CsvUnreadable {
+                line: Some(self.line()),
+                reason: "its fields cannot be told apart".to_owned(),
+            },
+        })
+    }
+
+    /// The line of the file where the next row begins.
+    fn line(&self) -> u64 {
+        self.skipped + self.reader.position().line()
+    }
+
+    /// Whether the row may end inside quotes: it then holds all that follows the quote, line ends
+    /// too.
+    fn may_be_open(&self) -> bool {
+        let last = self.record.iter().next_back();
+        last.is_some_and(|field| field.contains(&b'\n'))
+    }
+
+    /// Whether the file ends with a quote, as one does whose last row has line ends in it.
+    fn ends_with_quote(&self) -> bool {
+        self.watch.last() == b'"'
+    }
+}
+
+fn unreadable(line: Option<u64>, error: &std::io::Error) -> Refusal {
+    Refusal::CsvUnreadable {
+        line,
+        reason: error.to_string(),
+    }
+}
+
+/// What the first reading of a file found.
+struct Scan {
+    names: Vec<String>,
+    kinds: Vec<Kind>,
+    /// Of the columns that hold dates.
+    dates: Vec<Option<Dates>>,
+    has_header: bool,
+    rows: u64,
+    padded: u64,
+    cut: u64,
+}
+
+impl Scan {
+    fn new(text: &mut Text, import: &Import, engine: &Engine) -> Result<Self, Refusal> {
+        let mut rows = text.rows(false)?;
+        if !rows.advance()? {
+            return Err(Refusal::CsvEmpty);
+        }
+        let first = rows.record.clone();
+        let has_header = import.has_header.unwrap_or_else(|| !is_data(&first));
+        let mut width = first.len();
+        expect_width(width)?;
+        let header = has_header.then_some(first);
+        if header.is_none() {
+            // Without names the widest row says how many columns there are.
+            while rows.advance()? {
+                width = width.max(rows.record.len());
+            }
+            expect_width(width)?;
+            rows = text.rows(false)?;
+        }
+        let names = match &header {
+            Some(record) => column_names(record.iter()),
+            None => (1..=width).map(|number| format!("col_{number}")).collect(),
+        };
+        let mut dates = dates(import, header.as_ref(), &names)?;
+        let decimal = decimal(import, text.delimiter)?;
+        let mut columns = vec![Column::default(); width];
+        let (mut count, mut padded, mut cut) = (0, 0, 0);
+        let mut began = rows.line();
+        let mut open = None;
+        while rows.advance()? {
+            let record = &rows.record;
+            padded += u64::from(record.len() < width);
+            cut += u64::from(record.len() > width);
+            for (column, field) in columns.iter_mut().zip(record.iter()) {
+                column.see(field, decimal);
+            }
+            for (dates, field) in dates.iter_mut().zip(record.iter()) {
+                if let Some(dates) = dates {
+                    dates.see(&String::from_utf8_lossy(field));
+                }
+            }
+            open = rows.may_be_open().then_some(began);
+            began = rows.line();
+            count += 1;
+            if count % ROWS == 0 && engine.clock.is_over() {
+                return Err(Refusal::TooLong);
+            }
+        }
+        if let Some(line) = open
+            && !rows.ends_with_quote()
+        {
+            return Err(Refusal::CsvUnreadable {
+                line: Some(line),
+                reason: "a quote opens there and never closes".to_owned(),
+            });
+        }
+        if count == 0 {
+            return Err(Refusal::CsvEmpty);
+        }
+        let kinds = columns
+            .iter()
+            .zip(&dates)
+            .map(|(column, dates)| match dates {
+                Some(_) => Kind::Text,
+                None => column.kind(),
+            });
+        Ok(Self {
+            kinds: kinds.collect(),
+            names,
+            dates,
+            has_header,
+            rows: count,
+            padded,
+            cut,
+        })
+    }
+}
+
+/// Whether a first row can only be data: something is in it, and nothing but numbers.
+fn is_data(record: &ByteRecord) -> bool {
+    let mut found = record
+        .iter()
+        .filter(|field| !field.trim_ascii().is_empty())
+        .peekable();
+    found.peek().is_some()
+        && found.all(|field| {
+            let mut column = Column::default();
+            column.see(field, None);
+            column.kind() != Kind::Text
+        })
+}
+
+fn expect_width(columns: usize) -> Result<(), Refusal> {
+    if columns > MOST_COLUMNS {
+        return Err(Refusal::CsvTooWide {
+            columns,
+            most: MOST_COLUMNS,
+        });
+    }
+    Ok(())
+}
+
+/// The decimal sign that is given or the only one that can be meant: where commas separate
+/// fields, a quoted `1,234` may be either.
+fn decimal(import: &Import, delimiter: u8) -> Result<Option<Decimal>, Refusal> {
+    match &import.decimal {
+        Some(given) => Decimal::parse(given).map(Some),
+        None if delimiter == b',' => Ok(Some(Decimal::Point)),
+        None => Ok(None),
+    }
+}
+
+/// Which columns hold dates; they are named as in the file or as in the table.
+fn dates(
+    import: &Import,
+    header: Option<&ByteRecord>,
+    names: &[String],
+) -> Result<Vec<Option<Dates>>, Refusal> {
+    let mut found = vec![None; names.len()];
+    for wanted in &import.date_columns {
+        let in_table = names
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(wanted.trim()));
+        let in_file = || {
+            header?
+                .iter()
+                .position(|field| String::from_utf8_lossy(field).trim() == wanted.trim())
+        };
+        let Some(index) = in_table.or_else(in_file) else {
+            return Err(Refusal::Parameter {
+                name: "date_columns".to_owned(),
+                received: wanted.clone(),
+                expected: format!("columns of the file: {}", names.join(", ")),
+            });
+        };
+        found[index] = Some(Dates::new(import.date_format.clone())?);
+    }
+    Ok(found)
+}

@@ -1,0 +1,359 @@
+//! One statement: its parameters, its rows.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Statement, ToSql};
+use serde_json::{Map, Value, json};
+
+use super::csv::Writer;
+use super::engine::Engine;
+use super::sql;
+use super::work::{
+    Answer, Changed, Export, Exported, FEW_ROWS, MOST_ROWS, Parameters, Query, Refusal, Rows,
+};
+
+/// Rows and time that it may take to say how many there are beyond those of the answer.
+const COUNTED: u64 = 10_000;
+const COUNTING: Duration = Duration::from_millis(50);
+
+/// Bytes that the names of columns may have together.
+const MOST_OF_NAMES: usize = 1 << 20;
+
+/// Integers beyond this are not exact in the numbers of JavaScript and many readers of JSON.
+const EXACT: i64 = 1 << 53;
+
+/// Notes about values that are not shown as they are stored.
+const LARGE_INTEGERS: &str = "integers beyond 2^53 are given as text";
+const NOT_FINITE: &str = "infinite numbers are given as text";
+const NOT_TEXT: &str = "text that is not UTF-8 is shown with replacement characters";
+const BLOBS: &str = "BLOBs are given as base64";
+
+impl Engine {
+    pub(super) fn query(&mut self, query: &Query) -> Result<Answer, Refusal> {
+        if sql::verb(&query.sql).is_none() {
+            return Err(Refusal::NoStatement);
+        }
+        let explain = |error: &rusqlite::Error| self.refusal(error, Some(&query.sql));
+        let mut statement = self
+            .connection
+            .prepare(&query.sql)
+            .map_err(|error| explain(&error))?;
+        let reads = statement.readonly();
+        if query.export.is_some() && !(reads && statement.column_count() > 0) {
+            return Err(Refusal::NoExport);
+        }
+        if self.imagined && reads {
+            return Ok(Answer::NeedsDatabase);
+        }
+        bind(&mut statement, &query.parameters)?;
+        if !reads && !self.writable {
+            return Ok(Answer::NeedsWrite);
+        }
+        self.begin();
+        if statement.column_count() == 0 {
+            statement.raw_execute().map_err(|error| explain(&error))?;
+            return Ok(Answer::Changed(self.changed(&query.sql)));
+        }
+        let columns = names(&statement)?;
+        if let Some(export) = &query.export {
+            return self.export(statement, columns, query, export);
+        }
+        let limit = most_rows(query);
+        let mut taken = Taken::default();
+        let mut left = query.bytes;
+        let mut rows = statement.raw_query();
+        let mut found = Vec::new();
+        let mut truncated = false;
+        while let Some(row) = rows.next().map_err(|error| explain(&error))? {
+            if found.len() as u64 == limit {
+                truncated = true;
+                break;
+            }
+            let mut object = Map::new();
+            for (index, column) in columns.iter().enumerate() {
+                let value = row.get_ref(index).map_err(|error| explain(&error))?;
+                object.insert(column.clone(), taken.value(value));
+            }
+            let size = serde_json::to_string(&object).map_or(0, |text| text.len() as u64);
+            if size > left {
+                truncated = true;
+                if found.is_empty() {
+                    taken.note(format!(
+                        "a row has {size} bytes and an answer takes {}: select fewer columns, or substr(column, 1, 1000)",
+                        query.bytes
+                    ));
+                }
+                break;
+            }
+            left -= size;
+            found.push(object);
+        }
+        let mut total = Some(found.len() as u64);
+        if truncated {
+            if reads {
+                self.clock.shorten(COUNTING);
+            }
+            // The one row that did not fit was read already.
+            let mut count = found.len() as u64 + 1;
+            total = loop {
+                match rows.next() {
+                    Ok(Some(_)) if reads && count >= found.len() as u64 + COUNTED => break None,
+                    Ok(Some(_)) => count += 1,
+                    Ok(None) => break Some(count),
+                    Err(_) if reads => break None,
+                    Err(error) => return Err(explain(&error)),
+                }
+            };
+        }
+        drop(rows);
+        Ok(Answer::Rows(Rows {
+            columns,
+            rows: found,
+            truncated,
+            total,
+            limit,
+            notes: taken.notes,
+            changed: (!reads).then(|| self.changed(&query.sql)),
+        }))
+    }
+
+    /// Statements that make things count rows of SQLite's own.
+    fn changed(&self, statement: &str) -> Changed {
+        let verb = sql::verb(statement).unwrap_or_default();
+        let counts = ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str());
+        Changed {
+            rows: if counts { self.connection.changes() } else { 0 },
+            last_row_id: if counts {
+                self.connection.last_insert_rowid()
+            } else {
+                0
+            },
+        }
+    }
+
+    /// Sends the rows to standard output.
+    fn export(
+        &self,
+        mut statement: Statement<'_>,
+        columns: Vec<String>,
+        query: &Query,
+        export: &Export,
+    ) -> Result<Answer, Refusal> {
+        let limit = match query.limit {
+            None | Some(0) => u64::MAX,
+            Some(limit) => limit,
+        };
+        let explain = |error: &rusqlite::Error| self.refusal(error, Some(&query.sql));
+        let mut writer = Writer::new(export)?;
+        for column in &columns {
+            writer.field(ValueRef::Text(column.as_bytes()))?;
+        }
+        writer.end_of_row()?;
+        let mut count = 0;
+        let mut rows = statement.raw_query();
+        while count < limit
+            && let Some(row) = rows.next().map_err(|error| explain(&error))?
+        {
+            for index in 0..columns.len() {
+                writer.field(row.get_ref(index).map_err(|error| explain(&error))?)?;
+            }
+            writer.end_of_row()?;
+            count += 1;
+        }
+        writer.finish()?;
+        Ok(Answer::Exported(Exported {
+            columns,
+            rows: count,
+        }))
+    }
+}
+
+/// How many rows the answer may hold. A query without a limit gives a few; what is not a query of
+/// tables gives all.
+fn most_rows(query: &Query) -> u64 {
+    match query.limit {
+        Some(0) => MOST_ROWS,
+        Some(limit) => limit.min(MOST_ROWS),
+        None => {
+            let verb = sql::verb(&query.sql).unwrap_or_default();
+            let asks = ["SELECT", "WITH", "VALUES"].contains(&verb.as_str());
+            if asks && !sql::has_limit(&query.sql) {
+                FEW_ROWS
+            } else {
+                MOST_ROWS
+            }
+        }
+    }
+}
+
+/// The names of the columns, each once.
+fn names(statement: &Statement<'_>) -> Result<Vec<String>, Refusal> {
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    if names.iter().map(String::len).sum::<usize>() > MOST_OF_NAMES {
+        return Err(Refusal::Failed {
+            message: "the names of the columns are too long".to_owned(),
+            tables: Vec::new(),
+        });
+    }
+    Ok(unique(names))
+}
+
+/// Gives names that were there before a number: `a`, `a_2`. They are compared as SQLite does,
+/// without case.
+pub(super) fn unique(names: Vec<String>) -> Vec<String> {
+    let mut known: HashSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    // The last number given to a name that is there more than once.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    names
+        .into_iter()
+        .map(|name| {
+            let number = numbers.entry(name.to_ascii_lowercase()).or_insert(0);
+            *number += 1;
+            if *number == 1 {
+                return name;
+            }
+            loop {
+                let free = format!("{name}_{number}");
+                if known.insert(free.to_ascii_lowercase()) {
+                    return free;
+                }
+                *number += 1;
+            }
+        })
+        .collect()
+}
+
+fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Refusal> {
+    let unfit = |reason: String| Refusal::Parameters { reason };
+    let wanted = statement.parameter_count();
+    match parameters {
+        Parameters::List(values) => {
+            if values.len() != wanted {
+                return Err(unfit(format!(
+                    "the statement takes {wanted} values, {} are given",
+                    values.len()
+                )));
+            }
+            for (index, value) in (1..).zip(values) {
+                bind_one(statement, index, value)?;
+            }
+        }
+        Parameters::Named(values) => {
+            let plain = |name: &str| name.trim_start_matches([':', '@', '$']).to_owned();
+            let mut named = HashSet::new();
+            for index in 1..=wanted {
+                let Some(name) = statement.parameter_name(index).map(plain) else {
+                    return Err(unfit(
+                        "the statement has a parameter without a name: give a list".to_owned(),
+                    ));
+                };
+                let value = values.iter().find(|(given, _)| plain(given) == name);
+                let Some((_, value)) = value else {
+                    return Err(unfit(format!("there is no value for `:{name}`")));
+                };
+                bind_one(statement, index, value)?;
+                named.insert(name);
+            }
+            if let Some(extra) = values.keys().find(|given| !named.contains(&plain(given))) {
+                return Err(unfit(format!(
+                    "the statement has no parameter `:{}`",
+                    plain(extra)
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bind_one(statement: &mut Statement<'_>, index: usize, value: &Value) -> Result<(), Refusal> {
+    let bytes;
+    let text;
+    let bound = match value {
+        Value::Null => ValueRef::Null,
+        Value::Bool(flag) => ValueRef::Integer(i64::from(*flag)),
+        Value::Number(number) => match number.as_i64() {
+            Some(integer) => ValueRef::Integer(integer),
+            None => ValueRef::Real(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => ValueRef::Text(text.as_bytes()),
+        Value::Object(object) if object.len() == 1 && object.contains_key("base64") => {
+            let encoded = object["base64"].as_str().unwrap_or_default();
+            bytes = BASE64.decode(encoded).map_err(|_| Refusal::Parameters {
+                reason: format!("value {index} is no base64"),
+            })?;
+            ValueRef::Blob(&bytes)
+        }
+        Value::Array(_) | Value::Object(_) => {
+            text = value.to_string();
+            ValueRef::Text(text.as_bytes())
+        }
+    };
+    statement
+        .raw_bind_parameter(index, Bound(bound))
+        .map_err(|error| super::engine::failed(&error))
+}
+
+/// A value that is bound as it is.
+pub(super) struct Bound<'a>(pub(super) ValueRef<'a>);
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
+        Ok(ToSqlOutput::Borrowed(self.0))
+    }
+}
+
+/// Values as JSON, and notes about those that JSON cannot hold.
+#[derive(Default)]
+struct Taken {
+    notes: Vec<String>,
+}
+
+impl Taken {
+    fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn value(&mut self, value: ValueRef<'_>) -> Value {
+        match value {
+            ValueRef::Null => Value::Null,
+            ValueRef::Integer(integer) if (-EXACT..=EXACT).contains(&integer) => integer.into(),
+            ValueRef::Integer(integer) => {
+                self.note(LARGE_INTEGERS);
+                integer.to_string().into()
+            }
+            ValueRef::Real(real) if real.is_finite() => real.into(),
+            ValueRef::Real(real) => {
+                self.note(NOT_FINITE);
+                if real > 0.0 { "Infinity" } else { "-Infinity" }.into()
+            }
+            ValueRef::Text(bytes) => {
+                if std::str::from_utf8(bytes).is_err() {
+                    self.note(NOT_TEXT);
+                }
+                String::from_utf8_lossy(bytes).into()
+            }
+            ValueRef::Blob(bytes) => {
+                self.note(BLOBS);
+                json!({"base64": BASE64.encode(bytes)})
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_unique() {
+        let names = ["a", "A", "a_2", "b", "a"].map(str::to_owned).to_vec();
+        assert_eq!(unique(names), ["a", "A_3", "a_2", "b", "a_4"]);
+    }
+}

@@ -1,0 +1,428 @@
+//! The server's side: what a call may touch, the child that does it, and taking in what it did.
+//!
+//! Every statement is first looked at by a child that can only read, and most are done with that;
+//! reads take no turn. The engine, not the text, says that a statement changes something: then it
+//! is done by a second child, in the caller's turn, which may write to the database and the
+//! journal beside it. A child that dies leaves a journal behind, and the next one rolls back.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::error::TableError;
+use super::work::{
+    Answer, Changed, Database, Exported, Import, Imported, Job, Manner, PRIVATE_NAME, Parameters,
+    Query, Refusal, Rows, Work,
+};
+use crate::Error;
+use crate::disk::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
+use crate::exec::{Means, StreamFile, Worked, work};
+use crate::guard::{Needs, SizeError, Writer};
+use crate::history::subject;
+use crate::ledger::QuotaError;
+use crate::settings::MEBIBYTE;
+use crate::zone::{Zone, ZonePath};
+
+/// Files that SQLite keeps beside a database: what it was, what it will be, and who reads it.
+const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Bytes of an answer beside its rows: names of columns and the like.
+const FRAME: u64 = 8 * MEBIBYTE;
+
+/// What a child has beyond the time of its work, to say that the time is over.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Time to put a database right that a child left in the middle of a change.
+const RECOVERY: u64 = 20;
+
+/// What to do with a database.
+#[derive(Debug)]
+pub enum Task<'a> {
+    /// A statement; its rows may go to this file.
+    Query(Query, Option<&'a str>),
+    /// A file that becomes a table.
+    Import(Import),
+}
+
+/// What was done.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Rows were read.
+    Rows(Rows),
+    /// Something changed.
+    Changed(Changed),
+    /// Rows were written to a file: its path in the zone.
+    Exported(Exported, String),
+    /// A file became a table: its path in the zone.
+    Imported(Imported, String),
+}
+
+/// Works on the database at `path`. `operation` is the name for history and logs.
+pub fn run(
+    zone: &Zone<'_>,
+    operation: &'static str,
+    path: &str,
+    task: Task<'_>,
+) -> Result<Outcome, Error> {
+    let desk = Desk {
+        zone,
+        operation,
+        path: zone.path_to_change("path", path)?,
+    };
+    match task {
+        Task::Query(query, None) => match desk.query(query, None)? {
+            Answer::Rows(rows) => Ok(Outcome::Rows(rows)),
+            Answer::Changed(changed) => Ok(Outcome::Changed(changed)),
+            other => Err(desk.refused(other)),
+        },
+        Task::Query(query, Some(file)) => desk.export(query, file),
+        Task::Import(import) => desk.import(import),
+    }
+}
+
+/// One call.
+struct Desk<'a> {
+    zone: &'a Zone<'a>,
+    operation: &'static str,
+    path: ZonePath,
+}
+
+impl<'a> Desk<'a> {
+    /// Does a statement, whatever it does. Values that do not fit are shown as they were given.
+    fn query(&self, query: Query, rows: Option<&mut Staged>) -> Result<Answer, Error> {
+        let (received, kind) = match &query.parameters {
+            Parameters::List(values) => (json!(values).to_string(), "list"),
+            Parameters::Named(values) => (json!(values).to_string(), "object"),
+        };
+        match self.statement(query, rows)? {
+            Answer::Refused(Refusal::Parameters { reason }) => {
+                let received = shortened(received);
+                Err(TableError::Parameters {
+                    reason,
+                    received,
+                    kind,
+                }
+                .into())
+            }
+            answer => Ok(answer),
+        }
+    }
+
+    fn statement(&self, query: Query, mut rows: Option<&mut Staged>) -> Result<Answer, Error> {
+        match self.read(&query, rows.as_deref_mut())? {
+            Some(Answer::NeedsDatabase) => {
+                // The failure says what there is instead.
+                self.zone.entry(&self.path)?;
+                Err(self.refused(Answer::NeedsDatabase))
+            }
+            Some(Answer::NeedsWrite) | None => {
+                let text = format!("{} on {}: {}", self.operation, self.path, query.sql);
+                self.write(Job::Query(query), rows, &subject(&text))
+            }
+            Some(answer) => Ok(answer),
+        }
+    }
+
+    /// Rows to a file of the zone.
+    fn export(&self, mut query: Query, file: &str) -> Result<Outcome, Error> {
+        let mut file = StreamFile::new(self.zone, self.operation, "output_csv", file)?;
+        if file.path == self.path {
+            return Err(self.same_file("output_csv"));
+        }
+        let old = self.zone.target("output_csv", &file.path)?.size();
+        let most = self.most(old)?;
+        if let Some(export) = &mut query.export {
+            export.most = most;
+        }
+        match self.query(query, Some(&mut file.staged))? {
+            Answer::Exported(exported) => {
+                let path = file.path.as_str().to_owned();
+                file.install(self.zone)?;
+                Ok(Outcome::Exported(exported, path))
+            }
+            Answer::Refused(Refusal::Full) => Err(self.full(&file.path, most, old)?),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    /// A file of the zone to a table.
+    fn import(&self, mut import: Import) -> Result<Outcome, Error> {
+        self.expect_changes()?;
+        let path = self.zone.path("import_csv", &import.csv)?;
+        let entry = self.zone.entry(&path)?;
+        entry
+            .expect_file()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        if entry.path() == &self.path {
+            return Err(self.same_file("import_csv"));
+        }
+        let csv = entry.path().as_str().to_owned();
+        import.csv.clone_from(&csv);
+        let text = subject(&format!("Import {csv} into {}", self.path));
+        match self.write(Job::Import(import), None, &text)? {
+            Answer::Imported(imported) => Ok(Outcome::Imported(imported, csv)),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
+    /// changes in a log beside it.
+    fn read(&self, query: &Query, rows: Option<&mut Staged>) -> Result<Option<Answer>, Error> {
+        let private = self.private()?;
+        let job = Job::Query(query.clone());
+        let entry = match self.zone.data().followed(&self.path) {
+            Ok(entry) => entry,
+            Err(DiskError::NotFound { .. }) => {
+                return self.child(Database::Nowhere, job, rows, &private).map(Some);
+            }
+            Err(error) => return Err(self.zone.explain_disk(error)),
+        };
+        entry
+            .expect_file()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        let path = entry.path().as_str().to_owned();
+        let database = if self.only_reads() {
+            let beside = self.beside(&entry)?;
+            if beside.is_empty() {
+                let manner = Manner::Immutable;
+                Database::Zone { path, manner }
+            } else {
+                // What is beside it belongs to it: together they are put right in a copy.
+                for (end, entry) in std::iter::once(&("", entry)).chain(&beside) {
+                    private.receive(&format!("{PRIVATE_NAME}{end}"), &mut entry.open()?)?;
+                }
+                Database::Copy
+            }
+        } else if keeps_a_log(&entry)? {
+            return Ok(None);
+        } else {
+            let manner = Manner::Read;
+            Database::Zone { path, manner }
+        };
+        self.child(database, job, rows, &private).map(Some)
+    }
+
+    /// Lets a child change the database, in the caller's turn.
+    fn write(&self, job: Job, rows: Option<&mut Staged>, text: &str) -> Result<Answer, Error> {
+        self.expect_changes()?;
+        let writer = self.zone.writer(self.operation)?;
+        match self.zone.target("path", &self.path)? {
+            Target::Entry(entry) => self.change(writer, &entry, job, rows, text),
+            Target::Vacancy(vacancy) => self.create(writer, vacancy, job, text),
+        }
+    }
+
+    /// Changes a database where it lies.
+    fn change(
+        &self,
+        writer: Writer<'a>,
+        entry: &Entry,
+        job: Job,
+        rows: Option<&mut Staged>,
+        text: &str,
+    ) -> Result<Answer, Error> {
+        let path = entry.path();
+        let files = std::iter::once(path.clone()).chain(beside(path));
+        let change = writer.guard(Needs::in_place(files.collect()))?.in_place()?;
+        let most = self.most(entry.size())?;
+        let database = Database::Zone {
+            path: path.as_str().to_owned(),
+            manner: Manner::Write { most },
+        };
+        let private = self.private()?;
+        let answer = self.child(database.clone(), job, rows, &private);
+        if !self.beside(entry)?.is_empty() {
+            // The child died. What it had begun is rolled back here, or else with the next call.
+            let recovered = self.child(database, Job::Recover, None, &private);
+            tracing::warn!(
+                recovered = recovered.is_ok(),
+                "a change of a database was cut off"
+            );
+        }
+        change.finish(text)?;
+        match answer? {
+            Answer::Refused(Refusal::Full) => Err(self.full(path, most, entry.size())?),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Makes a database beside the zone, and moves it in whole.
+    fn create(
+        &self,
+        writer: Writer<'a>,
+        vacancy: Vacancy,
+        job: Job,
+        text: &str,
+    ) -> Result<Answer, Error> {
+        let most = self.most(0)?;
+        let private = self.private()?;
+        match self.child(Database::Private { most }, job, None, &private)? {
+            Answer::Refused(Refusal::Full) => Err(self.full(vacancy.path(), most, 0)?),
+            refused @ Answer::Refused(_) => Ok(refused),
+            answer => install(writer, vacancy, &private, text).map(|()| answer),
+        }
+    }
+
+    /// Starts a child and understands its answer.
+    fn child(
+        &self,
+        database: Database,
+        job: Job,
+        output: Option<&mut Staged>,
+        private: &PrivateDirectory,
+    ) -> Result<Answer, Error> {
+        let settings = self.zone.shed.settings();
+        let (seconds, bytes) = match &job {
+            Job::Query(query) => (settings.exec_timeout_default, query.bytes),
+            Job::Import(_) => (settings.exec_timeout_default, 0),
+            Job::Recover => (RECOVERY, 0),
+        };
+        let errand = Work {
+            temporary: private.location().to_owned(),
+            seconds,
+            heap: settings.exec_memory_limit_mb * MEBIBYTE / 2,
+            job,
+            database,
+        };
+        let means = Means {
+            private,
+            changes: errand.database.is_changed(),
+            must_end: matches!(errand.job, Job::Recover),
+            output,
+            answer: (bytes + FRAME) as usize,
+            time: Duration::from_secs(seconds) + GRACE,
+            // A journal may be as large as the database, and a little more.
+            file_size: 2 * settings.largest_file() + FRAME,
+        };
+        Ok(match work(self.zone, errand, means)? {
+            Worked::Answered(answer) => serde_json::from_slice(answer.trim_ascii())
+                .unwrap_or(Answer::Refused(Refusal::Died)),
+            Worked::TooLong => Answer::Refused(Refusal::TooLong),
+            Worked::Died => Answer::Refused(Refusal::Died),
+        })
+    }
+
+    fn private(&self) -> Result<PrivateDirectory, Error> {
+        let staging = self.zone.shed.staging(&self.zone.home)?;
+        Ok(staging.private_directory()?)
+    }
+
+    /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
+    fn beside(&self, database: &Entry) -> Result<Vec<(&'static str, Entry)>, Error> {
+        let mut found = Vec::new();
+        for (end, path) in BESIDE.into_iter().zip(beside(database.path())) {
+            match self.zone.data().entry(&path) {
+                Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
+                    found.push((end, entry));
+                }
+                Ok(_) | Err(DiskError::NotFound { .. }) => {}
+                Err(error) => return Err(self.zone.explain_disk(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Bytes that a file of the zone may have which has `old` now.
+    fn most(&self, old: u64) -> Result<u64, Error> {
+        let left = self.zone.shed.space_left(&self.zone.home)?;
+        Ok(self.zone.shed.settings().largest_file().min(old + left))
+    }
+
+    /// Whether databases are only read here, whoever asks.
+    fn only_reads(&self) -> bool {
+        !self.zone.name().is_writable() || self.zone.shed.settings().sqlite_readonly
+    }
+
+    /// Fails where databases are only read.
+    fn expect_changes(&self) -> Result<(), Error> {
+        self.zone.expect_writable()?;
+        if self.only_reads() {
+            return Err(TableError::ReadOnly.into());
+        }
+        Ok(())
+    }
+
+    /// A file that would have had more than `most` bytes, where it had `old`.
+    fn full(&self, path: &ZonePath, most: u64, old: u64) -> Result<Error, Error> {
+        let (zone, limit) = (self.zone, self.zone.shed.settings().largest_file());
+        let error: Error = if most == limit {
+            let (path, size) = (path.clone(), limit + 1);
+            SizeError { path, size, limit }.into()
+        } else {
+            let left = zone.shed.space_left(&zone.home)?;
+            QuotaError {
+                used: zone.home.limit - left,
+                needed: (most + 1).saturating_sub(old),
+                limit: zone.home.limit,
+            }
+            .into()
+        };
+        Ok(zone.explain(error))
+    }
+
+    fn same_file(&self, parameter: &'static str) -> Error {
+        let path = self.path.as_str().to_owned();
+        TableError::SameFile { parameter, path }.into()
+    }
+
+    /// An answer that is not what was asked for, as a failure.
+    fn refused(&self, answer: Answer) -> Error {
+        let refusal = match answer {
+            Answer::Refused(refusal) => refusal,
+            _ => Refusal::Died,
+        };
+        let error = TableError::Refused {
+            refusal,
+            path: self.path.as_str().to_owned(),
+            seconds: self.zone.shed.settings().exec_timeout_default,
+        };
+        self.zone.explain(error.into())
+    }
+}
+
+/// Gives a new database its name, if the statement left one: a temporary table is none.
+fn install(
+    writer: Writer<'_>,
+    vacancy: Vacancy,
+    private: &PrivateDirectory,
+    text: &str,
+) -> Result<(), Error> {
+    let staged = writer.staging().take(private, PRIVATE_NAME)?;
+    let size = staged.size()?;
+    if size > 0 {
+        let target = Target::Vacancy(vacancy);
+        writer
+            .guard(Needs::write(&target, size))?
+            .install(staged, target)?
+            .commit(None, text)?;
+    }
+    Ok(())
+}
+
+/// A value that need not be shown whole.
+fn shortened(mut text: String) -> String {
+    const SHOWN: usize = 80;
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// The names of what SQLite keeps beside a database.
+fn beside(database: &ZonePath) -> impl Iterator<Item = ZonePath> {
+    let above = database.parent().unwrap_or_else(ZonePath::root);
+    let name = database.name().unwrap_or_default().to_owned();
+    BESIDE
+        .into_iter()
+        .map(move |end| above.join(&format!("{name}{end}")))
+}
+
+/// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,
+/// <https://sqlite.org/fileformat.html>): then even who reads it writes there.
+fn keeps_a_log(database: &Entry) -> Result<bool, DiskError> {
+    let header = database.footprint()?.beginning;
+    Ok(header
+        .get(18..20)
+        .is_some_and(|versions| versions.contains(&2)))
+}

@@ -1,0 +1,370 @@
+//! `shed_sqlite`: SQL on a database of a zone, tables from CSV files and back.
+
+use std::collections::BTreeMap;
+
+use fileshed_core::table::{
+    self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
+};
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::arguments::{ArgumentError, choice};
+use super::vocabulary::ZoneParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct Sqlite;
+
+/// The parameter `if_exists`.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+enum IfExistsParameter {
+    Fail,
+    Replace,
+    Append,
+}
+
+/// A statement, or a CSV file to import.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = ZoneParameter)]
+    zone: String,
+    /// Database; made when missing
+    path: String,
+    /// One statement
+    query: Option<String>,
+    /// Values for ?
+    #[serde(default)]
+    #[schema(value_type = Vec<String>, required = false)]
+    params: Vec<Encoded>,
+    /// Rows; default 10, 0 = all
+    limit: Option<i64>,
+    /// Write the rows to this CSV file
+    output_csv: Option<String>,
+    /// Make a table from this CSV file
+    import_csv: Option<String>,
+    /// For an import
+    table: Option<String>,
+    #[schema(value_type = Option<IfExistsParameter>)]
+    if_exists: Option<String>,
+    /// Detected
+    delimiter: Option<String>,
+    /// Detected
+    encoding: Option<String>,
+    #[serde(default)]
+    date_columns: Vec<String>,
+    /// dayfirst, monthfirst or %d.%m.%Y
+    date_format: Option<String>,
+    /// . or ,
+    decimal: Option<String>,
+    skip_rows: Option<i64>,
+    has_header: Option<bool>,
+}
+
+/// What was found or done.
+#[derive(Default, Serialize, ToSchema)]
+pub struct Response {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<Map<String, Value>>>,
+    /// Rows in this answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_count: Option<u64>,
+    /// Whether there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+    /// How many there are, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_rows: Option<u64>,
+    /// Rows that an answer may hold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit_applied: Option<u64>,
+    /// What is not shown as it is stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_affected: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_row_id: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_csv: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_exported: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    db_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    csv_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_imported: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    if_exists: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    import_info: Option<ImportInfo>,
+}
+
+/// How a CSV file was read.
+#[derive(Serialize, ToSchema)]
+#[schema(as = SqliteImportInfo)]
+pub struct ImportInfo {
+    detected_delimiter: String,
+    detected_encoding: String,
+    has_header: bool,
+    column_types: BTreeMap<String, String>,
+    /// Rows with too few fields.
+    rows_padded: u64,
+    /// Rows with too many fields.
+    rows_cut: u64,
+    /// Values of date columns that are no dates.
+    unread_dates: u64,
+}
+
+impl Operation for Sqlite {
+    const ID: &str = "shed_sqlite";
+    const SUMMARY: &str = "Query an SQLite database, import and export CSV";
+    const DOC: &str = "Run one SQL statement on an SQLite file, import a CSV file as a table, or export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[100]); shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\")";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneReadonly,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::InvalidFormat,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+        Code::CommandForbidden,
+        Code::ExecError,
+        Code::Timeout,
+        Code::TableExists,
+        Code::CsvEmpty,
+        Code::CsvParseError,
+        Code::CsvTooWide,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"zone": "storage", "path": "shop.db", "query": "CREATE TABLE IF NOT EXISTS sales (item TEXT, amount REAL)"}"#,
+        r#"{"zone": "storage", "path": "shop.db", "query": "SELECT * FROM sales WHERE amount > ?", "params": [100]}"#,
+        r#"{"zone": "storage", "path": "shop.db", "import_csv": "sales.csv", "table": "sales", "if_exists": "replace"}"#,
+        r#"{"zone": "storage", "path": "shop.db", "query": "SELECT item, sum(amount) AS total FROM sales GROUP BY item", "output_csv": "totals.csv"}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    /// Values may have any type, and every provider knows lists of strings only: so each becomes
+    /// its JSON. Named values come as an object, or as one written as text.
+    fn prepare(arguments: &mut Map<String, Value>) {
+        let Some(params) = arguments.get_mut("params") else {
+            return;
+        };
+        let read = params.as_str().map(serde_json::from_str);
+        if let Some(Ok(read @ (Value::Object(_) | Value::Array(_)))) = read {
+            *params = read;
+        }
+        *params = match params.take() {
+            Value::Array(values) => values.iter().map(Value::to_string).collect(),
+            named @ Value::Object(_) => [named.to_string()].into_iter().collect(),
+            other => other,
+        };
+    }
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.zone(caller, &request.zone)?;
+        let limit = not_negative("limit", request.limit)?;
+        let path = request.path.clone();
+        let if_exists = choice(
+            "if_exists",
+            request.if_exists.as_deref(),
+            &["fail", "replace", "append"],
+        )?;
+        let query = request.query.clone();
+        let (table, output) = (request.table.clone(), request.output_csv.clone());
+        let task = match (&query, &request.import_csv) {
+            (Some(_), Some(_)) => {
+                return Err(ArgumentError::exclusive("query", "import_csv").into());
+            }
+            (None, None) => return Err(ArgumentError::missing::<Self>("query").into()),
+            (None, Some(csv)) => {
+                if output.is_some() {
+                    return Err(ArgumentError::exclusive("output_csv", "import_csv").into());
+                }
+                let csv = csv.clone();
+                Task::Import(request.import(csv, if_exists)?)
+            }
+            (Some(sql), None) => {
+                let sql = sql.clone();
+                Task::Query(request.query(shed, sql, limit), output.as_deref())
+            }
+        };
+        let outcome = table::run(&zone, Self::ID, &path, task)?;
+        let name = zone.path("path", &path)?.as_str().to_owned();
+        Ok(reply(outcome, name, query, table, if_exists))
+    }
+}
+
+/// A value as its JSON; a string that is none is itself.
+#[derive(Deserialize)]
+#[serde(from = "String")]
+struct Encoded(Value);
+
+impl From<String> for Encoded {
+    fn from(text: String) -> Self {
+        Self(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+}
+
+fn not_negative(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
+    value
+        .map(|value| {
+            u64::try_from(value).map_err(|_| ArgumentError::range(parameter, value, "0 or more"))
+        })
+        .transpose()
+}
+
+impl Request {
+    fn query(self, shed: &Shed, sql: String, limit: Option<u64>) -> Query {
+        let settings = shed.settings();
+        let mut values: Vec<Value> = self.params.into_iter().map(|value| value.0).collect();
+        let named = match values.as_mut_slice() {
+            [Value::Object(only)] if !only.contains_key("base64") => Some(std::mem::take(only)),
+            _ => None,
+        };
+        Query {
+            sql,
+            parameters: named.map_or(Parameters::List(values), Parameters::Named),
+            limit,
+            // Who asks for so many rows wants them.
+            bytes: match limit {
+                None => settings.max_output_default,
+                Some(_) => settings.max_output_absolute,
+            },
+            export: self.output_csv.map(|_| Export {
+                delimiter: self.delimiter,
+                encoding: self.encoding,
+                decimal: self.decimal,
+                most: 0,
+            }),
+        }
+    }
+
+    fn import(self, csv: String, if_exists: &str) -> Result<Import, Error> {
+        let table = self
+            .table
+            .filter(|table| !table.trim().is_empty())
+            .ok_or_else(|| ArgumentError::missing::<Sqlite>("table"))?;
+        Ok(Import {
+            csv,
+            table,
+            if_exists: match if_exists {
+                "append" => IfExists::Append,
+                "replace" => IfExists::Replace,
+                _ => IfExists::Fail,
+            },
+            delimiter: self.delimiter,
+            encoding: self.encoding,
+            date_columns: self.date_columns,
+            date_format: self.date_format.map(|format| {
+                match format.trim().to_ascii_lowercase().as_str() {
+                    "dayfirst" => DateFormat::DayFirst,
+                    "monthfirst" => DateFormat::MonthFirst,
+                    _ => DateFormat::Directives(format),
+                }
+            }),
+            decimal: self.decimal,
+            skip_rows: not_negative("skip_rows", self.skip_rows)?.unwrap_or(0),
+            has_header: self.has_header,
+        })
+    }
+}
+
+fn reply(
+    outcome: Outcome,
+    path: String,
+    query: Option<String>,
+    table: Option<String>,
+    if_exists: &'static str,
+) -> Reply<Response> {
+    match outcome {
+        Outcome::Rows(rows) => {
+            let count = rows.rows.len() as u64;
+            let message = match (rows.truncated, rows.total) {
+                (false, _) => format!("{count} rows"),
+                (true, Some(total)) => format!("{count} of {total} rows"),
+                (true, None) => format!("the first {count} rows"),
+            };
+            let data = Response {
+                path: Some(path),
+                query,
+                columns: Some(rows.columns),
+                rows: Some(rows.rows),
+                row_count: Some(count),
+                truncated: Some(rows.truncated),
+                total_rows: rows.total,
+                limit_applied: Some(rows.limit),
+                notes: rows.notes,
+                rows_affected: rows.changed.map(|changed| changed.rows),
+                last_row_id: rows.changed.map(|changed| changed.last_row_id),
+                ..Response::default()
+            };
+            Reply::new(data, message)
+        }
+        Outcome::Changed(changed) => {
+            let message = format!("Done: {} rows changed in {path}", changed.rows);
+            let data = Response {
+                path: Some(path),
+                query,
+                rows_affected: Some(changed.rows),
+                last_row_id: Some(changed.last_row_id),
+                ..Response::default()
+            };
+            Reply::new(data, message)
+        }
+        Outcome::Exported(exported, csv) => {
+            let message = format!("{} rows written to {csv}", exported.rows);
+            let data = Response {
+                path: Some(path),
+                query,
+                output_csv: Some(csv),
+                rows_exported: Some(exported.rows),
+                columns: Some(exported.columns),
+                ..Response::default()
+            };
+            Reply::new(data, message)
+        }
+        Outcome::Imported(imported, csv) => {
+            let name = table.as_deref().unwrap_or_default();
+            let message = format!("{} rows of {csv} are in table {name}", imported.rows);
+            let info = imported.info;
+            let data = Response {
+                db_path: Some(path),
+                csv_path: Some(csv),
+                table,
+                columns: Some(imported.columns),
+                rows_imported: Some(imported.rows),
+                if_exists: Some(if_exists),
+                import_info: Some(ImportInfo {
+                    detected_delimiter: info.delimiter,
+                    detected_encoding: info.encoding,
+                    has_header: info.header,
+                    column_types: info.column_types,
+                    rows_padded: info.rows_padded,
+                    rows_cut: info.rows_cut,
+                    unread_dates: info.unread_dates,
+                }),
+                ..Response::default()
+            };
+            Reply::new(data, message)
+        }
+    }
+}
