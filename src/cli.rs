@@ -179,12 +179,10 @@ pub fn complain(failure: &Failure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// `fileshed jail`: comes back only when the command could not be started.
+/// `fileshed jail`: the process that commands are started from.
 #[must_use]
-pub fn become_command() -> ExitCode {
-    let (text, status) = fileshed_core::exec::jail::become_command();
-    let _ = writeln!(std::io::stderr(), "{text}");
-    ExitCode::from(status)
+pub fn jail() -> ExitCode {
+    ExitCode::from(fileshed_core::exec::jail::serve())
 }
 
 /// Opens the store that `config` describes.

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<ExitCode, Failure> {
     match task {
         // The helper that becomes a command: nothing of the server is started for it.
-        Task::Jail => Ok(cli::become_command()),
+        Task::Jail => Ok(cli::jail()),
         Task::Openapi { core } => cli::openapi(core),
         Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
         Task::Doctor(inputs) => cli::doctor(&cli::open(&Effective::load(&inputs)?.config)?),

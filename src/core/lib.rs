@@ -13,8 +13,8 @@
 //! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
 //!
 //! Each concern has one room: `disk` is the only place that touches files, `ledger` the only one
-//! that knows SQL, `history` the only one that knows git, `exec` the only one that starts
-//! processes.
+//! that knows SQL, `history` the only one that knows git, `archive` the only one that knows ZIP,
+//! `exec` the only one that starts processes.
 
 pub mod archive;
 pub mod bridge;

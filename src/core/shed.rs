@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
-use crate::exec::{Confinement, Programs, Slots};
+use crate::exec::{Confinement, Helper, Programs, Slots};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
@@ -46,6 +46,7 @@ pub struct Shed {
     visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: Slots,
+    helper: Helper,
     confinement: OnceLock<Confinement>,
     egress: Egress,
     traffic: Traffic,
@@ -72,6 +73,7 @@ impl Shed {
         let flusher = Flusher::start(&data, settings.durability)?;
         let egress = Egress::new(&settings);
         let links = LinkKey::of(&pepper);
+        let helper = Helper::new(settings.helper.clone());
         Ok(Self {
             settings,
             clock,
@@ -84,6 +86,7 @@ impl Shed {
             visited: Mutex::default(),
             programs: Programs::find(),
             slots: Slots::default(),
+            helper,
             confinement: OnceLock::new(),
             egress,
             traffic: Traffic::default(),
@@ -224,13 +227,18 @@ impl Shed {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         self.confinement
-            .get_or_init(|| Confinement::probe(&self.settings.helper, &self.data))
+            .get_or_init(|| Confinement::probe(&self.helper, &self.data))
     }
 
     /// The way of commands to the network when it is `safe`.
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
+    }
+
+    /// The process that commands are started from.
+    pub(crate) fn helper(&self) -> &Helper {
+        &self.helper
     }
 
     /// Commands that are running.

@@ -13,7 +13,7 @@ use super::{Operation, Reply};
 /// Files that are named.
 const NAMED: usize = 50;
 
-/// Behind the name of an archive that has no ending to lose.
+/// Behind the name of an archive that has no ending to lose, or is called as its zone is.
 const DIRECTORY_ENDING: &str = "-files";
 
 /// See the module.
@@ -81,7 +81,7 @@ impl Operation for Unzip {
         let source = from.path("src", &request.src)?;
         let destination = match &request.dest {
             Some(dest) => zone.path_to_fill("dest", dest)?,
-            None => zone.path_to_change("dest", &beside(&source))?,
+            None => zone.path_to_change("dest", &beside(&source, &zone))?,
         };
         zone.expect_writable()?;
         let mut archive = Archive::open(&from, &from.entry(&source)?)?;
@@ -123,13 +123,19 @@ impl Operation for Unzip {
     }
 }
 
-/// The directory of an archive that was not told where to go.
-fn beside(source: &ZonePath) -> String {
+/// The directory of an archive that was not told where to go. Paths do not begin with the name of
+/// their zone.
+fn beside(source: &ZonePath, zone: &Zone<'_>) -> String {
     let path = source.as_str();
     let name = source.name().unwrap_or_default();
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => {
-            path[..path.len() - ending.len() - 1].to_owned()
+            let path = &path[..path.len() - ending.len() - 1];
+            if path.eq_ignore_ascii_case(zone.name().as_str()) {
+                format!("{path}{DIRECTORY_ENDING}")
+            } else {
+                path.to_owned()
+            }
         }
         _ => format!("{path}{DIRECTORY_ENDING}"),
     }

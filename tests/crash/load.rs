@@ -6,9 +6,12 @@
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::archive;
 use crate::outside::{Tree, tree};
 use crate::rng::Rng;
 use crate::support::Server;
@@ -178,7 +181,7 @@ impl Worker {
         if self.locked.as_ref() == Some(&path) {
             return self.edit(wire, &path);
         }
-        let choice = self.rng.below(12);
+        let choice = self.rng.below(14);
         let there = self.files.contains_key(&path);
         let zone = self.zone;
         match choice {
@@ -233,8 +236,41 @@ impl Worker {
                 })
             }
             11 if there && self.locked.is_none() => self.open(wire, path),
+            12 | 13 => self.unpack(wire),
             _ => Outcome::Done,
         }
+    }
+
+    /// An archive comes, is unpacked into a directory that is there or not, and all of it goes.
+    fn unpack(&mut self, wire: &mut Wire) -> Outcome {
+        let zone = self.zone;
+        if !self.files.contains_key("a.zip") {
+            let content = archive::bytes();
+            let call = json!({"zone": zone, "path": "a.zip", "content": STANDARD.encode(&content),
+                "file_type": "bytes", "content_format": "base64"});
+            return self.change(wire, "shed_create_file", &call, |files| {
+                files.insert("a.zip".to_owned(), content);
+            });
+        }
+        if self.files.keys().any(|path| path.starts_with("unpacked/d")) {
+            let call = json!({"zone": zone, "path": "unpacked"});
+            return self.change(wire, "shed_delete", &call, |files| {
+                files.retain(|path, _| !path.starts_with("unpacked/"));
+            });
+        }
+        let own = "unpacked/own".to_owned();
+        if !self.files.contains_key(&own) && self.rng.below(2) == 0 {
+            let content = self.content();
+            let call = json!({"zone": zone, "path": own, "content": content});
+            return self.change(wire, "shed_create_file", &call, |files| {
+                files.insert(own, content.into_bytes());
+            });
+        }
+        let call = json!({"zone": zone, "src": "a.zip", "dest": "unpacked"});
+        self.change(wire, "shed_unzip", &call, |files| {
+            let unpacked = archive::files();
+            files.extend(unpacked.map(|(path, content)| (format!("unpacked/{path}"), content)));
+        })
     }
 
     /// A command copies: piece by piece, so that its end is open until it answers.
@@ -340,14 +376,19 @@ impl Worker {
 }
 
 /// Content that tells whether it is whole.
-fn with_checksum(text: &str) -> String {
-    format!("{text}{}", hex::encode(Sha256::digest(text)))
+pub(crate) fn with_checksum(text: &str) -> String {
+    format!("{text}{}", checksum(text.as_bytes()))
+}
+
+/// What stands at the end of such content.
+pub(crate) fn checksum(content: &[u8]) -> String {
+    hex::encode(Sha256::digest(content))
 }
 
 fn is_whole(content: &[u8]) -> bool {
     content.len().checked_sub(64).is_some_and(|end| {
         let (text, sum) = content.split_at(end);
-        hex::encode(Sha256::digest(text)).as_bytes() == sum
+        checksum(text).as_bytes() == sum
     })
 }
 

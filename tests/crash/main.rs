@@ -17,6 +17,7 @@ mod outside;
 #[path = "../support/wire.rs"]
 mod wire;
 
+mod archive;
 mod by_hand;
 mod carrier;
 mod kills;

@@ -4,12 +4,14 @@
 //! judged by what it shows, what it leaves in the zone and what is changed outside.
 
 mod execute;
+mod helper;
 mod network;
 mod processes;
 mod read;
 mod repository;
 mod resources;
 mod scene;
+mod view;
 mod write;
 
 use scene::{Row, play};

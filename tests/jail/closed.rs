@@ -24,19 +24,22 @@ os.execv(program[0], program)
 /// The number of `landlock_create_ruleset` on every machine.
 const LANDLOCK: &str = "444";
 
-/// A server on a kernel without Landlock; None without the means to make it look so.
-fn without_landlock() -> Option<Setup> {
+/// The number of `mount_setattr` on every machine.
+const NAMESPACES: &str = "442";
+
+/// A server on a kernel without a system call; None without the means to make it look so.
+fn without(call: &str) -> Option<Setup> {
     let python = "/usr/bin/python3";
     if !std::path::Path::new(python).exists() {
         println!("SKIP: python3 is not installed");
         return None;
     }
-    Some(Server::with().through(&[python, "-c", WITHOUT_CALL, LANDLOCK]))
+    Some(Server::with().through(&[python, "-c", WITHOUT_CALL, call]))
 }
 
 #[test]
 fn commands_are_refused_and_files_work() {
-    let Some(setup) = without_landlock() else {
+    let Some(setup) = without(LANDLOCK) else {
         return;
     };
     let server = setup.start();
@@ -63,7 +66,7 @@ fn commands_are_refused_and_files_work() {
 
 #[test]
 fn best_effort_is_a_written_choice_and_shown() {
-    let Some(setup) = without_landlock() else {
+    let Some(setup) = without(LANDLOCK) else {
         return;
     };
     let server = setup.env("FILESHED_EXEC_SANDBOX", "best_effort").start();
@@ -99,4 +102,20 @@ fn a_kernel_that_confines_says_so() {
             .text
             .contains("\"sandbox\":\"enforced\"")
     );
+}
+
+#[test]
+fn without_namespaces_the_other_layers_hold() {
+    let Some(setup) = without(NAMESPACES) else {
+        return;
+    };
+    let server = setup.start();
+    let health = server.client().get("/health").text;
+    assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
+    let place = json!({"zone": "storage", "cmd": "pwd"});
+    assert_eq!(server.call("shed_exec", &place).data()["stdout"], "/\n");
+    let secret = server.data().join("access_auth.sqlite");
+    let read = json!({"zone": "storage", "cmd": "awk",
+        "args": [format!("BEGIN {{ while ((getline line < \"{}\") > 0) print \"got\" }}", secret.display())]});
+    assert_eq!(server.call("shed_exec", &read).data()["stdout"], "");
 }

@@ -13,6 +13,8 @@
     reason = "a test that cannot go on panics; attacks start the helper by hand; what is skipped is said"
 )]
 
+#[path = "../support/family.rs"]
+mod family;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "made for all test binaries")]
 mod support;

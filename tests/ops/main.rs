@@ -13,6 +13,8 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
+#[path = "../support/family.rs"]
+mod family;
 #[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/mod.rs"]
 mod support;

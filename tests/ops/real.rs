@@ -25,7 +25,10 @@ pub(crate) fn files(of_each: usize) -> Vec<PathBuf> {
             let (path, kind) = (entry.path(), entry.file_type().unwrap());
             if kind.is_dir() {
                 pending.push(path);
-            } else if kind.is_file() && std::fs::File::open(&path).is_ok() {
+            } else if kind.is_file()
+                && path.to_str().is_some()
+                && std::fs::File::open(&path).is_ok()
+            {
                 let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
                 let same = found
                     .entry(extension.to_string_lossy().into_owned())

@@ -119,6 +119,7 @@ fn a_directory_named_after_the_archive_beside_it() {
         ("other.jar", "other"),
         ("no-ending", "no-ending-files"),
         (".zip", ".zip-files"),
+        ("Storage.zip", "Storage-files"),
         ("two.tar.zip", "two.tar"),
     ] {
         let pack = json!({"zone": "storage", "src": "notes", "dest": src});

@@ -156,6 +156,11 @@ impl<'a> Content<'a> {
                 }
                 Err(error) => return Err(error.into()),
             };
+            if *directory.path() != path {
+                // A link took its place since it was seen.
+                packer.packed.skip(&path);
+                continue;
+            }
             let mut found = directory.list()?;
             found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
             found.retain(|found| self.takes(found, &mut packer.packed));

@@ -24,6 +24,11 @@ impl Root {
 }
 
 impl Directory {
+    /// Where it is, without links.
+    pub(crate) fn path(&self) -> &ZonePath {
+        &self.path
+    }
+
     /// Its entries, unordered. Names that are not UTF-8 are left out: no path can say them.
     pub(crate) fn list(&self) -> Result<Vec<Found>, DiskError> {
         let mut found = Vec::new();

@@ -1,18 +1,17 @@
-//! One child process: started, fed, drained, timed and ended. The only place that starts any.
+//! One child process: started, drained, timed and ended.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::path::Path;
-use std::process::{Child, Stdio};
+use std::io::{Read, Seek, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::net::{RecvFlags, Shutdown};
 
 use super::ExecError;
-use super::jail::{ARGUMENT, Order};
+use super::helper::{Handles, Helper};
+use super::jail::Order;
 use crate::disk::Root;
 
 /// How often it is asked whether a running command must stop.
@@ -79,7 +78,7 @@ pub(super) enum Ending {
 /// several times a second, names another ending. Whatever it started in its session is
 /// killed before this returns.
 pub(super) fn run(
-    helper: &Path,
+    helper: &Helper,
     order: &Order,
     directory: &Root,
     (stdout, stderr): (Sink, Sink),
@@ -87,64 +86,60 @@ pub(super) fn run(
     mut must_stop: impl FnMut() -> Option<Ending>,
 ) -> Result<Outcome, ExecError> {
     let deadline = Instant::now() + timeout;
-    let limits = (stdout.limit(), stderr.limit());
-    let (child, pipe) = start(helper, directory, stdout, stderr)?;
-    let mut running = Running::new(child, pipe, limits)?;
-    running.give(order)?;
+    let (stdout, stdout_pipe) = stdout.open()?;
+    let (stderr, stderr_pipe) = match stderr {
+        Sink::Output => (stdout.try_clone().map_err(ExecError::Start)?, Pipe::none()),
+        other => other.open()?,
+    };
+    let end = helper.start(&Handles {
+        order: written(order)?.as_fd(),
+        stdout: stdout.as_fd(),
+        stderr: stderr.as_fd(),
+        directory: directory.handle().as_fd(),
+        separate: order.view.is_some(),
+    })?;
+    // Only the command holds them now: their end is its end.
+    drop((stdout, stderr));
+    let mut running = Running {
+        end,
+        stdout: stdout_pipe,
+        stderr: stderr_pipe,
+        buffer: vec![0; 64 * 1024],
+    };
     let ending = running.attend(deadline, &mut must_stop)?;
     running.end(ending)
 }
 
-impl Sink {
-    fn limit(&self) -> usize {
-        match self {
-            Self::Answer(limit) => *limit,
-            Self::File(_) | Self::Output => 0,
-        }
-    }
+/// The order as a file without a name.
+fn written(order: &Order) -> Result<File, ExecError> {
+    let fail = |error: std::io::Error| ExecError::Start(error);
+    let file = rustix::fs::memfd_create("order", rustix::fs::MemfdFlags::CLOEXEC)
+        .map_err(|error| fail(error.into()))?;
+    let mut file = File::from(file);
+    let text = serde_json::to_vec(order).map_err(|error| fail(error.into()))?;
+    file.write_all(&text)
+        .and_then(|()| file.rewind())
+        .map_err(fail)?;
+    Ok(file)
 }
 
-fn start(
-    helper: &Path,
-    directory: &Root,
-    stdout: Sink,
-    stderr: Sink,
-) -> Result<(Child, Option<File>), ExecError> {
-    let fail = |error: std::io::Error| ExecError::Start(error);
-    let mut merged = None;
-    let stdio = |sink: Sink| match sink {
-        Sink::Answer(_) | Sink::Output => Stdio::piped(),
-        Sink::File(file) => Stdio::from(file),
-    };
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that starts processes"
-    )]
-    let mut command = std::process::Command::new(helper);
-    match (stdout, stderr) {
-        (Sink::File(file), Sink::Output) => {
-            command.stderr(Stdio::from(file.try_clone().map_err(fail)?));
-            command.stdout(Stdio::from(file));
-        }
-        (stdout, Sink::Output) => {
-            drop(stdout);
-            let (reader, writer) = std::io::pipe().map_err(fail)?;
-            command.stdout(Stdio::from(writer.try_clone().map_err(fail)?));
-            command.stderr(Stdio::from(writer));
-            merged = Some(File::from(std::os::fd::OwnedFd::from(reader)));
-        }
-        (stdout, stderr) => {
-            command.stdout(stdio(stdout)).stderr(stdio(stderr));
-        }
+impl Sink {
+    /// The command's end of the stream, and ours.
+    fn open(self) -> Result<(OwnedFd, Pipe), ExecError> {
+        let limit = match self {
+            Self::File(file) => return Ok((file.into(), Pipe::none())),
+            Self::Answer(limit) => limit,
+            Self::Output => 0,
+        };
+        let (reader, writer) = std::io::pipe().map_err(ExecError::Start)?;
+        rustix::io::ioctl_fionbio(&reader, true).map_err(|error| ExecError::Start(error.into()))?;
+        let pipe = Pipe {
+            file: Some(File::from(OwnedFd::from(reader))),
+            stream: Stream::default(),
+            limit,
+        };
+        Ok((writer.into(), pipe))
     }
-    let child = command
-        .arg(ARGUMENT)
-        .env_clear()
-        .current_dir(format!("/proc/self/fd/{}", directory.handle().as_raw_fd()))
-        .stdin(Stdio::piped())
-        .spawn()
-        .map_err(fail)?;
-    Ok((child, merged))
 }
 
 /// A pipe from the child, read up to a limit and drained beyond it.
@@ -156,15 +151,13 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn new(file: Option<File>, limit: usize) -> Result<Self, ExecError> {
-        if let Some(file) = &file {
-            rustix::io::ioctl_fionbio(file, true).map_err(|error| ExecError::Wait(error.into()))?;
-        }
-        Ok(Self {
-            file,
+    /// Stands for a stream that goes elsewhere.
+    fn none() -> Self {
+        Self {
+            file: None,
             stream: Stream::default(),
-            limit,
-        })
+            limit: 0,
+        }
     }
 
     /// Reads what is there; closes the pipe at its end.
@@ -186,69 +179,16 @@ impl Pipe {
     }
 }
 
+/// A command under way. Dropped, it is ended: nothing outlives its call.
 struct Running {
-    child: Child,
-    pid: Pid,
-    /// Readable once the child ended.
-    ended: rustix::fd::OwnedFd,
+    /// Readable once the command ended.
+    end: OwnedFd,
     stdout: Pipe,
     stderr: Pipe,
     buffer: Vec<u8>,
 }
 
-impl Drop for Running {
-    /// Only reached alive when something failed in between: nothing outlives its call.
-    fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.kill();
-            let _reaped = self.child.wait();
-        }
-    }
-}
-
 impl Running {
-    fn new(
-        mut child: Child,
-        merged: Option<File>,
-        (stdout_limit, stderr_limit): (usize, usize),
-    ) -> Result<Self, ExecError> {
-        let pid = Pid::from_child(&child);
-        let as_file = |handle: std::os::fd::OwnedFd| File::from(handle);
-        let stdout = merged.or_else(|| child.stdout.take().map(|pipe| as_file(pipe.into())));
-        let stderr = child.stderr.take().map(|pipe| as_file(pipe.into()));
-        let prepared = (|| {
-            Ok((
-                rustix::process::pidfd_open(pid, PidfdFlags::empty())
-                    .map_err(|error| ExecError::Wait(error.into()))?,
-                Pipe::new(stdout, stdout_limit)?,
-                Pipe::new(stderr, stderr_limit)?,
-            ))
-        })();
-        match prepared {
-            Ok((ended, stdout, stderr)) => Ok(Self {
-                child,
-                pid,
-                ended,
-                stdout,
-                stderr,
-                buffer: vec![0; 64 * 1024],
-            }),
-            Err(error) => {
-                let _gone = child.kill();
-                let _reaped = child.wait();
-                Err(error)
-            }
-        }
-    }
-
-    fn give(&mut self, order: &Order) -> Result<(), ExecError> {
-        let written = self.child.stdin.take().map_or(Ok(()), |mut stdin| {
-            let text = serde_json::to_vec(order)?;
-            stdin.write_all(&text)
-        });
-        written.map_err(ExecError::Start)
-    }
-
     /// Reads output until the command ends, its time is over or it must stop.
     fn attend(
         &mut self,
@@ -276,7 +216,7 @@ impl Running {
             .filter_map(|pipe| pipe.file.as_ref().map(AsFd::as_fd))
             .collect();
         if watch_end {
-            handles.insert(0, self.ended.as_fd());
+            handles.insert(0, self.end.as_fd());
         }
         let mut watched: Vec<PollFd<'_>> = handles
             .iter()
@@ -297,12 +237,13 @@ impl Running {
         Ok(ended)
     }
 
-    /// Kills the whole session and collects what is left.
+    /// Ends what is left of the command and collects its last words.
     fn end(mut self, ending: Ending) -> Result<Outcome, ExecError> {
-        use std::os::unix::process::ExitStatusExt;
-
-        self.kill();
-        let status = self.child.wait().map_err(ExecError::Wait)?;
+        if ending != Ending::Exited {
+            rustix::net::shutdown(&self.end, Shutdown::Write)
+                .map_err(|error| ExecError::Wait(error.into()))?;
+        }
+        let status = self.status()?;
         let deadline = Instant::now() + LAST_WORDS;
         while self.stdout.file.is_some() || self.stderr.file.is_some() {
             let now = Instant::now();
@@ -313,18 +254,25 @@ impl Running {
         }
         Ok(Outcome {
             ending,
-            status: status
-                .code()
-                .unwrap_or_else(|| -status.signal().unwrap_or_default()),
+            status,
             stdout: std::mem::take(&mut self.stdout.stream),
             stderr: std::mem::take(&mut self.stderr.stream),
         })
     }
 
-    /// The helper makes a session of its own first thing, so its group has its number. The child
-    /// is not reaped yet: the number cannot be another's.
-    fn kill(&mut self) {
-        let _none_left = rustix::process::kill_process_group(self.pid, Signal::KILL);
-        let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
+    /// Waits for the end of the command.
+    fn status(&self) -> Result<i32, ExecError> {
+        let mut status = [0; 4];
+        loop {
+            match rustix::net::recv(&self.end, &mut status, RecvFlags::empty()) {
+                Ok((4, _)) => return Ok(i32::from_ne_bytes(status)),
+                Ok(_) => {
+                    let gone = std::io::ErrorKind::UnexpectedEof.into();
+                    return Err(ExecError::Wait(gone));
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(ExecError::Wait(error.into())),
+            }
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! What the kernel of this machine enforces: found by confining a process and asking it.
 
-use std::path::Path;
 use std::time::Duration;
 
 use super::child::{self, Sink};
-use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report};
+use super::helper::Helper;
+use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report, Room, View};
 use crate::disk::Root;
 
 /// The layers that hold every command.
@@ -22,10 +22,14 @@ pub fn hide_this_process() {
 
 impl Confinement {
     /// Starts a helper that confines itself like any other and says how far it got.
-    pub(crate) fn probe(helper: &Path, directory: &Root) -> Self {
+    pub(crate) fn probe(helper: &Helper, directory: &Root) -> Self {
+        let room = Room {
+            source: ".".into(),
+            target: "/room".into(),
+            writable: true,
+        };
         let order = Order {
-            server: std::process::id(),
-            program: "/proc/self/exe".into(),
+            program: "/dev/null".into(),
             name: String::new(),
             arguments: Vec::new(),
             environment: Vec::new(),
@@ -37,6 +41,10 @@ impl Confinement {
                 open_files: 64,
                 processes: 4096,
             },
+            view: Some(View {
+                directory: room.target.clone(),
+                rooms: vec![room],
+            }),
             access: Access::default(),
             starts_others: false,
             changes: false,
@@ -113,6 +121,20 @@ impl Confinement {
         }
     }
 
+    /// What that means where there are none, and how an administrator gets them.
+    pub const WITHOUT_NAMESPACES: &str = "without namespaces a command that its argument rules \
+        let pass can still learn that other files exist; on a host, allow unprivileged user \
+        namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, \
+        a seccomp and AppArmor profile that allows clone, mount_setattr, move_mount, open_tree, \
+        fsopen, fsmount and chroot in user namespaces";
+
+    /// Whether commands have files and processes of their own, where what they may not touch is
+    /// not there at all.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        self.report.is_some_and(|report| report.namespaces)
+    }
+
     /// Whether the kernel knows every right that is asked for.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -139,6 +161,7 @@ mod tests {
                 version: 7,
                 ports,
                 calls,
+                namespaces: false,
             }),
         };
         let good = confinement(Enforcement::Full, true, true);

@@ -1,5 +1,6 @@
 //! What a command knows about its surroundings: nothing of the server's.
 
+use super::places::Places;
 use super::programs::DIRECTORIES;
 use crate::disk::{DiskError, PrivateDirectory};
 
@@ -22,8 +23,9 @@ const IMAGE_POLICY: &str = r#"<policymap>
 pub(super) fn of(
     command: &str,
     private: &PrivateDirectory,
+    places: &Places,
 ) -> Result<Vec<(String, String)>, DiskError> {
-    let place = private.location().to_string_lossy().into_owned();
+    let place = places.temporary.to_string_lossy().into_owned();
     let mut environment = vec![
         ("PATH".to_owned(), DIRECTORIES.join(":")),
         ("LANG".to_owned(), "C.UTF-8".to_owned()),

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use super::places::Places;
 use crate::Error;
 use crate::policy::Plan;
 use crate::zone::Zone;
@@ -37,12 +38,16 @@ pub(super) fn shares_repository(zone: &Zone<'_>, plan: &Plan) -> bool {
 /// What git is given.
 pub(super) struct Surroundings {
     pub(super) environment: Vec<(String, String)>,
-    /// The repository beside the zone.
+    /// The repository beside the zone, where it lies on disk.
     pub(super) repository: Option<PathBuf>,
 }
 
 /// Prepares the zone for git. Its turn is taken where git shares the repository.
-pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundings, Error> {
+pub(super) fn prepare(
+    zone: &Zone<'_>,
+    arguments: &[String],
+    places: &Places,
+) -> Result<Surroundings, Error> {
     let author = zone.author();
     let mut environment = vec![
         ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
@@ -60,10 +65,13 @@ pub(super) fn prepare(zone: &Zone<'_>, arguments: &[String]) -> Result<Surroundi
         if !history_only {
             history.refresh_index()?;
         }
-        environment.push(("GIT_DIR".to_owned(), place(history.git_dir())));
+        environment.push((
+            "GIT_DIR".to_owned(),
+            place(&places.repository(history.git_dir())),
+        ));
         repository = Some(history.git_dir().to_owned());
-        environment.push(("GIT_WORK_TREE".to_owned(), place(zone.data().location())));
-    } else if let Some(above) = zone.data().location().parent() {
+        environment.push(("GIT_WORK_TREE".to_owned(), place(&places.zone)));
+    } else if let Some(above) = places.zone.parent() {
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
     Ok(Surroundings {

@@ -1,29 +1,37 @@
 //! The helper that restricts itself and then becomes the command.
 //!
-//! The server never forks: it starts its own binary anew with `jail` as its only argument and
-//! sends an order through its standard input. The helper is one fresh thread without the
+//! The server never forks: it starts its own binary anew with `jail` as its only argument, and
+//! this helper is copied for each command ([`starter`]). The copy has one thread, and none of the
 //! server's memory, descriptors or secrets; what it takes away from itself, the command never has:
 //!
 //! 1. a session of its own, limits, no capabilities, no way to gain any;
-//! 2. Landlock: only the files that the command may touch;
-//! 3. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last execveat of the program that
+//! 2. namespaces, where the machine has them: other files and processes are not there ([`view`]);
+//! 3. Landlock: only the files that the command may touch;
+//! 4. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last execveat of the program that
 //!    was opened before. What a command's arguments, scripts or files ask to be started has no
 //!    call left to start it with.
 
 mod access;
+mod init;
+mod starter;
 mod syscalls;
+mod view;
 
 use std::ffi::CString;
-use std::io::Read;
-use std::os::fd::AsRawFd;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use serde::{Deserialize, Serialize};
 
 pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
-use syscalls::{Filters, PROGRAM_DESCRIPTOR};
+use starter::{Account, Side};
+pub(super) use starter::{HANDLES, IN_NAMESPACES};
+use syscalls::{Filter, PROGRAM_DESCRIPTOR};
+pub(super) use view::{Room, View};
 
 /// The argument that turns the server's binary into the helper.
 pub const ARGUMENT: &str = "jail";
@@ -41,8 +49,6 @@ pub(super) const COMPLAINT: &str = "fileshed jail: ";
     reason = "independent facts of one command, written out as JSON"
 )]
 pub(super) struct Order {
-    /// The server; the command ends with it.
-    pub(super) server: u32,
     pub(super) program: PathBuf,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
@@ -50,6 +56,8 @@ pub(super) struct Order {
     /// Standard input; nothing where there is none. Lies where no path of a zone leads.
     pub(super) input: Option<PathBuf>,
     pub(super) limits: Limits,
+    /// The files that are there; all of the host's where there are no namespaces.
+    pub(super) view: Option<View>,
     pub(super) access: Access,
     /// Whether the command starts programs of its own.
     pub(super) starts_others: bool,
@@ -72,6 +80,8 @@ pub(super) struct Report {
     pub(super) ports: bool,
     /// Call filters: seccomp.
     pub(super) calls: bool,
+    /// Files and processes of its own: namespaces.
+    pub(super) namespaces: bool,
 }
 
 /// Bounds of one process, enforced by the kernel.
@@ -89,51 +99,75 @@ pub(super) struct Limits {
     pub(super) processes: u64,
 }
 
-/// Reads the order from standard input and becomes the command. Comes back only in failure, with
-/// the text for standard error and the status to exit with.
+/// The life of the helper: starts commands until the server is gone. Comes back in the helper
+/// itself and in each copy that could not become its command, with the status to exit with.
 #[must_use]
-pub fn become_command() -> (String, u8) {
-    match obey() {
-        Ok(never) => match never {},
-        Err(JailError::Probed(report)) => (serde_json::to_string(&report).unwrap_or_default(), 0),
-        Err(error) => (format!("{COMPLAINT}{error}"), FAILED),
+pub fn serve() -> u8 {
+    let complain = |reason: &dyn std::fmt::Display| {
+        // Nobody is left to tell when standard error itself is gone.
+        let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
+        FAILED
+    };
+    match starter::serve() {
+        Ok(Side::Starter) => 0,
+        Err(error) => complain(&error),
+        Ok(Side::Command {
+            starter,
+            answer,
+            account,
+        }) => match obey(&starter, &answer, account) {
+            Ok(never) => match never {},
+            Err(JailError::Probed(report)) => {
+                let _ = serde_json::to_writer(std::io::stderr(), &report);
+                0
+            }
+            Err(error) => complain(&error),
+        },
     }
 }
 
-fn obey() -> Result<std::convert::Infallible, JailError> {
-    // A server that was killed can neither stop a command nor take in what it changes.
+/// Reads the order from standard input and becomes the command.
+fn obey(
+    starter: &OwnedFd,
+    answer: &OwnedFd,
+    account: Account,
+) -> Result<std::convert::Infallible, JailError> {
+    // A server that is gone can neither stop a command nor take in what it changes.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(std::io::Error::from)?;
+    let mut gone = [PollFd::new(starter, PollFlags::IN)];
+    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
+    {
+        return Err(JailError::Orphan);
+    }
     let mut text = Vec::new();
     std::io::stdin().lock().read_to_end(&mut text)?;
     let order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
-    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
-    if parent.and_then(|parent| u32::try_from(parent).ok()) != Some(order.server) {
-        return Err(JailError::Orphan);
-    }
-    let program = Prepared::new(&order)?;
-    let filters = Filters::new(order.access.network, order.starts_others, order.changes)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     let input = order.input.as_deref();
     let input = std::fs::File::open(input.unwrap_or(std::path::Path::new("/dev/null")))?;
     rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
-    close_at_exec();
-    limit(order.limits)?;
+    drop(input);
+    let namespaces = enter(&order, account)?;
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    let program = Prepared::new(&order)?;
+    limit(order.limits)?;
+    let filter = Filter::new(order.access.network, order.starts_others, order.changes)?;
     let ports = order.probe && access::knows_ports();
     let (enforcement, version) = access::confine(&order.access)?;
     if enforcement == Enforcement::None && !order.best_effort && !order.probe {
         return Err(JailError::NotEnforced);
     }
-    let applied = filters.apply();
+    let applied = filter.apply();
     if order.probe {
         return Err(JailError::Probed(Report {
             files: enforcement,
             version,
             ports,
             calls: applied.is_ok(),
+            namespaces,
         }));
     }
     // The proxy is the only way because of both.
@@ -141,7 +175,22 @@ fn obey() -> Result<std::convert::Infallible, JailError> {
     if !order.best_effort || through_proxy {
         applied?;
     }
+    if namespaces {
+        init::follow(answer)?;
+    }
     Err(program.execute().into())
+}
+
+/// Enters the view, where there is one. Only a probe may find that there are no namespaces.
+fn enter(order: &Order, account: Account) -> Result<bool, JailError> {
+    let Some(view) = &order.view else {
+        return Ok(false);
+    };
+    match view.enter(&order.access, account) {
+        Ok(()) => Ok(true),
+        Err(_) if order.probe => Ok(false),
+        Err(error) => Err(JailError::View(error)),
+    }
 }
 
 fn limit(limits: Limits) -> Result<(), std::io::Error> {
@@ -177,16 +226,6 @@ fn drop_capabilities() -> Result<(), std::io::Error> {
         },
     )?;
     Ok(())
-}
-
-/// Nothing that was open survives the exec, whoever opened it.
-fn close_at_exec() {
-    // SAFETY: takes no pointers; it only marks descriptors, and none above 2 is used by number
-    // after the exec.
-    #[expect(unsafe_code, reason = "no safe crate has close_range")]
-    unsafe {
-        libc::close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC as i32);
-    }
 }
 
 /// Everything that the exec needs, made before the filters forbid making it.
@@ -258,9 +297,12 @@ pub(super) enum JailError {
     /// A call failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The server ended before its end could end this process.
+    /// The starter ended before its end could end this process.
     #[error("the server is gone")]
     Orphan,
+    /// The namespaces could not be made.
+    #[error("the namespaces could not be set: {0}")]
+    View(std::io::Error),
     /// An argument cannot be passed on.
     #[error("an argument holds a NUL character")]
     Nul,

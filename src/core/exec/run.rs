@@ -7,6 +7,7 @@ use super::child::{self, Ending, Outcome, Sink};
 use super::jail::{self, Access, Limits, Order};
 use super::network::Way;
 use super::output::Mask;
+use super::places::Places;
 use super::stream::{sink, stream_file};
 use super::{ExecError, environment, git, line, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
@@ -91,7 +92,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         turn = Some(zone.turn()?);
     }
     if plan.command == git::COMMAND {
-        let surroundings = git::prepare(zone, &plan.args)?;
+        let surroundings = git::prepare(zone, &plan.args, &run.places)?;
         invocation.environment = surroundings.environment;
         invocation.repository = surroundings.repository;
     }
@@ -153,7 +154,7 @@ pub(super) struct Invocation<'a> {
     pub(super) sinks: (Sink, Sink),
     /// Beyond the common one and the plan's.
     pub(super) environment: Vec<(String, String)>,
-    /// The repository beside the zone, for git.
+    /// The repository beside the zone, for git: where it lies on disk.
     pub(super) repository: Option<std::path::PathBuf>,
 }
 
@@ -163,6 +164,7 @@ pub(super) struct Run<'a> {
     pub(super) plan: &'a Plan,
     pub(super) zone: &'a Zone<'a>,
     private: PrivateDirectory,
+    places: Places,
     mask: Mask,
     timeout: u64,
     limit: usize,
@@ -178,12 +180,15 @@ impl<'a> Run<'a> {
         let settings = zone.shed.settings();
         let private = zone.shed.staging(&zone.home)?.private_directory()?;
         let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
-        let mask = Mask::new(vec![
+        let places = Places::new(zone.shed, directory, &private);
+        let mut hidden = vec![
             (place(directory.location()), "/"),
             (place(zone.data().location()), "/"),
             (place(zone.base.location()), "/"),
             (place(private.location()), "/tmp"),
-        ]);
+        ];
+        hidden.extend(places.hidden().map(|hidden| (place(hidden), "/")));
+        let mask = Mask::new(hidden);
         let most = settings.max_output_absolute;
         let limit = match line.max_output {
             None => settings.max_output_default,
@@ -200,6 +205,7 @@ impl<'a> Run<'a> {
             plan,
             zone,
             private,
+            places,
             mask,
             timeout: timeout.clamp(1, settings.exec_timeout_max.max(1)),
             limit: limit.min(most) as usize,
@@ -245,7 +251,7 @@ impl<'a> Run<'a> {
             self.settings.exec_max_per_user,
             self.settings.exec_max_total,
         )?;
-        let mut environment = environment::of(invocation.command, &self.private)?;
+        let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
@@ -254,18 +260,14 @@ impl<'a> Run<'a> {
         let mut access = Access {
             execute: program.executables.clone(),
             read: program.readable.clone(),
-            write: vec![self.private.location().to_owned()],
+            write: Vec::new(),
             network: way.network(),
         };
-        let room = std::iter::once(invocation.directory.location().to_owned())
-            .chain(invocation.repository);
-        if invocation.writes {
-            access.write.extend(room);
-        } else {
-            access.read.extend(room);
-        }
+        let repository = invocation.repository.as_deref();
+        let view = self
+            .places
+            .admit(&mut access, repository, invocation.writes);
         let order = Order {
-            server: std::process::id(),
             program: program.file.clone(),
             name: program
                 .called
@@ -281,6 +283,7 @@ impl<'a> Run<'a> {
                 open_files: OPEN_FILES,
                 processes: PROCESSES,
             },
+            view,
             access,
             starts_others: program.starts_others,
             changes: invocation.writes,
@@ -288,7 +291,7 @@ impl<'a> Run<'a> {
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
         let mut outcome = child::run(
-            &self.settings.helper,
+            shed.helper(),
             &order,
             invocation.directory,
             invocation.sinks,

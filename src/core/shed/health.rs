@@ -1,6 +1,7 @@
 //! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
 
 use super::Shed;
+use crate::exec::Confinement;
 use crate::policy::commands;
 use crate::settings::{NetworkMode, SandboxPolicy};
 
@@ -96,10 +97,20 @@ impl Shed {
         let version = confinement.landlock_version().unwrap_or_default();
         let remedy = confinement.remedy();
         match (confinement.enforced(), policy) {
+            (Ok(()), _) if confinement.is_complete() && confinement.has_namespaces() => Check::new(
+                "sandbox",
+                CheckState::Ok,
+                format!(
+                    "commands are held by Landlock (version {version}), seccomp and namespaces"
+                ),
+            ),
             (Ok(()), _) if confinement.is_complete() => Check::new(
                 "sandbox",
                 CheckState::Ok,
-                format!("commands are held by Landlock (version {version}) and seccomp"),
+                format!(
+                    "commands are held by Landlock (version {version}) and seccomp; {}",
+                    Confinement::WITHOUT_NAMESPACES
+                ),
             ),
             (Ok(()), _) => Check::new(
                 "sandbox",

@@ -1,23 +1,25 @@
 //! The place of the attacks, and how one is played and judged.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use base64::Engine as _;
-use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
+
+use super::helper::{self, Helper};
 
 /// What no command may ever show.
 pub(super) const CANARY: &str = "canary-6f1c2a";
 
 /// Longest that an attack may take; then it is ended, and judged by what it did until then.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where a command in namespaces finds the zone and the private directory.
+const ZONE: &str = "/.fileshed/zone";
+const PRIVATE: &str = "/tmp";
 
 /// A program and its arguments, in which `{S}` is the secret file, `{O}` the directory around it,
 /// `{Z}` the zone and `{H}` the private directory.
@@ -32,8 +34,8 @@ pub(crate) struct Scene {
 pub(crate) struct Ended {
     pub(crate) output: String,
     pub(crate) status: Option<i32>,
-    /// The session that the attack ran in.
-    pub(super) session: u32,
+    /// What the environment of its processes holds.
+    pub(super) marker: String,
 }
 
 impl Scene {
@@ -93,30 +95,49 @@ impl Scene {
         self.attack_with(program, arguments, &json!({}))
     }
 
-    /// Runs a program as the server would, with nothing checked. None when it is not installed.
-    /// What else was in its session is killed at its end.
+    /// Runs a program as the server would on this machine, with nothing checked. None when it is
+    /// not installed. What else was in its session is killed at its end.
     pub(crate) fn attack_with(
         &self,
         program: &str,
         arguments: &[&str],
         changes: &Value,
     ) -> Option<Ended> {
+        self.attack_in(*helper::has_namespaces(), program, arguments, changes)
+    }
+
+    /// The same, with files and processes of its own or among those of the host.
+    fn attack_in(
+        &self,
+        separate: bool,
+        program: &str,
+        arguments: &[&str],
+        changes: &Value,
+    ) -> Option<Ended> {
         let (file, scripts) = interpreted(installed(program)?);
+        let own = |text: &str| {
+            if separate {
+                self.as_seen(text)
+            } else {
+                self.fill(text)
+            }
+        };
         let arguments: Vec<String> = scripts
             .iter()
             .map(|script| script.to_string_lossy().into_owned())
-            .chain(arguments.iter().map(|text| self.fill(text)))
+            .chain(arguments.iter().map(|text| own(text)))
             .collect();
+        let marker = self.text("");
         let mut order = json!({
-            "server": std::process::id(),
             "program": file,
             "name": program,
             "arguments": arguments,
-            "environment": [["PATH", "/usr/bin"], ["HOME", self.text("private")],
+            "environment": [["PATH", "/usr/bin"], ["HOME", own("{H}")],
                             ["GAWK_SOCK_RETRIES", "1"]],
             "input": null,
             "limits": {"memory": 1_u64 << 31, "cpu_seconds": 5, "file_size": 1_u64 << 24,
                        "open_files": 64, "processes": 4096},
+            "view": null,
             "access": {
                 "execute": [file, loader()],
                 "read": scripts,
@@ -129,70 +150,70 @@ impl Scene {
             "best_effort": false,
         });
         merge(&mut order, changes);
+        if let Some(environment) = order["environment"].as_array_mut() {
+            environment.push(json!(["SCENE", marker]));
+        }
+        if separate {
+            self.separate(&mut order);
+        }
         // Somebody else's open file, which every child inherits.
         let inherited = std::fs::File::open(self.path("other/secret")).expect("opened");
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fileshed"))
-            .arg("jail")
-            .current_dir(self.path("zone"))
-            .env("SERVER_SECRET", CANARY)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the helper starts");
+        let helper = Helper::start(CANARY);
         drop(inherited);
-        let (session, pid) = (child.id(), Pid::from_child(&child));
-        let mut stdin = child.stdin.take().expect("a pipe");
-        stdin
-            .write_all(order.to_string().as_bytes())
-            .expect("read by the helper");
-        drop(stdin);
-        let (ended, watch) = mpsc::channel();
-        let watch = std::thread::spawn(move || {
-            // Whether it came to its end or not: as the server does, the whole group dies.
-            let ended = watch.recv_timeout(PATIENCE);
-            let _nobody_left = rustix::process::kill_process_group(pid, Signal::KILL);
-            ended.is_ok()
-        });
-        let collect = |pipe: Option<Box<dyn std::io::Read + Send>>| {
-            let mut pipe = pipe.expect("a pipe");
-            std::thread::spawn(move || {
-                let mut bytes = Vec::new();
-                let _whole = pipe.read_to_end(&mut bytes);
-                bytes
-            })
-        };
-        let stdout = collect(child.stdout.take().map(|pipe| Box::new(pipe) as _));
-        let stderr = collect(child.stderr.take().map(|pipe| Box::new(pipe) as _));
-        let status = child.wait().expect("the helper ends");
-        let _told = ended.send(());
-        watch.join().expect("watched");
-        let mut output = stdout.join().expect("read");
-        output.extend(stderr.join().expect("read"));
+        let (status, output) = helper.run(&order, &self.path("zone"), PATIENCE);
         Some(Ended {
-            status: status.code(),
+            status,
             output: String::from_utf8_lossy(&output).into_owned(),
-            session,
+            marker,
         })
+    }
+
+    /// Placeholders as a command in namespaces meets them.
+    fn as_seen(&self, text: &str) -> String {
+        self.fill(&text.replace("{Z}", ZONE).replace("{H}", PRIVATE))
+    }
+
+    /// Gives an order a view of its own, with the rooms that it may touch.
+    fn separate(&self, order: &mut Value) {
+        let places = [("zone", ZONE), ("private", PRIVATE)]
+            .map(|(name, seen)| (self.text(name), seen.to_owned()));
+        let mut rooms = Vec::new();
+        for right in ["read", "write"] {
+            for place in order["access"][right].as_array_mut().into_iter().flatten() {
+                let source = place.as_str().expect("a path").to_owned();
+                if !source.starts_with(&self.text("")) {
+                    continue;
+                }
+                let known = places.iter().find(|(outside, _)| *outside == source);
+                let target = known.map_or_else(|| source.clone(), |(_, seen)| seen.clone());
+                *place = target.clone().into();
+                rooms.push(json!({"source": source, "target": target,
+                                  "writable": right == "write"}));
+            }
+        }
+        order["view"] = json!({"rooms": rooms, "directory": ZONE});
     }
 
     /// The attack runs and gets nothing of the canary.
     pub(super) fn holds(&self, program: &str, arguments: &[&str]) {
         let before = contents(&self.path("other"));
-        let fault = self.fault(program, arguments, &json!({}), &before);
-        assert_eq!(fault, None, "{program} {arguments:?}");
+        for separate in helper::ways() {
+            let fault = self.fault(separate, program, arguments, &json!({}), &before);
+            assert_eq!(fault, None, "{program} {arguments:?}, separate: {separate}");
+        }
     }
 
     /// Plays an attack; what it achieved.
-    pub(super) fn fault(
+    fn fault(
         &self,
+        separate: bool,
         program: &str,
         arguments: &[&str],
         changes: &Value,
         outside: &Contents,
     ) -> Option<String> {
-        let Some(ended) = self.attack_with(program, arguments, changes) else {
+        let Some(ended) = self.attack_in(separate, program, arguments, changes) else {
             println!("SKIP: {program} is not installed");
             return None;
         };
@@ -238,11 +259,16 @@ pub(super) fn play(rows: &[Row], prepare: fn(&Scene)) {
 pub(super) fn play_with(rows: &[Row], prepare: fn(&Scene), changes: fn(&Scene) -> Value) {
     let mut faults = Vec::new();
     for (program, arguments) in rows {
-        let scene = Scene::new();
-        prepare(&scene);
-        let outside = contents(&scene.path("other"));
-        if let Some(fault) = scene.fault(program, arguments, &changes(&scene), &outside) {
-            faults.push(format!("{program} {arguments:?}: {fault}"));
+        for separate in helper::ways() {
+            let scene = Scene::new();
+            prepare(&scene);
+            let outside = contents(&scene.path("other"));
+            let changes = changes(&scene);
+            if let Some(fault) = scene.fault(separate, program, arguments, &changes, &outside) {
+                faults.push(format!(
+                    "{program} {arguments:?}, separate: {separate}: {fault}"
+                ));
+            }
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

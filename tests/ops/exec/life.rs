@@ -2,11 +2,12 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::family::left_of_commands;
 use crate::stage::{done, eventually, ran};
 use crate::support::Server;
 
@@ -34,13 +35,6 @@ fn processes() -> impl Iterator<Item = PathBuf> {
         .map_while(Result::ok)
         .map(|entry| entry.path())
         .filter(numbered)
-}
-
-/// State and parent of a process.
-fn state(process: &Path) -> Option<(String, i32)> {
-    let stat = std::fs::read_to_string(process.join("stat")).ok()?;
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
-    Some((fields.next()?.to_owned(), fields.next()?.parse().ok()?))
 }
 
 #[test]
@@ -181,12 +175,8 @@ fn nothing_is_left_of_commands() {
         };
         done(&client, "shed_exec", &arguments);
     }
-    let me = server.process().as_raw_nonzero().get();
-    let children: Vec<_> = processes()
-        .filter_map(|process| state(&process))
-        .filter(|(_, parent)| *parent == me)
-        .collect();
-    assert!(children.is_empty(), "{children:?}");
+    let left = left_of_commands(server.process().as_raw_nonzero().get());
+    assert!(left.is_empty(), "{left:?}");
     let staging = server.data().join("shared/staging");
     let left: Vec<_> = std::fs::read_dir(staging)
         .unwrap()

@@ -1,7 +1,7 @@
 //! Landlock: which files and ports a command may touch.
 
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
@@ -79,6 +79,20 @@ pub(in crate::exec) struct Access {
     pub(in crate::exec) network: Network,
 }
 
+impl Access {
+    /// Files and directories of the system that the command needs.
+    pub(super) fn system(&self) -> impl Iterator<Item = &Path> {
+        let (certificates, names): (&[_], &[_]) = match self.network {
+            Network::None => (&[], &[]),
+            Network::Proxy { .. } => (&CERTIFICATES, &[]),
+            Network::Open => (&CERTIFICATES, &NAMES),
+        };
+        let own = self.execute.iter().chain(&self.read);
+        let common = SYSTEM.iter().chain(certificates).chain(names);
+        own.map(PathBuf::as_path).chain(common.map(Path::new))
+    }
+}
+
 /// How much of Landlock the kernel has enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::exec) enum Enforcement {
@@ -129,12 +143,7 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
             .add_rule(NetPort::new(port, AccessNet::ConnectTcp))?
             .set_compatibility(CompatLevel::BestEffort),
     };
-    let (certificates, names): (&[_], &[_]) = match access.network {
-        Network::None => (&[], &[]),
-        Network::Proxy { .. } => (&CERTIFICATES, &[]),
-        Network::Open => (&CERTIFICATES, &NAMES),
-    };
-    for path in SYSTEM.iter().chain(certificates).chain(names) {
+    for path in access.system() {
         ruleset = allow(ruleset, path, reading())?;
     }
     ruleset = allow(
@@ -142,9 +151,6 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
         "/dev/null",
         AccessFs::ReadFile | AccessFs::WriteFile,
     )?;
-    for path in &access.read {
-        ruleset = allow(ruleset, path, reading())?;
-    }
     for path in &access.execute {
         ruleset = allow(ruleset, path, AccessFs::ReadFile | AccessFs::Execute)?;
     }
@@ -180,7 +186,7 @@ pub(super) fn knows_ports() -> bool {
 /// Adds a rule; what is not on this machine needs none.
 fn allow(
     ruleset: RulesetCreated,
-    path: impl AsRef<std::path::Path>,
+    path: impl AsRef<Path>,
     rights: BitFlags<AccessFs>,
 ) -> Result<RulesetCreated, JailError> {
     let Ok(handle) = PathFd::new(path) else {

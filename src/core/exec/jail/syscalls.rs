@@ -72,6 +72,11 @@ const NEVER: &[i64] = &[
     libc::SYS_symlinkat,
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
+    // Memory, messages and counters that outlive their process: a letterbox between users.
+    libc::SYS_shmget,
+    libc::SYS_msgget,
+    libc::SYS_semget,
+    libc::SYS_mq_open,
     // A child that leaves its session or group would outlive the kill at the end.
     libc::SYS_setsid,
     libc::SYS_setpgid,
@@ -106,10 +111,10 @@ const NAMESPACE_FLAGS: [i32; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-/// Filters that are ready to be applied.
-pub(super) struct Filters(Vec<BpfProgram>);
+/// A filter that is ready to be applied.
+pub(super) struct Filter(BpfProgram);
 
-impl Filters {
+impl Filter {
     /// `network`: which sockets a client may have. `starts_others`: the command starts
     /// programs of its own, and file rules alone say which. `changes`: the command may change the
     /// zone; where it may not, no mode, time or owner changes either, which file rules do not know.
@@ -122,23 +127,15 @@ impl Filters {
         if !changes {
             denied.extend(attributes().into_iter().map(|call| (call, Vec::new())));
         }
-        Ok(Self(vec![
-            refuse(denied, libc::EPERM)?,
-            // Its flags are behind a pointer; without it glibc falls back to clone.
-            refuse(
-                BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
-                libc::ENOSYS,
-            )?,
-            foreign_numbers(),
-        ]))
+        // One program: the kernel translates each that is applied.
+        let mut program = unknown_numbers();
+        program.extend(refuse(denied)?);
+        Ok(Self(program))
     }
 
-    /// Applies them to this process, for good. Nothing that they deny may follow.
+    /// Applies it to this process, for good. Nothing that it denies may follow.
     pub(super) fn apply(&self) -> Result<(), JailError> {
-        for filter in &self.0 {
-            seccompiler::apply_filter(filter)?;
-        }
-        Ok(())
+        Ok(seccompiler::apply_filter(&self.0)?)
     }
 }
 
@@ -264,31 +261,34 @@ fn attributes() -> Vec<i64> {
     calls
 }
 
-fn refuse(rules: Rules, errno: i32) -> Result<BpfProgram, JailError> {
+fn refuse(rules: Rules) -> Result<BpfProgram, JailError> {
     let machine = std::env::consts::ARCH
         .try_into()
         .map_err(JailError::Filter)?;
     let filter = SeccompFilter::new(
         rules,
         SeccompAction::Allow,
-        SeccompAction::Errno(errno as u32),
+        SeccompAction::Errno(libc::EPERM as u32),
         machine,
     )?;
     Ok(filter.try_into()?)
 }
 
-/// Refuses the numbers of the x32 interface, which names the same calls anew (seccomp(2)). Other
-/// machines have no such numbers and are not touched by it.
-fn foreign_numbers() -> BpfProgram {
+/// The beginning of a program: some calls are as on a kernel that lacks them. These are the
+/// numbers of the x32 interface, which names the same calls anew (seccomp(2)); other machines have
+/// none. And clone3, whose flags are behind a pointer: without it the C library falls back to
+/// clone.
+fn unknown_numbers() -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
     const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
+    const JUMP_IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
     const X32_BIT: u32 = 0x4000_0000;
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     vec![
         step(LOAD_WORD, 0, 0, 0),
-        step(JUMP_IF_GREATER_OR_EQUAL, 0, 1, X32_BIT),
+        step(JUMP_IF_GREATER_OR_EQUAL, 1, 0, X32_BIT),
+        step(JUMP_IF_EQUAL, 0, 1, libc::SYS_clone3 as u32),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
     ]
 }

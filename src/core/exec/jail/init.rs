@@ -1,0 +1,57 @@
+//! The first process of a namespace, its init: when it ends, the kernel ends all others there,
+//! whatever sessions and groups they made.
+//!
+//! A command cannot be that itself, since the kernel keeps most signals from an init. So it is the
+//! second, and the init waits for it and tells the server.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::net::SendFlags;
+use rustix::process::WaitOptions;
+
+use super::starter::{fork, number};
+
+/// Comes back in the command's process. This one ends when the command has ended, with everything
+/// that it left behind.
+pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
+    let Some(command) = fork(0)? else {
+        return Ok(());
+    };
+    release_streams();
+    let mut ended = None;
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == command => {
+                ended = Some(number(status));
+                kill_others();
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => break,
+        }
+    }
+    // Nobody is left: what the server does next meets no command.
+    if let Some(status) = ended {
+        let _server_is_gone = rustix::net::send(answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
+    }
+    #[expect(clippy::exit, reason = "what began as a copy of the helper ends here")]
+    std::process::exit(0)
+}
+
+/// Lets go of the command's streams: whoever reads them waits for their end.
+fn release_streams() {
+    // SAFETY: takes no pointers; nothing in this process uses its streams any more.
+    #[expect(unsafe_code, reason = "no safe crate closes a range")]
+    unsafe {
+        libc::close_range(0, 2, 0);
+    }
+}
+
+/// Ends every other process of the namespace.
+fn kill_others() {
+    // SAFETY: takes no pointers; to an init, -1 is everything in its namespace but itself.
+    #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
+    unsafe {
+        libc::kill(-1, libc::SIGKILL);
+    }
+}

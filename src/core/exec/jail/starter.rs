@@ -1,0 +1,248 @@
+//! The helper's life: commands are forked from it, on the server's word.
+//!
+//! Starting the server's binary takes longer than confining a command, and forking the server
+//! would copy what it knows, secrets included. So the binary is started once more, empty, and
+//! this small process is copied for each command. It ends with the server: the socket between
+//! them tells.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
+use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus};
+
+use super::FAILED;
+
+/// What comes with the word to start a command, in this order: the order, standard output and
+/// error, the working directory, and the socket for the answer.
+pub(in crate::exec) const HANDLES: usize = 5;
+
+/// A command that runs.
+struct Running {
+    pid: Pid,
+    /// Readable once it ended.
+    ended: OwnedFd,
+    /// Closed by a server that wants it ended; gets how it ended.
+    answer: OwnedFd,
+    stopped: bool,
+}
+
+/// The server's word: the same with other files and processes, where the machine can do that.
+pub(in crate::exec) const IN_NAMESPACES: u8 = 1;
+
+/// Under which account a process runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    pub(super) user: Uid,
+    pub(super) group: Gid,
+}
+
+/// Which side of a fork this is.
+pub(super) enum Side {
+    /// The starter, when the server is gone.
+    Starter,
+    /// A new process, to become a command.
+    Command {
+        /// Readable when the starter is gone.
+        starter: OwnedFd,
+        /// Where the server waits for the end of the command.
+        answer: OwnedFd,
+        /// The account of the starter, which new namespaces do not know yet.
+        account: Account,
+    },
+}
+
+/// Starts a process for every word from the server; comes back in each of them.
+pub(super) fn serve() -> io::Result<Side> {
+    close_inherited();
+    // What ends the server's group in a terminal leaves its commands to it.
+    let _own_already = rustix::process::setsid();
+    let starter = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    let account = Account {
+        user: rustix::process::getuid(),
+        group: rustix::process::getgid(),
+    };
+    let mut commands: Vec<Running> = Vec::new();
+    loop {
+        if !attend(&mut commands)? {
+            continue;
+        }
+        let Some((word, handles)) = receive()? else {
+            commands.iter().for_each(Running::kill);
+            return Ok(Side::Starter);
+        };
+        // What cannot be started is told by the end of its answer.
+        match start(word, handles) {
+            Ok(Some(Born::Here([order, stdout, stderr, _, answer]))) => {
+                rustix::stdio::dup2_stdin(&order)?;
+                rustix::stdio::dup2_stdout(&stdout)?;
+                rustix::stdio::dup2_stderr(&stderr)?;
+                return Ok(Side::Command {
+                    starter,
+                    answer,
+                    account,
+                });
+            }
+            Ok(Some(Born::There(command))) => commands.push(command),
+            Ok(None) | Err(_) => {}
+        }
+        rustix::process::chdir("/")?;
+    }
+}
+
+/// A command that was started, on either side of the fork.
+enum Born {
+    /// In the new process, with what came for it.
+    Here([OwnedFd; HANDLES]),
+    /// In the starter.
+    There(Running),
+}
+
+fn start(word: u8, handles: Vec<OwnedFd>) -> io::Result<Option<Born>> {
+    let Ok::<[OwnedFd; HANDLES], _>(handles) = handles.try_into() else {
+        return Ok(None);
+    };
+    // Before the fork: in new namespaces a handle leads to the mounts of the old ones, the
+    // working directory to the new.
+    rustix::process::fchdir(&handles[3])?;
+    let copy = if word == IN_NAMESPACES {
+        fork(NAMESPACES).or_else(|_| fork(0))
+    } else {
+        fork(0)
+    };
+    let Some(pid) = copy? else {
+        return Ok(Some(Born::Here(handles)));
+    };
+    let [.., answer] = handles;
+    match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(ended) => Ok(Some(Born::There(Running {
+            pid,
+            ended,
+            answer,
+            stopped: false,
+        }))),
+        Err(error) => {
+            rustix::process::kill_process(pid, Signal::KILL)?;
+            rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
+            Err(error.into())
+        }
+    }
+}
+
+/// Closes whatever was open beyond the streams in the process that started this one.
+fn close_inherited() {
+    // SAFETY: takes no pointers; this process has just begun, and owns no descriptor yet.
+    #[expect(unsafe_code, reason = "no safe crate closes a range")]
+    unsafe {
+        libc::close_range(3, u32::MAX, 0);
+    }
+}
+
+/// Waits for news; takes care of what ended or must end. True when the server has something to say.
+fn attend(commands: &mut Vec<Running>) -> io::Result<bool> {
+    let mut watched = vec![PollFd::from_borrowed_fd(
+        rustix::stdio::stdin(),
+        PollFlags::IN,
+    )];
+    let read = |handle| PollFd::new(handle, PollFlags::IN);
+    watched.extend(commands.iter().map(|command| read(&command.ended)));
+    // An answer that was closed stays so: it is news once.
+    let waiting = commands.iter().filter(|command| !command.stopped);
+    watched.extend(waiting.map(|command| read(&command.answer)));
+    match rustix::event::poll(&mut watched, None) {
+        Ok(_) => {}
+        Err(Errno::INTR) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    let news: Vec<bool> = watched
+        .iter()
+        .map(|one| !one.revents().is_empty())
+        .collect();
+    drop(watched);
+    let (ended, answers) = news[1..].split_at(commands.len());
+    let (mut ended, mut answers) = (ended.iter(), answers.iter());
+    commands.retain_mut(|command| {
+        let wanted = command.stopped || answers.next() == Some(&false);
+        if ended.next() == Some(&true) {
+            command.finish();
+            return false;
+        }
+        if !wanted {
+            command.kill();
+            command.stopped = true;
+        }
+        true
+    });
+    Ok(news[0])
+}
+
+impl Running {
+    /// Ends the whole group: a command makes one of its own first thing. It is not reaped yet, so
+    /// the number cannot be another's.
+    fn kill(&self) {
+        let _none_left = rustix::process::kill_process_group(self.pid, Signal::KILL);
+        let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
+    }
+
+    /// Ends what the command left behind and tells the server how it ended.
+    fn finish(&self) {
+        self.kill();
+        let status = rustix::process::waitpid(Some(self.pid), WaitOptions::empty());
+        let status = status
+            .ok()
+            .flatten()
+            .map_or(i32::from(FAILED), |(_, status)| number(status));
+        let _server_is_gone =
+            rustix::net::send(&self.answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
+    }
+}
+
+/// Exit status, or the negative number of the signal that ended a process.
+pub(super) fn number(status: WaitStatus) -> i32 {
+    status
+        .exit_status()
+        .or_else(|| status.terminating_signal().map(|signal| -signal))
+        .unwrap_or(i32::from(FAILED))
+}
+
+/// The server's next word and its handles; None at its end.
+fn receive() -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut word = [0; 1];
+    let received = rustix::net::recvmsg(
+        rustix::stdio::stdin(),
+        &mut [io::IoSliceMut::new(&mut word)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    if received.bytes == 0 {
+        return Ok(None);
+    }
+    let handles = control.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(handles) => Some(handles),
+        _ => None,
+    });
+    let handles = handles.flatten().collect();
+    Ok(Some((word[0], handles)))
+}
+
+/// What a command has of its own: accounts, files and processes.
+const NAMESPACES: i32 = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+
+/// A copy of this process, in new namespaces where flags of clone(2) ask for them: its number on
+/// the one side, None on the other.
+pub(super) fn fork(flags: i32) -> io::Result<Option<Pid>> {
+    // SAFETY: without a stack and without shared memory this is fork(2). This process has one
+    // thread, so the copy is whole: no lock is held by a thread that it does not have.
+    #[expect(unsafe_code, reason = "no safe crate forks")]
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(None),
+        _ => Ok(Pid::from_raw(pid as i32)),
+    }
+}

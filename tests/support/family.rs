@@ -1,0 +1,67 @@
+//! The processes below a server, seen from outside.
+
+use std::time::{Duration, Instant};
+
+/// A process: number, parent, and its line in the table of the kernel.
+struct Process {
+    number: i32,
+    parent: i32,
+    line: String,
+}
+
+fn all() -> Vec<Process> {
+    let entries = std::fs::read_dir("/proc").expect("listed").flatten();
+    entries
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
+        .filter_map(|line| {
+            let (head, fields) = line.rsplit_once(") ")?;
+            Some(Process {
+                number: head.split(' ').next()?.parse().ok()?,
+                parent: fields.split(' ').nth(1)?.parse().ok()?,
+                line,
+            })
+        })
+        .collect()
+}
+
+/// The helper of a server: the one process that stays, from which commands are started.
+pub(crate) fn helper(server: i32) -> i32 {
+    let processes = all();
+    let children: Vec<_> = processes
+        .iter()
+        .filter(|process| process.parent == server)
+        .collect();
+    let lines: Vec<_> = children.iter().map(|child| &child.line).collect();
+    assert_eq!(children.len(), 1, "one child, the helper: {lines:?}");
+    children[0].number
+}
+
+/// What still runs for commands, ended processes included, once nothing does or ten seconds are
+/// over: an init ends a moment after its command.
+pub(crate) fn left_of_commands(server: i32) -> Vec<String> {
+    let helper = helper(server);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    loop {
+        let processes = all();
+        let mut family = vec![helper];
+        let mut known = 0;
+        while known < family.len() {
+            let parent = family[known];
+            let children = processes
+                .iter()
+                .filter(|process| process.parent == parent)
+                .map(|process| process.number);
+            family.extend(children);
+            known += 1;
+        }
+        let left: Vec<String> = processes
+            .into_iter()
+            .filter(|process| family[1..].contains(&process.number))
+            .map(|process| process.line)
+            .collect();
+        if left.is_empty() || Instant::now() > deadline {
+            return left;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
