@@ -1,11 +1,11 @@
 //! The helper that restricts itself and then becomes the command, or works on a database.
 //!
 //! The server never forks: it starts its own binary anew with `jail` as its only argument, and
-//! this helper is copied for each command ([`starter`]). The copy has one thread, and none of the
+//! this helper is copied for each command (`starter`). The copy has one thread, and none of the
 //! server's memory, descriptors or secrets; what it takes away from itself, the command never has:
 //!
 //! 1. a session of its own, limits, no capabilities, no way to gain any;
-//! 2. namespaces, where the machine has them: other files and processes are not there ([`view`]);
+//! 2. namespaces, where the machine has them: other files and processes are not there (`view`);
 //! 3. Landlock: only the files that the command may touch;
 //! 4. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last execveat of the program that
 //!    was opened before. What a command's arguments, scripts or files ask to be started has no
