@@ -7,6 +7,6 @@
 pub mod cli;
 pub mod config;
 pub mod http;
-pub mod nearest;
+pub use fileshed_core::nearest;
 pub mod openapi;
 pub mod ops;

@@ -9,6 +9,7 @@
 
 mod entry;
 mod error;
+mod rights;
 mod root;
 mod staging;
 mod sync;

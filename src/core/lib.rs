@@ -19,6 +19,7 @@
 pub mod bridge;
 pub mod caller;
 mod clock;
+pub mod directory;
 pub mod disk;
 mod error;
 pub mod exec;
@@ -28,14 +29,16 @@ pub mod inspect;
 pub mod ledger;
 pub mod lockedit;
 pub mod namespace;
+pub mod nearest;
 pub mod policy;
 pub mod random;
 pub mod settings;
+pub mod sharing;
 pub mod shed;
 pub mod text;
 pub mod zone;
 
-pub use caller::{Caller, Chat, Scope, UserId};
+pub use caller::{Caller, Chat, GroupClaim, Scope, UserId};
 pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use settings::Settings;

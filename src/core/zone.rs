@@ -6,4 +6,5 @@ mod room;
 
 pub use name::{ZoneError, ZoneName};
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
+pub(crate) use room::Shared;
 pub use room::{Home, Zone};

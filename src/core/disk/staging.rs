@@ -23,7 +23,7 @@ use super::{DiskError, Root, Target};
 use crate::zone::ZonePath;
 
 pub use directory::{Merge, StagedDirectory, StagedEntry};
-use effect::make_directories;
+pub(super) use effect::make_directories;
 pub(crate) use effect::{Installed, Removed, Renamed};
 pub(crate) use journal::Journal;
 pub(super) use remove::remove_tree;

@@ -5,7 +5,10 @@ use sha2::{Digest, Sha256};
 
 use super::LedgerError;
 
-const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/0001_registry.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../../migrations/0001_registry.sql"),
+    include_str!("../../../migrations/0003_groups.sql"),
+];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), LedgerError> {
