@@ -106,7 +106,7 @@ fn bare() {
 /// Everything between an operation and its outcome: judgement, helper, confinement, registry.
 fn confined(shed: &Shed) {
     let caller = Caller::default();
-    let zone = shed.zone(&caller, "storage").unwrap();
+    let zone = shed.zone(&caller, "storage", None).unwrap();
     let line = CommandLine {
         command: "true",
         ..CommandLine::default()

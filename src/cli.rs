@@ -16,9 +16,11 @@ use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
 use crate::openapi::{self, Toolset};
 
+mod group;
 mod log;
 mod token;
 
+pub use group::{Action as GroupAction, run as group};
 pub use log::init as log;
 pub use token::{Action, run as token};
 
@@ -38,6 +40,8 @@ pub enum Task {
     Doctor(Inputs),
     /// Work on personal tokens.
     Token(Inputs, Action),
+    /// Work on the groups of this server.
+    Group(Inputs, GroupAction),
     /// Become a confined command.
     Jail,
 }
@@ -120,6 +124,7 @@ pub fn command() -> Command {
         )
         .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
         .subcommand(token::command())
+        .subcommand(group::command())
         .subcommand(Command::new("jail").hide(true))
 }
 
@@ -146,6 +151,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap
         },
         Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
         Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
+        Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
         Some(("jail", _)) => Task::Jail,
         Some((_, matches)) => Task::Serve(inputs(matches)),
         None => Task::Serve(inputs(&matches)),

@@ -37,6 +37,10 @@ pub struct Config {
     pub header_user_name: HeaderName,
     /// How a gateway gives the user's mail address.
     pub header_user_email: HeaderName,
+    /// How a gateway names the ids of the user's groups.
+    pub header_group_ids: HeaderName,
+    /// How a gateway names the groups themselves.
+    pub header_group_names: HeaderName,
     /// How a gateway names the conversation.
     pub header_chat_id: HeaderName,
     /// Largest request body, in MiB.
@@ -68,6 +72,8 @@ impl Default for Config {
             header_user_id: HeaderName::from_static("x-openwebui-user-id"),
             header_user_name: HeaderName::from_static("x-openwebui-user-name"),
             header_user_email: HeaderName::from_static("x-openwebui-user-email"),
+            header_group_ids: HeaderName::from_static("x-openwebui-user-group-ids"),
+            header_group_names: HeaderName::from_static("x-openwebui-user-groups"),
             header_chat_id: HeaderName::from_static("x-openwebui-chat-id"),
             max_body_mb: 64,
             max_concurrent_calls: 64,

@@ -8,6 +8,6 @@ pub mod cli;
 pub mod config;
 pub mod content_type;
 pub mod http;
-pub mod nearest;
+pub use fileshed_core::nearest;
 pub mod openapi;
 pub mod ops;

@@ -30,6 +30,9 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Token(inputs, action) => {
             cli::token(&cli::open(&Effective::load(&inputs)?.config)?, &action)
         }
+        Task::Group(inputs, action) => {
+            cli::group(&cli::open(&Effective::load(&inputs)?.config)?, &action)
+        }
         Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
     }
 }

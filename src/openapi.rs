@@ -10,7 +10,7 @@ use fileshed_core::Code;
 use serde_json::{Map, Value, json};
 
 use crate::http::envelope;
-use crate::ops::{COMMON_ERRORS, Entry, OPERATIONS};
+use crate::ops::{Entry, OPERATIONS};
 
 /// Which operations a document holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,8 +111,8 @@ fn responses(entry: &Entry) -> Map<String, Value> {
         }}},
     });
     let mut failures: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for code in entry.errors.iter().chain(COMMON_ERRORS) {
-        for status in envelope::statuses(*code) {
+    for code in entry.codes() {
+        for status in envelope::statuses(code) {
             let codes = failures.entry(status.as_u16()).or_default();
             if !codes.contains(&code.as_str()) {
                 codes.push(code.as_str());

@@ -21,11 +21,16 @@ mod write;
 pub mod allowed_commands;
 pub mod convert_eol;
 pub mod copy_storage_to_documents;
+pub mod copy_to_group;
 pub mod create_file;
 pub mod delete;
 pub mod exec;
 pub mod file_type;
 pub mod force_unlock;
+pub mod group_chown;
+pub mod group_info;
+pub mod group_list;
+pub mod group_set_mode;
 pub mod help;
 pub mod hexdump;
 pub mod import;
@@ -94,6 +99,13 @@ pub const COMMON_ERRORS: &[Code] = &[
     Code::InternalApiError,
 ];
 
+/// Codes that every operation with the parameter `group` may answer.
+pub const GROUP_ERRORS: &[Code] = &[
+    Code::InvalidGroupId,
+    Code::GroupNotFound,
+    Code::GroupNotAvailable,
+];
+
 /// A success: data for programs, a sentence for the model.
 #[derive(Debug)]
 pub struct Reply<T> {
@@ -155,6 +167,27 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// Every code that it may answer.
+    pub fn codes(&self) -> impl Iterator<Item = Code> {
+        let groups = if self.takes_group() {
+            GROUP_ERRORS
+        } else {
+            &[]
+        };
+        [self.errors, groups, COMMON_ERRORS]
+            .into_iter()
+            .flatten()
+            .copied()
+    }
+
+    /// Whether it has the parameter `group`.
+    #[must_use]
+    pub fn takes_group(&self) -> bool {
+        !(self.request_schema)()["properties"]["group"].is_null()
+    }
+}
+
 fn call<O: Operation>(
     shed: &Shed,
     caller: &Caller,
@@ -196,6 +229,11 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<move_uploads_to_documents::MoveUploadsToDocuments>(),
     Entry::of::<copy_storage_to_documents::CopyStorageToDocuments>(),
     Entry::of::<move_documents_to_storage::MoveDocumentsToStorage>(),
+    Entry::of::<copy_to_group::CopyToGroup>(),
+    Entry::of::<group_list::GroupList>(),
+    Entry::of::<group_info::GroupInfo>(),
+    Entry::of::<group_set_mode::GroupSetMode>(),
+    Entry::of::<group_chown::GroupChown>(),
     Entry::of::<import::Import>(),
     Entry::of::<help::Help>(),
     Entry::of::<parameters::Parameters>(),

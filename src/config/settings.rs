@@ -40,6 +40,16 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.header_user_email,
     ),
     open(
+        "header_group_ids",
+        "Header with the ids of the user's groups, comma-separated",
+        |c| &mut c.header_group_ids,
+    ),
+    open(
+        "header_group_names",
+        "Header with their names in the same order, percent-encoded",
+        |c| &mut c.header_group_names,
+    ),
+    open(
         "header_chat_id",
         "Header that names the conversation",
         |c| &mut c.header_chat_id,
@@ -71,6 +81,11 @@ pub static SETTINGS: &[Setting] = &[
         "lock_max_age_hours",
         "Hours after which a locked edit expires",
         |c| &mut c.core.lock_max_age_hours,
+    ),
+    open(
+        "groups",
+        "Who says which groups there are: the command `fileshed group`, or the gateway",
+        |c| &mut c.core.groups,
     ),
     open(
         "group_default_mode",

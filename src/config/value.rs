@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use fileshed_core::settings::{
-    Destination, Durability, NamespaceStyle, NetworkMode, PublicUrl, SandboxPolicy, WriteMode,
+    Destination, Durability, GroupSource, NamespaceStyle, NetworkMode, PublicUrl, SandboxPolicy,
+    WriteMode,
 };
 use tracing::Level;
 
@@ -215,6 +216,7 @@ choice!(Durability, "relaxed" => Self::Relaxed, "strict" => Self::Strict);
 choice!(SandboxPolicy, "required" => Self::Required, "best_effort" => Self::BestEffort);
 choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" => Self::All);
 choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
+choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers);
 choice!(LogFormat, "plain" => Self::Plain, "json" => Self::Json);
 choice!(
     Level,

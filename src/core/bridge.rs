@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 
 use crate::disk::{Entry, Kind, Target, Totals, Weight};
-use crate::guard::{Crossing, Needs};
+use crate::guard::{Crossing, Needs, check_owner};
 use crate::history::CommitId;
 use crate::zone::{Zone, ZonePath};
 use crate::{Code, Error, Teach};
@@ -20,10 +20,12 @@ pub struct Bridge<'a> {
     pub from: &'a Zone<'a>,
     /// The zone that gets it.
     pub to: &'a Zone<'a>,
-    /// The parameter `src`.
+    /// Where it is.
     pub source: &'a str,
-    /// The parameter `dest`.
+    /// Where it goes.
     pub destination: &'a str,
+    /// The names of the parameters that say so.
+    pub parameters: (&'static str, &'static str),
     /// Whether it may take the place of a file, or of a directory, that is there.
     pub overwrite: bool,
     /// The caller's commit message.
@@ -55,7 +57,13 @@ impl Bridge<'_> {
         let entry = self.from.entry_itself(&source)?;
         let (weight, git) = self.weigh(&entry)?;
         if let Some(path) = git {
-            return Err(self.from.explain(BridgeError::Git { path }.into()));
+            return Err(self.from.explain(
+                BridgeError::Git {
+                    path,
+                    src: self.parameters.0,
+                }
+                .into(),
+            ));
         }
         let (target, replaced) = self.target(&entry, &destination)?;
         let leaves = Needs::remove(&entry, weight.totals);
@@ -82,6 +90,7 @@ impl Bridge<'_> {
         let entry = self.from.entry_itself(&source)?;
         let (weight, git) = self.weigh(&entry)?;
         let (target, replaced) = self.target(&entry, &destination)?;
+        check_owner(self.to, [target.path()])?;
         let more = weight.totals.bytes.saturating_sub(replaced.bytes);
         self.to.expect_room(more)?;
         let skip = |inside: &ZonePath| self.is_kept_back(inside);
@@ -106,8 +115,10 @@ impl Bridge<'_> {
     }
 
     fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {
-        let source = self.from.path_to_change("src", self.source)?;
-        let destination = self.to.path_to_change("dest", self.destination)?;
+        let source = self.from.path_to_change(self.parameters.0, self.source)?;
+        let destination = self
+            .to
+            .path_to_change(self.parameters.1, self.destination)?;
         Ok((source, destination))
     }
 
@@ -132,21 +143,22 @@ impl Bridge<'_> {
 
     /// The place for `entry`, and what is there now.
     fn target(&self, entry: &Entry, destination: &ZonePath) -> Result<(Target, Totals), Error> {
-        let target = self.to.destination("dest", destination)?;
+        let target = self.to.destination(self.parameters.1, destination)?;
         let Some(there) = target.entry() else {
             return Ok((target, Totals::default()));
         };
         let path = there.path().clone();
+        let (src, dest) = self.parameters;
         let fault = match (entry.kind(), there.kind()) {
             (_, Kind::Special | Kind::Symlink) => there.expect_file().err().map(Error::from),
             (Kind::Directory, Kind::File) if self.overwrite => {
-                Some(BridgeError::OntoFile { path }.into())
+                Some(BridgeError::OntoFile { path, src, dest }.into())
             }
             (Kind::File, Kind::Directory) => {
                 let inside = path.join(entry.path().name().unwrap_or_default());
-                Some(BridgeError::OntoDirectory { path, inside }.into())
+                Some(BridgeError::OntoDirectory { path, inside, dest }.into())
             }
-            _ if !self.overwrite => Some(BridgeError::Exists { path }.into()),
+            _ if !self.overwrite => Some(BridgeError::Exists { path, dest }.into()),
             _ => None,
         };
         if let Some(error) = fault {
@@ -171,30 +183,40 @@ impl Bridge<'_> {
 #[derive(Debug, thiserror::Error)]
 pub enum BridgeError {
     /// Something has the name, and was not to be replaced.
-    #[error("`dest` exists already: `{path}`")]
+    #[error("`{dest}` exists already: `{path}`")]
     Exists {
         /// What is there.
         path: ZonePath,
+        /// The parameter that names it.
+        dest: &'static str,
     },
     /// A directory has the name that a file was to get.
-    #[error("`dest` is a directory: `{path}`")]
+    #[error("`{dest}` is a directory: `{path}`")]
     OntoDirectory {
         /// The directory.
         path: ZonePath,
         /// The file in it.
         inside: ZonePath,
+        /// The parameter that names it.
+        dest: &'static str,
     },
     /// A file has the name that a directory was to get.
-    #[error("`src` is a directory, and `dest` is a file: `{path}`")]
+    #[error("`{src}` is a directory, and `{dest}` is a file: `{path}`")]
     OntoFile {
         /// The file.
         path: ZonePath,
+        /// The parameter that names the directory.
+        src: &'static str,
+        /// The parameter that names it.
+        dest: &'static str,
     },
     /// The history of another repository cannot lie in a zone that has its own.
-    #[error("`src` holds `{path}`, which a zone with a history of its own does not take")]
+    #[error("`{src}` holds `{path}`, which a zone with a history of its own does not take")]
     Git {
         /// The repository.
         path: ZonePath,
+        /// The parameter that names what holds it.
+        src: &'static str,
     },
 }
 
@@ -209,27 +231,30 @@ impl Teach for BridgeError {
 
     fn hint(&self) -> String {
         match self {
-            Self::Exists { .. } => {
-                "repeat the call with overwrite=true to replace it, or choose another dest"
-                    .to_owned()
+            Self::Exists { dest, .. } => {
+                format!(
+                    "repeat the call with overwrite=true to replace it, or choose another {dest}"
+                )
             }
-            Self::OntoDirectory { inside, .. } => {
-                format!("name the file in it: dest=\"{inside}\"")
+            Self::OntoDirectory { inside, dest, .. } => {
+                format!("name the file in it: {dest}=\"{inside}\"")
             }
-            Self::OntoFile { path } => {
-                format!("choose another dest, or delete the file with shed_delete(path=\"{path}\")")
+            Self::OntoFile { path, dest, .. } => {
+                format!(
+                    "choose another {dest}, or delete the file with shed_delete(path=\"{path}\")"
+                )
             }
-            Self::Git { path } => {
+            Self::Git { path, .. } => {
                 format!("delete it first with shed_delete(path=\"{path}\"), or take single files")
             }
         }
     }
 
     fn details(&self) -> Map<String, Value> {
-        let (Self::Exists { path }
+        let (Self::Exists { path, .. }
         | Self::OntoDirectory { path, .. }
-        | Self::OntoFile { path }
-        | Self::Git { path }) = self;
+        | Self::OntoFile { path, .. }
+        | Self::Git { path, .. }) = self;
         Map::from_iter([("path".to_owned(), path.display().into())])
     }
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
+use crate::directory::GroupId;
 use crate::{Code, Teach};
 
 /// Longest user identifier that is taken, in bytes.
@@ -115,6 +116,15 @@ impl Cancellation {
     }
 }
 
+/// A group that a gateway says its caller is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupClaim {
+    /// The id.
+    pub id: GroupId,
+    /// The name, where it was sent too.
+    pub name: Option<String>,
+}
+
 /// One caller of one call.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
@@ -128,6 +138,9 @@ pub struct Caller {
     pub chat: Chat,
     /// What the credential allows.
     pub scope: Scope,
+    /// The groups that a trusted gateway names; asked for only where the directory of groups is
+    /// `headers`.
+    pub groups: Vec<GroupClaim>,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
 }

@@ -10,6 +10,7 @@
 mod directory;
 mod entry;
 mod error;
+mod rights;
 mod root;
 mod staging;
 mod stamp;

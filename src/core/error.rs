@@ -236,6 +236,18 @@ impl Error {
         self.with_detail("zone", zone)
     }
 
+    /// Says which group the failure was met in: in the calls of the hint and as a fact.
+    #[must_use]
+    pub fn in_group(mut self, group: &str) -> Self {
+        let named = Value::from(group);
+        for parameter in ["path", "cmd"] {
+            let call = format!("(zone=\"group\", {parameter}=");
+            let whole = format!("(zone=\"group\", group={named}, {parameter}=");
+            self.0.hint = self.0.hint.replace(&call, &whole);
+        }
+        self.with_detail("group", group)
+    }
+
     /// Adds a fact for programs, unless the failure already has one of that name.
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {

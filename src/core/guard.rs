@@ -2,18 +2,23 @@
 //!
 //! A [`Writer`] has the caller's turn: within one zone, changes happen one after the other, so
 //! that what was read is still there when it is replaced. [`Writer::guard`] then asks, always in
-//! this order, policy (file size), locked edits and quota, and yields a [`Permit`]. Effects exist
+//! this order, policy (file size), locked edits, ownership and quota, and yields a [`Permit`]. Effects exist
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
 mod crossing;
 mod lock;
+mod owner;
 mod permit;
 pub(crate) mod queue;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
 pub use crossing::{Crossing, Passage};
 pub use lock::LockError;
 pub(crate) use lock::{check as check_lock, holder};
+pub(crate) use owner::check as check_owner;
+pub use owner::{ModeError, PermissionError, parse_mode};
 pub use permit::{Change, Needs, Permit, SizeError, Writer};
 pub use queue::BusyError;
+pub(crate) use transaction::Stand;

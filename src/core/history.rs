@@ -18,6 +18,7 @@ mod content;
 mod error;
 mod isolation;
 mod repository;
+mod restore;
 mod stat_cache;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use tree::Edits;
 pub use author::Author;
 pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
 pub use error::HistoryError;
+pub(crate) use restore::{Found, Position};
 
 /// A text as a commit message: one line, of a readable length.
 pub(crate) fn subject(text: &str) -> String {
@@ -142,7 +144,18 @@ impl History {
         when: Timestamp,
     ) -> Result<Captured, HistoryError> {
         repository::restore_gitfile(&self.parent, &self.data)?;
-        let mut comparison = self.compare()?;
+        self.capture_found(Found(self.compare()?), message, author, when)
+    }
+
+    /// Commits what was found to differ.
+    pub(crate) fn capture_found(
+        &self,
+        found: Found,
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Captured, HistoryError> {
+        let Found(mut comparison) = found;
         let changed = comparison.changes();
         let totals = comparison.totals;
         let writer = self.writer(changed.len())?;

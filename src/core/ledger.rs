@@ -4,9 +4,11 @@
 //! tokens, space used, changes under way, ownership. Every statement is short; a database that is
 //! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
+mod groups;
 mod intents;
 mod links;
 mod locks;
+mod ownership;
 mod schema;
 mod tokens;
 
@@ -20,10 +22,13 @@ use serde_json::{Map, Value};
 use crate::settings::Durability;
 use crate::{Code, Teach};
 
+pub(crate) use groups::LocalGroup;
 pub(crate) use intents::Plan;
 pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
 pub(crate) use links::LinkRow;
 pub use locks::Lock;
+pub(crate) use ownership::{Act, Deed, Ownership, Record};
+
 pub use tokens::{NewToken, Token, Tokens};
 
 /// File name of the registry below the data directory, as the original Fileshed has it.

@@ -297,7 +297,7 @@ mod tests {
         };
         let shed = Shed::open_at(settings, clock.clone()).expect("a shed");
         let caller = Caller::default();
-        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let zone = shed.zone(&caller, "storage", None).expect("a zone");
         let make = || {
             let link = shed
                 .links()
@@ -321,7 +321,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let shed = Shed::open(Settings::new(directory.path())).expect("a shed");
         let caller = Caller::default();
-        let zone = shed.zone(&caller, "storage").expect("a zone");
+        let zone = shed.zone(&caller, "storage", None).expect("a zone");
         let make = || {
             let link = shed
                 .links()

@@ -7,7 +7,7 @@
 
 use crate::disk::{Root, Target};
 use crate::exec::{self, CommandLine, Ran};
-use crate::guard::{LockError, Needs, SizeError, holder};
+use crate::guard::{LockError, Needs, SizeError, check_owner, holder};
 use crate::history::CommitId;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
@@ -45,6 +45,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
     let path = entry.path().clone();
+    check_owner(zone, [&path])?;
     let _turn = zone.turn()?;
     let ledger = zone.shed.ledger();
     let (home, name) = (&zone.home.key, zone.name.as_str());

@@ -89,6 +89,27 @@ impl WriteMode {
             Self::OwnerReadOnly => "owner_ro",
         }
     }
+
+    /// Reads a name written by [`WriteMode::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "owner" => Some(Self::Owner),
+            "group" => Some(Self::Group),
+            "owner_ro" => Some(Self::OwnerReadOnly),
+            _ => None,
+        }
+    }
+}
+
+/// Who says which groups there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupSource {
+    /// The registry: `fileshed group create`.
+    #[default]
+    Local,
+    /// The gateway, with each call.
+    Headers,
 }
 
 /// Everything that the core is told.
@@ -122,6 +143,8 @@ pub struct Settings {
     pub exec_max_total: u64,
     /// What happens where the kernel cannot confine commands.
     pub exec_sandbox: SandboxPolicy,
+    /// Who says which groups there are.
+    pub groups: GroupSource,
     /// Mode of new files in a group.
     pub group_default_mode: WriteMode,
     /// Which network the commands see.
@@ -173,6 +196,7 @@ impl Settings {
             exec_max_per_user: 4,
             exec_max_total: 32,
             exec_sandbox: SandboxPolicy::default(),
+            groups: GroupSource::default(),
             group_default_mode: WriteMode::default(),
             network_mode: NetworkMode::default(),
             network_allow: Vec::new(),

@@ -19,7 +19,7 @@ use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
 use crate::settings::MEBIBYTE;
 use crate::transfer::{Traffic, Transit};
-use crate::zone::{Home, Zone, ZoneError, ZoneName};
+use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings};
 
 pub use health::{Check, CheckState, Sandbox};
@@ -27,6 +27,9 @@ use instance::Instance;
 
 /// Directory of the one workspace of shared mode.
 const SHARED: &str = "shared";
+
+/// Directory of all groups.
+const GROUPS: &str = "groups";
 
 /// Directory of a zone's files, beside what belongs to them.
 const DATA: &str = "data";
@@ -140,9 +143,43 @@ impl Shed {
         Ok(self.traffic.begin(&home, per_user, in_all)?)
     }
 
-    /// The caller's zone, ready to use. `zone` is the parameter of that name.
-    pub fn zone<'a>(&'a self, caller: &'a Caller, zone: &str) -> Result<Zone<'a>, Error> {
-        self.personal_zone(caller, ZoneName::parse(zone)?)
+    /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
+    pub fn zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: &str,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.zone_of_parameter(caller, "zone", zone, group)
+    }
+
+    /// The zone of one of the caller's groups, ready to use.
+    pub fn group_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        let group = self.group(caller, group)?;
+        let key = format!("{GROUPS}/{}", group.id.as_str());
+        let home = Home {
+            root: self.data.subdirectory(&key)?,
+            key,
+            limit: self.settings.quota_per_group_mb * MEBIBYTE,
+            zones: &ZoneName::SHARED,
+        };
+        self.make_ready(&home)?;
+        Ok(Zone {
+            shed: self,
+            caller,
+            name: ZoneName::Group,
+            base: home.root.try_clone()?,
+            data: home.root.subdirectory(DATA)?,
+            home,
+            group: Some(Shared {
+                group,
+                mode: self.settings.group_default_mode,
+            }),
+        })
     }
 
     /// The same for a parameter of another name.
@@ -151,8 +188,12 @@ impl Shed {
         caller: &'a Caller,
         parameter: &'static str,
         zone: &str,
+        group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
-        self.personal_zone(caller, ZoneName::parse_parameter(parameter, zone)?)
+        match ZoneName::parse_parameter(parameter, zone)? {
+            ZoneName::Group => self.group_zone(caller, group),
+            personal => self.personal_zone(caller, personal),
+        }
     }
 
     /// Space of each of the caller's zones.
@@ -170,7 +211,7 @@ impl Shed {
     ) -> Result<Zone<'a>, Error> {
         let home = self.home(caller)?;
         self.make_ready(&home)?;
-        let directory = name.directory().ok_or(ZoneError::NoGroups)?;
+        let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
         let (base, data) = if name == ZoneName::Uploads {
             let chat = self.pepper.chat_directory(&caller.chat);
             let base = home.root.subdirectory(&format!("{directory}/{chat}"))?;
@@ -187,6 +228,7 @@ impl Shed {
             home,
             base,
             data,
+            group: None,
         })
     }
 
@@ -214,6 +256,7 @@ impl Shed {
             root: self.data.subdirectory(&key)?,
             key,
             limit: self.settings.quota_per_user_mb * MEBIBYTE,
+            zones: &ZoneName::PERSONAL,
         })
     }
 

@@ -7,4 +7,5 @@ mod room;
 pub use name::{ZoneError, ZoneName};
 pub(crate) use path::is_reserved;
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
+pub(crate) use room::Shared;
 pub use room::{Home, Zone};

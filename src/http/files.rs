@@ -46,6 +46,7 @@ struct Asked {
     zone: Option<String>,
     path: Option<String>,
     chat: Option<String>,
+    group: Option<String>,
     message: Option<String>,
     overwrite: Option<String>,
     inline: Option<String>,

@@ -8,7 +8,9 @@
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use fileshed_core::{Caller, Chat, Error, Shed, UserId};
+use fileshed_core::directory::GroupId;
+use fileshed_core::settings::GroupSource;
+use fileshed_core::{Caller, Chat, Error, GroupClaim, Shed, UserId};
 use percent_encoding::percent_decode_str;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
@@ -37,6 +39,8 @@ pub struct Gate {
     user_name: HeaderName,
     user_email: HeaderName,
     chat_id: HeaderName,
+    /// Ids and names of groups, where the gateway is asked for them.
+    groups: Option<(HeaderName, HeaderName)>,
 }
 
 /// What a request claims about itself.
@@ -69,6 +73,10 @@ impl Gate {
             user_name: config.header_user_name.clone(),
             user_email: config.header_user_email.clone(),
             chat_id: config.header_chat_id.clone(),
+            groups: (config.core.groups == GroupSource::Headers).then(|| {
+                let names = config.header_group_names.clone();
+                (config.header_group_ids.clone(), names)
+            }),
         }
     }
 
@@ -108,6 +116,7 @@ impl Gate {
         let mut caller = Caller::known(user, self.chat(headers)?);
         caller.name = personal(headers, &self.user_name, true)?;
         caller.email = personal(headers, &self.user_email, false)?;
+        caller.groups = self.group_claims(headers)?;
         Ok(Claim::Known(caller))
     }
 
@@ -125,6 +134,26 @@ impl Gate {
             }),
             (one, other) => Ok(one.or(other)),
         }
+    }
+
+    /// The groups that the gateway names: ids, and names where there is one for each id.
+    fn group_claims(&self, headers: &HeaderMap) -> Result<Vec<GroupClaim>, IdentityError> {
+        let Some((header, names)) = &self.groups else {
+            return Ok(Vec::new());
+        };
+        let (ids, given) = (list(headers, header)?, list(headers, names)?);
+        // A name with a comma that was not encoded makes two: then no name is sure.
+        let sure = given.len() == ids.len();
+        let mut given = given.into_iter();
+        let claim = |id: String| {
+            Ok(GroupClaim {
+                id: GroupId::parse(&id).map_err(|_| IdentityError::Group {
+                    header: header.clone(),
+                })?,
+                name: given.next().filter(|name| sure && !name.is_empty()),
+            })
+        };
+        ids.into_iter().map(claim).collect()
     }
 
     fn chat(&self, headers: &HeaderMap) -> Result<Chat, IdentityError> {
@@ -227,6 +256,25 @@ fn personal(
         return Err(refused());
     }
     Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A list in a header: comma-separated, each item percent-encoded where it has to be.
+fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
+    let text = single(headers, name)?.unwrap_or_default();
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',')
+        .map(|item| {
+            let item = percent_decode_str(item.trim()).decode_utf8();
+            item.ok()
+                .filter(|item| item.len() <= TEXT_MAX_BYTES && !item.chars().any(char::is_control))
+                .map(std::borrow::Cow::into_owned)
+                .ok_or_else(|| IdentityError::NotText {
+                    header: name.clone(),
+                })
+        })
+        .collect()
 }
 
 fn digest(text: &str) -> [u8; 32] {

@@ -70,6 +70,7 @@ impl Way {
             to: &to,
             source: &request.src,
             destination: &request.dest,
+            parameters: ("src", "dest"),
             overwrite: request.overwrite,
             message: request.message.as_deref(),
             operation: self.operation,

@@ -30,8 +30,10 @@ pub struct Request {
     path: String,
     #[schema(value_type = Option<LineEndParameter>)]
     to: Option<String>,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What changed.
@@ -60,6 +62,7 @@ impl Operation for ConvertEol {
         Code::ProtectedPath,
         Code::InvalidPath,
         Code::FileLocked,
+        Code::PermissionDenied,
         Code::FileTooLarge,
         Code::QuotaExceeded,
     ];
@@ -68,7 +71,7 @@ impl Operation for ConvertEol {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let ends = match choice(
             "to",
             request.to.as_deref(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::choice;
-use super::vocabulary::{ContentFormatParameter, ZoneParameter};
+use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
 use super::{Operation, Reply, write};
 
 /// See the module.
@@ -34,8 +34,13 @@ pub struct Request {
     /// For bytes; default hex
     #[schema(value_type = Option<ContentFormatParameter>)]
     content_format: Option<String>,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
+    /// Of a new file in a group
+    #[schema(value_type = Option<ModeParameter>)]
+    mode: Option<String>,
 }
 
 /// What was written.
@@ -56,6 +61,8 @@ pub struct Response {
     safe_mode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     content_format: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
 }
 
 impl Operation for CreateFile {
@@ -72,7 +79,9 @@ impl Operation for CreateFile {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(request.mode.as_deref())?;
         let bytes = choice(
             "file_type",
             request.file_type.as_deref(),
@@ -105,6 +114,7 @@ impl Operation for CreateFile {
                 file_size: written.size,
                 safe_mode: true,
                 content_format: bytes.then(|| format.as_str()),
+                group: zone.group().map(|group| group.name.clone()),
             },
             message,
         ))

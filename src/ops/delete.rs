@@ -18,8 +18,10 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was removed.
@@ -43,13 +45,14 @@ impl Operation for Delete {
         Code::ProtectedPath,
         Code::InvalidPath,
         Code::FileLocked,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     type Request = Request;
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let writer = zone.remover(Self::ID)?;
         let entry = zone.entry_itself(&path)?;

@@ -33,6 +33,8 @@ pub struct Request {
     redirect_stderr_to_stdout: bool,
     #[serde(default)]
     allow_zone_in_path: bool,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// How the command ended.
@@ -75,6 +77,7 @@ impl Operation for Exec {
         Code::InvalidPath,
         Code::NotAFile,
         Code::FileLocked,
+        Code::PermissionDenied,
         Code::FileTooLarge,
         Code::QuotaExceeded,
         Code::ExecError,
@@ -88,7 +91,7 @@ impl Operation for Exec {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let ran = exec::run(
             &zone,
             &CommandLine {

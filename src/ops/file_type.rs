@@ -19,6 +19,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What is there.
@@ -62,7 +64,7 @@ impl Operation for FileType {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let entry = zone.entry(&path)?;
         if entry.kind() == Kind::Directory {

@@ -17,6 +17,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was dropped.
@@ -43,7 +45,7 @@ impl Operation for ForceUnlock {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let lock = lockedit::force_unlock(&zone, &path)?;
         let message = format!(

@@ -31,6 +31,8 @@ pub struct Request {
     offset: Option<i64>,
     /// 1 to 4096 bytes, default 256
     length: Option<i64>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The bytes.
@@ -65,7 +67,7 @@ impl Operation for Hexdump {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = request.offset.unwrap_or(0);
         if offset < 0 {

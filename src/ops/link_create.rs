@@ -51,6 +51,7 @@ impl Operation for LinkCreate {
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
+        Code::ZoneForbidden,
         Code::FileNotFound,
         Code::NotAFile,
         Code::PathEscape,
@@ -73,7 +74,7 @@ impl Operation for LinkCreate {
             (None, true) => ZoneName::Uploads.as_str(),
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = shed.zone(caller, zone)?;
+        let zone = shed.personal_zone(caller, ZoneName::parse(zone)?)?;
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,
             (None, true) => ".",

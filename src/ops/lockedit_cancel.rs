@@ -17,6 +17,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was dropped.
@@ -47,7 +49,7 @@ impl Operation for LockeditCancel {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let path = edit.path().as_str().to_owned();

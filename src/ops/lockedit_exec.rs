@@ -23,6 +23,8 @@ pub struct Request {
     #[serde(default)]
     args: Vec<String>,
     timeout: Option<i64>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// How the command ended.
@@ -61,7 +63,7 @@ impl Operation for LockeditExec {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let ran = edit.run(&CommandLine {

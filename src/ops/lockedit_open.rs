@@ -17,6 +17,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The working copy.
@@ -46,13 +48,14 @@ impl Operation for LockeditOpen {
         Code::FileNotFound,
         Code::NotAFile,
         Code::FileLocked,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     type Request = Request;
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let (edit, content) = lockedit::open(&zone, &path)?;
         let size = content.bytes.len() as u64;

@@ -20,6 +20,8 @@ pub struct Request {
     content: String,
     #[serde(default)]
     append: bool,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The working copy.
@@ -53,7 +55,7 @@ impl Operation for LockeditOverwrite {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let mut content = if request.append {

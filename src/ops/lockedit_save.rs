@@ -17,8 +17,10 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The saved file.
@@ -44,6 +46,7 @@ impl Operation for LockeditSave {
         Code::PathStartsWithZone,
         Code::NotInEditMode,
         Code::FileLocked,
+        Code::PermissionDenied,
         Code::FileTooLarge,
         Code::QuotaExceeded,
     ];
@@ -52,7 +55,7 @@ impl Operation for LockeditSave {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let path = edit.path().as_str().to_owned();

@@ -59,7 +59,7 @@ impl Operation for Parameters {
 
     fn run(
         shed: &Shed,
-        _caller: &Caller,
+        caller: &Caller,
         _request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error> {
         let settings = shed.settings();
@@ -81,8 +81,7 @@ impl Operation for Parameters {
             info: Info {
                 network_enabled: settings.network_mode != NetworkMode::Disabled,
                 network_upload_allowed: settings.network_mode == NetworkMode::All,
-                // No directory of groups is connected yet.
-                groups_available: false,
+                groups_available: caller.user.is_some(),
             },
         };
         Ok(Reply::new(data, "Limits and switches of this server"))

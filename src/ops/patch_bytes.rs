@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::vocabulary::{ContentFormatParameter, ZoneParameter};
+use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
 use super::{Operation, Reply, write};
 
 /// See the module.
@@ -45,8 +45,13 @@ pub struct Request {
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
     safe: bool,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
+    /// Of a new file in a group
+    #[schema(value_type = Option<ModeParameter>)]
+    mode: Option<String>,
 }
 
 /// What was written.
@@ -65,6 +70,8 @@ pub struct Response {
     content_format: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     offset: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
 }
 
 impl Operation for PatchBytes {
@@ -81,6 +88,8 @@ impl Operation for PatchBytes {
         Code::ProtectedPath,
         Code::InvalidPath,
         Code::FileLocked,
+        Code::PermissionDenied,
+        Code::InvalidMode,
         Code::FileTooLarge,
         Code::QuotaExceeded,
     ];
@@ -97,7 +106,9 @@ impl Operation for PatchBytes {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(request.mode.as_deref())?;
         let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;
         let content = decode(&request.content, format)?;
         let edit = BytesEdit {
@@ -143,6 +154,7 @@ impl Operation for PatchBytes {
                 safe_mode: request.safe,
                 content_format: format.as_str(),
                 offset: request.offset,
+                group: zone.group().map(|group| group.name.clone()),
             },
             message,
         ))

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::{ModeParameter, ZoneParameter};
 use super::{Operation, Reply, write};
 
 /// See the module.
@@ -51,8 +51,13 @@ pub struct Request {
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
     safe: bool,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
+    /// Of a new file in a group
+    #[schema(value_type = Option<ModeParameter>)]
+    mode: Option<String>,
 }
 
 /// What was written.
@@ -67,6 +72,8 @@ pub struct Response {
     safe_mode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern_matches: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<String>,
 }
 
 impl Operation for PatchText {
@@ -89,7 +96,9 @@ impl Operation for PatchText {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(request.mode.as_deref())?;
         let edit = TextEdit {
             position: Position::parse(request.position.as_deref().unwrap_or("end"))?,
             content: &request.content,
@@ -139,6 +148,7 @@ impl Operation for PatchText {
                 file_size: written.size,
                 safe_mode: request.safe,
                 pattern_matches: (pattern_matches > 0).then_some(pattern_matches),
+                group: zone.group().map(|group| group.name.clone()),
             },
             message,
         ))

@@ -19,8 +19,10 @@ pub struct Request {
     old_path: String,
     /// Nothing may be there yet
     new_path: String,
-    /// Commit message (documents)
+    /// Commit message
     message: Option<String>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What moved.
@@ -46,6 +48,7 @@ impl Operation for Rename {
         Code::ProtectedPath,
         Code::InvalidPath,
         Code::FileLocked,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
@@ -53,7 +56,7 @@ impl Operation for Rename {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_change("new_path", &request.new_path)?;
         let writer = zone.writer(Self::ID)?;

@@ -62,6 +62,8 @@ pub struct Request {
     decimal: Option<String>,
     skip_rows: Option<i64>,
     has_header: Option<bool>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was found or done.
@@ -152,6 +154,7 @@ impl Operation for Sqlite {
         Code::CsvEmpty,
         Code::CsvParseError,
         Code::CsvTooWide,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "shop.db", "query": "CREATE TABLE IF NOT EXISTS sales (item TEXT, amount REAL)"}"#,
@@ -180,7 +183,7 @@ impl Operation for Sqlite {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
         let if_exists = choice(

@@ -30,6 +30,8 @@ pub struct Request {
     path: Option<String>,
     /// 1 to 10, default 3
     depth: Option<i64>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The drawing.
@@ -62,7 +64,7 @@ impl Operation for Tree {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", request.path.as_deref().unwrap_or("."))?;
         let depth = request.depth.unwrap_or(3);
         if depth < 0 {

@@ -30,6 +30,8 @@ pub struct Request {
     /// Zone of src, if not zone
     #[schema(value_type = Option<ZoneParameter>)]
     src_zone: Option<String>,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was unpacked.
@@ -64,6 +66,7 @@ impl Operation for Unzip {
         Code::FileLocked,
         Code::FileTooLarge,
         Code::QuotaExceeded,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes.zip"}"#,
@@ -73,10 +76,11 @@ impl Operation for Unzip {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let group = request.group.as_deref();
+        let zone = shed.zone(caller, &request.zone, group)?;
         let from = match &request.src_zone {
-            Some(src_zone) => shed.zone_of_parameter(caller, "src_zone", src_zone)?,
-            None => shed.zone(caller, &request.zone)?,
+            Some(src_zone) => shed.zone_of_parameter(caller, "src_zone", src_zone, group)?,
+            None => shed.zone(caller, &request.zone, group)?,
         };
         let source = from.path("src", &request.src)?;
         let destination = match &request.dest {

@@ -14,6 +14,27 @@ pub(super) enum ZoneParameter {
     Uploads,
     Storage,
     Documents,
+    Group,
+}
+
+/// A zone of the caller's own.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum PersonalZoneParameter {
+    Uploads,
+    Storage,
+    Documents,
+}
+
+/// The parameter `mode`.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum ModeParameter {
+    Owner,
+    Group,
+    OwnerRo,
 }
 
 /// The parameter `content_format`.

@@ -19,6 +19,8 @@ pub(super) const ERRORS: &[Code] = &[
     Code::ProtectedPath,
     Code::InvalidPath,
     Code::FileLocked,
+    Code::PermissionDenied,
+    Code::InvalidMode,
     Code::FileTooLarge,
     Code::QuotaExceeded,
 ];
@@ -35,6 +37,8 @@ pub(super) const ERRORS_OF_EDITS: &[Code] = &[
     Code::ProtectedPath,
     Code::InvalidPath,
     Code::FileLocked,
+    Code::PermissionDenied,
+    Code::InvalidMode,
     Code::FileTooLarge,
     Code::QuotaExceeded,
 ];

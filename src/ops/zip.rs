@@ -24,6 +24,8 @@ pub struct Request {
     dest: Option<String>,
     #[serde(default)]
     include_empty_dirs: bool,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What was packed.
@@ -58,6 +60,7 @@ impl Operation for Zip {
         Code::FileLocked,
         Code::FileTooLarge,
         Code::QuotaExceeded,
+        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes"}"#,
@@ -67,7 +70,7 @@ impl Operation for Zip {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => zone.path_to_change("dest", dest)?,

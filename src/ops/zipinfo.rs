@@ -21,6 +21,8 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     path: String,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// What it says it has.
@@ -70,7 +72,7 @@ impl Operation for Zipinfo {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
         let entries = listing.files + listing.directories;

@@ -37,7 +37,7 @@ fn race(zone: &'static str, directory: &str) {
         ..Caller::default()
     };
     let home = data.join("users/ada");
-    shed.zone(&caller, zone).unwrap();
+    shed.zone(&caller, zone, None).unwrap();
     let field = Field::new(
         &home.join(directory).join("data"),
         &data.join("users/grace").join(directory).join("data"),
@@ -55,7 +55,7 @@ fn race(zone: &'static str, directory: &str) {
                     let mut tally = Tally::default();
                     let mut round = 0;
                     while field.goes_on() {
-                        let zone = shed.zone(caller, zone).unwrap();
+                        let zone = shed.zone(caller, zone, None).unwrap();
                         work(&zone, &mut tally, round);
                         round += 1;
                     }
@@ -80,7 +80,7 @@ fn race(zone: &'static str, directory: &str) {
         assert!(!crate::field::contains(&history, NAME));
     }
     // The ledger, too, is in order: nothing waits for a repair, and space is what a walk finds.
-    run_one(&shed.zone(&caller, zone).unwrap(), "touch", &["last"]).unwrap();
+    run_one(&shed.zone(&caller, zone, None).unwrap(), "touch", &["last"]).unwrap();
     let usage = shed.usage(&caller).unwrap();
     let usage = usage.iter().find(|usage| usage.zone == zone).unwrap();
     assert!(usage.totals.bytes < LARGE, "{usage:?}");

@@ -80,9 +80,17 @@ pub(crate) struct Repository {
 impl Repository {
     /// The repository of the documents below a home.
     pub(crate) fn of(home: &Path) -> Self {
+        Self::at(
+            &home.join("Documents/repo.git"),
+            &home.join("Documents/data"),
+        )
+    }
+
+    /// The repository in one place, of the files in another.
+    pub(crate) fn at(git_dir: &Path, work_tree: &Path) -> Self {
         Self {
-            git_dir: home.join("Documents/repo.git"),
-            work_tree: home.join("Documents/data"),
+            git_dir: git_dir.to_owned(),
+            work_tree: work_tree.to_owned(),
         }
     }
 

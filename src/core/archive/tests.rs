@@ -37,7 +37,7 @@ fn stream(most: usize) -> (Result<u64, Code>, Vec<u8>) {
     let base = TempDir::new().expect("a directory");
     let shed = Shed::open(Settings::new(base.path())).expect("opens");
     let caller = Caller::shared(Chat::default());
-    let zone = shed.zone(&caller, "storage").expect("a zone");
+    let zone = shed.zone(&caller, "storage", None).expect("a zone");
     let data = base.path().join("shared/Storage/data/tree");
     std::fs::create_dir_all(data.join("below")).expect("made");
     for number in 0..200 {

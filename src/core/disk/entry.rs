@@ -117,6 +117,11 @@ impl Entry {
         self.mode
     }
 
+    /// What the kernel knows it by, whatever its name; nothing where it is gone.
+    pub(crate) fn inode(&self) -> Result<Option<u64>, DiskError> {
+        Ok(self.place.stat()?.map(|stat| stat.st_ino))
+    }
+
     /// The place, for effects.
     pub(crate) fn place(&self) -> &Place {
         &self.place

@@ -24,8 +24,9 @@ use super::{DiskError, Kind, Root, Target};
 use crate::zone::ZonePath;
 
 pub use directory::{Merge, StagedDirectory, StagedEntry};
+pub(super) use effect::make_directories;
+use effect::move_place;
 pub(crate) use effect::{Installed, Removed, Renamed};
-use effect::{make_directories, move_place};
 pub(crate) use journal::Journal;
 pub(super) use remove::remove_tree;
 

@@ -252,7 +252,7 @@ impl<'a> Run<'a> {
             .get(invocation.command)
             .ok_or_else(not_installed)?;
         let _slot = shed.slots().take(
-            &self.zone.home.key,
+            &shed.namespace(self.zone.caller()),
             self.settings.exec_max_per_user,
             self.settings.exec_max_total,
         )?;

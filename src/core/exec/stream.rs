@@ -5,7 +5,7 @@ use std::fs::File;
 use super::child::Sink;
 use crate::Error;
 use crate::disk::{DiskError, Staged, Target};
-use crate::guard::{Needs, SizeError, check_lock};
+use crate::guard::{Needs, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 
 /// A file of the zone that gets a stream, checked before the command runs.
@@ -26,8 +26,9 @@ impl StreamFile {
     ) -> Result<Self, Error> {
         zone.expect_writable()?;
         let path = zone.path_to_change(parameter, path)?;
-        zone.target(parameter, &path)?;
+        let target = zone.target(parameter, &path)?;
         check_lock(zone, &path)?;
+        check_owner(zone, [target.path()])?;
         Ok(Self {
             operation,
             parameter,

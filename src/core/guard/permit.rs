@@ -4,14 +4,14 @@ mod in_place;
 
 use serde_json::{Map, Value};
 
-use super::lock;
 use super::queue::Turn;
+use super::{lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
     Totals, Vacancy, Weight,
 };
 use crate::history::{Author, CommitId};
-use crate::ledger::{Intent, Plan};
+use crate::ledger::{Act, Deed, Intent, Plan};
 use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Code, Error, Teach};
@@ -27,6 +27,21 @@ pub struct Needs {
     largest: Option<(ZonePath, u64)>,
     /// The locked edit that this change ends; it is not in its own way.
     ends_lock: bool,
+    course: Course,
+}
+
+/// How the paths of a change change.
+#[derive(Clone, Copy, Debug, Default)]
+enum Course {
+    /// Where they lie, if at all.
+    #[default]
+    Touched,
+    /// By what arrives: known when it does.
+    Arriving,
+    /// They go.
+    Removed,
+    /// The first becomes the second.
+    Renamed,
 }
 
 impl Needs {
@@ -38,6 +53,7 @@ impl Needs {
             files: i64::from(target.entry().is_none()),
             largest: Some((target.path().clone(), size)),
             ends_lock: false,
+            course: Course::Arriving,
         }
     }
 
@@ -57,6 +73,7 @@ impl Needs {
                 (path, *size)
             }),
             ends_lock: false,
+            course: Course::Arriving,
         }
     }
 
@@ -76,6 +93,7 @@ impl Needs {
             files: weight.totals.files as i64,
             largest: merge.largest(),
             ends_lock: false,
+            course: Course::Arriving,
         }
     }
 
@@ -85,6 +103,7 @@ impl Needs {
             paths: vec![entry.path().clone()],
             bytes: -(totals.bytes as i64),
             files: -(totals.files as i64),
+            course: Course::Removed,
             ..Self::default()
         }
     }
@@ -93,6 +112,7 @@ impl Needs {
     pub fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![entry.path().clone(), vacancy.path().clone()],
+            course: Course::Renamed,
             ..Self::default()
         }
     }
@@ -159,8 +179,13 @@ impl<'a> Writer<'a> {
                 lock::check(zone, path)?;
             }
         }
+        owner::check(zone, &needs.paths)?;
         Ok(Request {
             author: zone.author(),
+            deed: needs
+                .act()
+                .and_then(|act| deed(zone, act))
+                .map(|deed| deed.written()),
             writer: self,
             needs,
         })
@@ -173,6 +198,33 @@ pub(super) struct Request<'a> {
     writer: Writer<'a>,
     needs: Needs,
     author: Author,
+    deed: Option<String>,
+}
+
+/// What the caller of `zone` does to ownership; nothing outside groups.
+fn deed(zone: &Zone<'_>, act: Act) -> Option<Deed> {
+    zone.mode().map(|mode| Deed {
+        owner: zone.user().to_owned(),
+        mode: mode.as_str().to_owned(),
+        act,
+    })
+}
+
+impl Needs {
+    /// What the change does to ownership, as far as it can be told before.
+    fn act(&self) -> Option<Act> {
+        match (self.course, self.paths.as_slice()) {
+            (Course::Removed, [at]) => Some(Act::Remove { at: at.key() }),
+            (Course::Renamed, [from, to]) => Some(Act::Move {
+                from: from.key(),
+                to: to.key(),
+            }),
+            (Course::Touched, files) => Some(Act::Touch {
+                files: files.iter().map(ZonePath::key).collect(),
+            }),
+            _ => None,
+        }
+    }
 }
 
 impl<'a> Request<'a> {
@@ -192,6 +244,7 @@ impl<'a> Request<'a> {
             bytes: self.needs.bytes,
             files: self.needs.files,
             limit: zone.home.limit,
+            deed: self.deed.as_deref(),
         }
     }
 
@@ -219,8 +272,9 @@ impl<'a> Permit<'a> {
         staged: impl Into<StagedEntry>,
         target: Target,
     ) -> Result<Change<'a>, Error> {
+        let staged = staged.into();
+        self.foresee(|| arrival(&staged, &target))?;
         let effect = staged
-            .into()
             .install(target)
             .map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Installed(effect)))
@@ -228,6 +282,10 @@ impl<'a> Permit<'a> {
 
     /// Moves what was staged into a directory that is there.
     pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
+        self.foresee(|| {
+            let files = merge.files()?.iter().map(ZonePath::key).collect();
+            Ok(Act::Add { files })
+        })?;
         let effect = merge.carry_out().map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Several(effect)))
     }
@@ -245,6 +303,17 @@ impl<'a> Permit<'a> {
     pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<Change<'a>, Error> {
         let effect = Renamed::new(entry, vacancy).map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Renamed(effect)))
+    }
+
+    /// Writes down what the change does to ownership, before it happens.
+    fn foresee(&self, act: impl FnOnce() -> Result<Act, DiskError>) -> Result<(), Error> {
+        let zone = self.zone();
+        if let (Some(intent), true) = (self.intent, zone.group.is_some())
+            && let Some(deed) = deed(zone, act()?)
+        {
+            zone.shed.ledger().foresee(intent, &deed)?;
+        }
+        Ok(())
     }
 
     /// The change that took place.
@@ -307,6 +376,25 @@ impl Drop for Permit<'_> {
             tracing::error!(%error, "a withdrawn change is still in the registry");
         }
     }
+}
+
+/// What `staged` does to ownership when it takes the place of `target`.
+fn arrival(staged: &StagedEntry, target: &Target) -> Result<Act, DiskError> {
+    let at = target.path();
+    let files = staged.files()?.into_iter().map(|inside| {
+        let path = if inside.is_root() {
+            at.clone()
+        } else {
+            at.join(inside.as_str())
+        };
+        path.key()
+    });
+    Ok(Act::Arrive {
+        at: at.key(),
+        files: files.collect(),
+        fresh: target.entry().is_none(),
+        inode: staged.inode()?,
+    })
 }
 
 #[derive(Debug)]

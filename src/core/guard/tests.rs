@@ -38,7 +38,7 @@ impl Scene {
     }
 
     fn zone(&self, name: &str) -> Zone<'_> {
-        self.shed.zone(&self.caller, name).expect("a zone")
+        self.shed.zone(&self.caller, name, None).expect("a zone")
     }
 
     fn used(&self, zone: &str) -> Totals {
@@ -332,7 +332,7 @@ fn the_largest_file_of_a_directory_counts() {
     settings.max_file_size_mb = 1;
     let shed = Shed::open(settings).expect("opens");
     let caller = Caller::shared(Chat::default());
-    let zone = shed.zone(&caller, "storage").expect("a zone");
+    let zone = shed.zone(&caller, "storage", None).expect("a zone");
     let writer = zone.writer("test").expect("a turn");
     let staged = writer.staging().directory().expect("made");
     let file = staged.create_file(&path("b/large"), false).expect("made");

@@ -32,6 +32,14 @@ impl Author {
         }
     }
 
+    /// The server itself, for what it did not see happen.
+    pub(crate) fn server() -> Self {
+        Self {
+            name: COMMITTER.0.to_owned(),
+            email: COMMITTER.1.to_owned(),
+        }
+    }
+
     pub(super) fn signature(&self, when: Timestamp) -> Result<Signature<'static>, HistoryError> {
         sign(
             &plain(&self.name, "unknown"),

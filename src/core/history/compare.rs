@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) mode: i32,
     stat: Stat,
     /// What HEAD has there.
-    head: Option<(Oid, i32)>,
+    pub(super) head: Option<(Oid, i32)>,
 }
 
 /// The whole zone, compared.

@@ -7,6 +7,7 @@
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 use serde_json::{Map, Value};
 
+use super::ownership::{self, Deed};
 use super::{Ledger, LedgerError};
 use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
@@ -15,7 +16,7 @@ use crate::{Code, Error, Teach};
 /// A change under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "an intent that is not settled marks the zone for repair"]
-pub struct Intent(i64);
+pub struct Intent(pub(super) i64);
 
 /// Space of one zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +56,13 @@ pub(crate) struct Plan<'a> {
     pub(crate) files: i64,
     /// Bytes that the home may hold.
     pub(crate) limit: u64,
+    /// What it does to ownership, in a group.
+    pub(crate) deed: Option<&'a str>,
+}
+
+/// The group whose home has this key.
+fn group_of(home: &str) -> Option<&str> {
+    home.strip_prefix("groups/")
 }
 
 impl Ledger {
@@ -104,11 +112,12 @@ impl Ledger {
         Ok(Ok(intents))
     }
 
-    /// The change is done.
+    /// The change is done; what it did to ownership is entered with it.
     pub(crate) fn settle(&self, intent: Intent) -> Result<(), LedgerError> {
-        self.connection()
-            .prepare_cached("DELETE FROM intents WHERE id = ?1")?
-            .execute([intent.0])?;
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        end(&transaction, intent)?;
+        transaction.commit()?;
         Ok(())
     }
 
@@ -127,9 +136,29 @@ impl Ledger {
              WHERE home = ?1 AND zone = ?2",
             (home, zone, bytes, files),
         )?;
-        transaction.execute("DELETE FROM intents WHERE id = ?1", [intent.0])?;
+        end(&transaction, intent)?;
         transaction.commit()?;
         Ok(())
+    }
+
+    /// Whether changes of this home are under way.
+    pub(crate) fn has_intents(&self, home: &str) -> Result<bool, LedgerError> {
+        Ok(self
+            .connection()
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)")?
+            .query_row([home], |row| row.get(0))?)
+    }
+
+    /// What the interrupted changes of a zone do to ownership, in the order in which they began.
+    pub(crate) fn deeds(&self, orphan: &Orphan) -> Result<Vec<Deed>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(
+            "SELECT deed FROM intents WHERE deed IS NOT NULL
+             AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
+        )?;
+        let rows = statement.query_map([&orphan.ids], |row| row.get::<_, String>(0))?;
+        let texts: Vec<String> = rows.collect::<Result<_, _>>()?;
+        Ok(texts.iter().filter_map(|text| Deed::read(text)).collect())
     }
 
     /// The change may have happened and could not be entered: the next access repairs the zone.
@@ -224,6 +253,20 @@ impl Ledger {
     }
 }
 
+/// Forgets a change that is done, once its deed is carried out.
+fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), rusqlite::Error> {
+    let row: Option<(String, Option<String>)> = transaction
+        .prepare_cached("DELETE FROM intents WHERE id = ?1 RETURNING home, deed")?
+        .query_row([intent.0], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((home, Some(deed))) = row
+        && let (Some(group), Some(deed)) = (group_of(&home), Deed::read(&deed))
+    {
+        ownership::carry_out(transaction, group, &deed)?;
+    }
+    Ok(())
+}
+
 fn enter(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<Intent, rusqlite::Error> {
     if plan.bytes != 0 || plan.files != 0 {
         transaction
@@ -235,8 +278,9 @@ fn enter(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<Intent, rusql
     }
     transaction
         .prepare_cached(
-            "INSERT INTO intents (home, zone, instance, operation, author_name, author_email)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO intents
+             (home, zone, instance, operation, author_name, author_email, deed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute((
             plan.home,
@@ -245,6 +289,7 @@ fn enter(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<Intent, rusql
             plan.operation,
             plan.author_name,
             plan.author_email,
+            plan.deed,
         ))?;
     Ok(Intent(transaction.last_insert_rowid()))
 }

@@ -8,6 +8,7 @@ use super::LedgerError;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0001_registry.sql"),
     include_str!("../../../migrations/0002_links.sql"),
+    include_str!("../../../migrations/0003_groups.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

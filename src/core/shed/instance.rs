@@ -30,15 +30,7 @@ impl Instance {
         // One at a time: a file that is not locked yet must not look like one of the dead.
         let registering = data.subdirectory(DIRECTORY)?;
         lock(registering.handle(), FlockOperation::LockExclusive)?;
-        for entry in directory.list(&ZonePath::root())? {
-            let name = entry.path.as_str().to_owned();
-            if let Ok(file) = open(&directory, &name, OFlags::empty())
-                && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
-            {
-                ledger.orphan(&name)?;
-                remove(&directory, &name);
-            }
-        }
+        bury(&directory, ledger)?;
         let name = hex::encode(random::bytes::<8>()?);
         let file = open(&directory, &name, OFlags::CREATE | OFlags::EXCL)?;
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
@@ -47,6 +39,13 @@ impl Instance {
             directory,
             _file: file,
         })
+    }
+
+    /// Marks the unfinished changes of processes that died since this one began.
+    pub(super) fn bury_the_dead(&self, ledger: &Ledger) -> Result<(), Error> {
+        let registering = self.directory.try_reopen()?;
+        lock(registering.handle(), FlockOperation::LockExclusive)?;
+        bury(&self.directory, ledger)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -64,6 +63,20 @@ impl Instance {
             .map(|entry| entry.path.as_str().to_owned())
             .collect())
     }
+}
+
+/// The caller is alone in registering.
+fn bury(directory: &Root, ledger: &Ledger) -> Result<(), Error> {
+    for entry in directory.list(&ZonePath::root())? {
+        let name = entry.path.as_str().to_owned();
+        if let Ok(file) = open(directory, &name, OFlags::empty())
+            && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
+        {
+            ledger.orphan(&name)?;
+            remove(directory, &name);
+        }
+    }
+    Ok(())
 }
 
 impl Drop for Instance {

@@ -5,9 +5,11 @@
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
 use crate::Error;
-use crate::disk::{Kind, Root, Totals};
-use crate::history::{Author, History};
-use crate::ledger::Orphan;
+use crate::disk::{DiskError, Kind, Root, Totals};
+use crate::guard::Stand;
+use crate::guard::queue::Turn;
+use crate::history::{Author, History, Position};
+use crate::ledger::{Act, Deed, Orphan, Ownership as _};
 use crate::zone::{Home, ZoneName, ZonePath};
 
 use super::{DATA, Shed};
@@ -35,7 +37,7 @@ impl Shed {
             }
         }
         let measured = self.ledger.usage(&home.key)?;
-        for zone in ZoneName::PERSONAL {
+        for &zone in home.zones {
             if measured.iter().any(|usage| usage.zone == zone.as_str()) {
                 continue;
             }
@@ -48,18 +50,40 @@ impl Shed {
         Ok(())
     }
 
+    /// Repairs what processes left behind in a group that died since it was made ready. The caller
+    /// has the group's turn: a change that is still under way is that of a dead process.
+    pub(crate) fn bury_the_dead(&self, home: &Home, turn: &Turn<'_>) -> Result<(), Error> {
+        if !self.ledger.has_intents(&home.key)? {
+            return Ok(());
+        }
+        self.instance.bury_the_dead(&self.ledger)?;
+        self.undo_journals(home)?;
+        for orphan in self.ledger.orphans(&home.key)? {
+            self.repair_in_turn(home, &orphan, turn)?;
+        }
+        Ok(())
+    }
+
     /// Undoes changes of several renames that dead processes did not end.
     fn roll_back(&self, home: &Home) -> Result<(), Error> {
-        let staging = self.staging(home)?;
-        let journals = || staging.journals(|| self.instance.living());
-        if journals()?.is_empty() {
+        if self
+            .staging(home)?
+            .journals(|| self.instance.living())?
+            .is_empty()
+        {
             return Ok(());
         }
         let mut turns = Vec::new();
-        for zone in ZoneName::PERSONAL {
-            turns.push(self.turn(home, zone)?);
+        for zone in home.zones {
+            turns.push(self.turn(home, *zone)?);
         }
-        for journal in journals()? {
+        self.undo_journals(home)
+    }
+
+    /// The caller has the turns of all zones.
+    fn undo_journals(&self, home: &Home) -> Result<(), Error> {
+        let staging = self.staging(home)?;
+        for journal in staging.journals(|| self.instance.living())? {
             staging.roll_back(&journal)?;
             tracing::warn!(home = home.key, "undid a change that was interrupted");
         }
@@ -72,23 +96,41 @@ impl Shed {
     }
 
     fn repair(&self, home: &Home, orphan: &Orphan) -> Result<(), Error> {
-        let zone = ZoneName::parse(&orphan.zone)?;
-        let _turn = self.turn(home, zone)?;
-        if !self.ledger.orphans(&home.key)?.contains(orphan) {
-            return Ok(());
+        let turn = self.turn(home, ZoneName::parse(&orphan.zone)?)?;
+        if self.ledger.orphans(&home.key)?.contains(orphan) {
+            self.repair_in_turn(home, orphan, &turn)?;
         }
+        Ok(())
+    }
+
+    fn repair_in_turn(&self, home: &Home, orphan: &Orphan, _turn: &Turn<'_>) -> Result<(), Error> {
+        let zone = ZoneName::parse(&orphan.zone)?;
         if zone.is_versioned()
             && let Some(base) = home.existing_base(zone)?
         {
+            let data = base.subdirectory(DATA)?;
             let author = Author {
                 name: orphan.author_name.clone(),
                 email: orphan.author_email.clone(),
             };
-            History::open(&base, &base.subdirectory(DATA)?)?.capture(
-                &format!("{} (recovered after an interruption)", orphan.operation),
-                &author,
-                self.clock.now(),
-            )?;
+            let message = format!("{} (recovered after an interruption)", orphan.operation);
+            if let Some(group) = home.group() {
+                self.repair_ownership(
+                    &Stand {
+                        shed: self,
+                        home: &home.key,
+                        group,
+                        group_name: group,
+                        base: &base,
+                        data: &data,
+                        staging: self.staging(home)?,
+                    },
+                    orphan,
+                    &message,
+                    &author,
+                )?;
+            }
+            History::open(&base, &data)?.capture(&message, &author, self.clock.now())?;
         }
         self.measure(home, zone)?;
         self.sweep(home)?;
@@ -99,6 +141,38 @@ impl Shed {
             operation = orphan.operation,
             "repaired a zone after an interruption"
         );
+        Ok(())
+    }
+
+    /// Enters what interrupted changes did to ownership, as far as it is on disk. A command is
+    /// judged as if it had ended.
+    fn repair_ownership(
+        &self,
+        stand: &Stand<'_>,
+        orphan: &Orphan,
+        message: &str,
+        author: &Author,
+    ) -> Result<(), Error> {
+        for deed in self.ledger.deeds(orphan)? {
+            let done = match &deed.act {
+                Act::Command { reference, commit } => {
+                    let start = Position {
+                        reference: reference.clone(),
+                        commit: commit.clone(),
+                    };
+                    let now = self.clock.now();
+                    let verdict = stand.judge(&deed, &start, message, author, now)?;
+                    if verdict.refused.is_some() {
+                        tracing::warn!(home = stand.home, "put back what a command did");
+                    }
+                    verdict.deed
+                }
+                _ => happened(stand.data, deed)?,
+            };
+            if let Some(deed) = done {
+                self.ledger.execute(stand.group, &deed)?;
+            }
+        }
         Ok(())
     }
 
@@ -116,6 +190,36 @@ impl Shed {
         self.ledger.measured(&home.key, zone.as_str(), totals)?;
         Ok(totals)
     }
+}
+
+/// What of a deed is on disk.
+fn happened(data: &Root, mut deed: Deed) -> Result<Option<Deed>, DiskError> {
+    let there = |path: &str| match data.entry(&ZonePath::found(path.to_owned())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.is_gone() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let did = match &mut deed.act {
+        Act::Touch { files } | Act::Add { files } => {
+            let mut found = Vec::new();
+            for path in files.drain(..) {
+                if there(&path)?.is_some() {
+                    found.push(path);
+                }
+            }
+            *files = found;
+            true
+        }
+        Act::Arrive { at, inode, .. } => match there(at)? {
+            Some(entry) => entry.inode()? == Some(*inode),
+            None => false,
+        },
+        Act::Remove { at } => there(at)?.is_none(),
+        Act::Move { from, to } => there(from)?.is_none() && there(to)?.is_some(),
+        Act::Found { .. } => true,
+        Act::Command { .. } => false,
+    };
+    Ok(did.then_some(deed))
 }
 
 /// A repository in the work tree that it was made in is taken out first: it is no file of the

@@ -21,6 +21,9 @@ impl ZoneName {
     /// The personal zones, whose space counts together.
     pub const PERSONAL: [Self; 3] = [Self::Uploads, Self::Storage, Self::Documents];
 
+    /// The only zone of a group's home.
+    pub(crate) const SHARED: [Self; 1] = [Self::Group];
+
     /// Reads the value of the parameter `zone`, in any case.
     pub fn parse(text: &str) -> Result<Self, ZoneError> {
         Self::parse_parameter("zone", text)
@@ -90,6 +93,9 @@ pub enum ZoneError {
         /// Which parameter.
         parameter: &'static str,
     },
+    /// A group where one of the caller's own zones was to be.
+    #[error("the zone group is not one of your own")]
+    NotPersonal,
     /// None of the four.
     #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
     Unknown {
@@ -101,9 +107,6 @@ pub enum ZoneError {
     /// A change in a zone that only reads and deletes.
     #[error("the zone uploads is read-only")]
     Readonly,
-    /// This server has no groups.
-    #[error("groups are not available on this server")]
-    NoGroups,
     /// The credential only reads.
     #[error("this token may only read")]
     ReadOnlyScope,
@@ -114,21 +117,20 @@ impl Teach for ZoneError {
         match self {
             Self::Missing { .. } => Code::MissingParameter,
             Self::Unknown { .. } => Code::InvalidZone,
+            Self::NotPersonal => Code::ZoneForbidden,
             Self::Readonly => Code::ZoneReadonly,
-            Self::NoGroups => Code::GroupNotAvailable,
             Self::ReadOnlyScope => Code::AccessDenied,
         }
     }
 
     fn hint(&self) -> String {
         match self {
-            Self::Missing { .. } | Self::Unknown { .. } => {
-                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in".to_owned()
+            Self::Missing { .. } | Self::Unknown { .. } | Self::NotPersonal => {
+                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in, \"group\" with group=… for files of a group".to_owned()
             }
             Self::Readonly => {
                 "uploads can be read and deleted; move the file first with shed_move_uploads_to_storage(src=…, dest=…), or write in zone=\"storage\"".to_owned()
             }
-            Self::NoGroups => "use zone=\"documents\" for versioned files of your own".to_owned(),
             Self::ReadOnlyScope => {
                 "use a token made with: fileshed token create --scope write".to_owned()
             }
@@ -138,7 +140,7 @@ impl Teach for ZoneError {
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         match self {
-            Self::Missing { .. } | Self::NoGroups | Self::ReadOnlyScope => {}
+            Self::Missing { .. } | Self::NotPersonal | Self::ReadOnlyScope => {}
             Self::Unknown { parameter, zone } => {
                 details.insert("parameter".to_owned(), (*parameter).into());
                 details.insert("received".to_owned(), zone.as_str().into());

@@ -2,9 +2,11 @@
 
 use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
+use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
-use crate::guard::{Writer, queue::Turn};
+use crate::guard::{self, Writer, queue::Turn};
 use crate::history::{Author, History};
+use crate::settings::WriteMode;
 use crate::{Caller, Error, Shed};
 
 /// Everything of one user (or of the one person of shared mode, or of a group): the unit of
@@ -17,9 +19,16 @@ pub struct Home {
     pub(crate) root: Root,
     /// Bytes that it may hold.
     pub(crate) limit: u64,
+    /// What it holds.
+    pub(crate) zones: &'static [ZoneName],
 }
 
 impl Home {
+    /// The id of the group whose home it is.
+    pub(crate) fn group(&self) -> Option<&str> {
+        self.key.strip_prefix("groups/")
+    }
+
     /// What holds a zone's files and everything that belongs to them, if it is there yet.
     pub(crate) fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
         match zone.directory() {
@@ -39,9 +48,46 @@ pub struct Zone<'a> {
     /// Holds `data`, `editzone` and `repo.git`.
     pub(crate) base: Root,
     pub(crate) data: Root,
+    /// Whose zone it is, where it is a group's.
+    pub(crate) group: Option<Shared>,
+}
+
+/// What a zone is for a member of its group.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) group: Group,
+    /// The mode of files that come into being.
+    pub(crate) mode: WriteMode,
 }
 
 impl<'a> Zone<'a> {
+    /// The group whose zone it is.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref().map(|shared| &shared.group)
+    }
+
+    /// The same zone, for a call whose new files get another mode than the default. `mode` is the
+    /// parameter of that name; outside groups there are no modes.
+    pub fn creating(mut self, mode: Option<&str>) -> Result<Self, Error> {
+        let mode = mode.map(str::trim).filter(|mode| !mode.is_empty());
+        if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
+            shared.mode = guard::parse_mode(mode)?;
+        }
+        Ok(self)
+    }
+
+    /// The mode of files that come into being, in a group.
+    #[must_use]
+    pub fn mode(&self) -> Option<WriteMode> {
+        self.group.as_ref().map(|shared| shared.mode)
+    }
+
+    /// The caller's user id; empty in shared mode.
+    pub(crate) fn user(&self) -> &'a str {
+        self.caller.user.as_ref().map_or("", |user| user.as_str())
+    }
+
     /// Which zone it is.
     #[must_use]
     pub fn name(&self) -> ZoneName {
@@ -233,7 +279,11 @@ impl<'a> Zone<'a> {
     /// Says in a failure which zone it was met in.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
-        error.in_zone(self.name.as_str())
+        let error = error.in_zone(self.name.as_str());
+        match self.group() {
+            Some(group) => error.in_group(&group.name),
+            None => error,
+        }
     }
 
     /// The same for a failure of the disk. Its hint leads to what is there.
@@ -272,7 +322,11 @@ impl<'a> Zone<'a> {
 
     /// Waits for the turn to change the zone.
     pub(crate) fn turn(&self) -> Result<Turn<'a>, Error> {
-        self.shed.turn(&self.home, self.name)
+        let turn = self.shed.turn(&self.home, self.name)?;
+        if self.group.is_some() {
+            self.shed.bury_the_dead(&self.home, &turn)?;
+        }
+        Ok(turn)
     }
 
     /// The repository, made on first use.

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
-use fileshed_core::{Caller, Code, Error, Teach};
+use fileshed_core::{Caller, Code, Error, Shed, Teach, Zone};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, Verdict};
@@ -42,7 +42,7 @@ async fn give(
     let transit = server.shed.transit(&caller)?;
     let shed = Arc::clone(&server.shed);
     let given = tokio::task::spawn_blocking(move || {
-        let zone = shed.zone(&caller, asked.zone.as_deref().unwrap_or_default())?;
+        let zone = zone(&shed, &caller, &asked)?;
         let path = zone.path("path", asked.path.as_deref().unwrap_or_default())?;
         Given::open(&shed, &caller, &zone, &path)
     });
@@ -70,7 +70,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }
-        let zone = shed.zone(&author, asked.zone.as_deref().unwrap_or_default())?;
+        let zone = zone(&shed, &author, &asked)?;
         let path = asked.path.as_deref().unwrap_or_default();
         let mut file = Upload::of_file(&zone, path, transit)?;
         if let Some(length) = length(&headers) {
@@ -136,4 +136,9 @@ impl Teach for PartialError {
     fn hint(&self) -> String {
         "send the whole file; shed_patch_bytes writes a part of one".to_owned()
     }
+}
+
+fn zone<'a>(shed: &'a Shed, caller: &'a Caller, asked: &Asked) -> Result<Zone<'a>, Error> {
+    let name = asked.zone.as_deref().unwrap_or_default();
+    shed.zone(caller, name, Asked::given(asked.group.as_ref()))
 }

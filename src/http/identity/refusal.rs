@@ -56,6 +56,12 @@ pub enum IdentityError {
         /// Which one.
         header: HeaderName,
     },
+    /// A group that cannot be one.
+    #[error("the header `{header}` names a group whose id cannot name a directory")]
+    Group {
+        /// Which one.
+        header: HeaderName,
+    },
     /// A page of another site, in the browser of the person whose workspace this is.
     #[error("the request comes from a page of another site, or was meant for another server")]
     ForeignPage,
@@ -67,9 +73,11 @@ impl Teach for IdentityError {
             Self::NoCredential | Self::NoBearer | Self::TwoCredentials | Self::WrongCredential => {
                 Code::Unauthorized
             }
-            Self::NoUser { .. } | Self::User(_) | Self::Repeated { .. } | Self::NotText { .. } => {
-                Code::InvalidUser
-            }
+            Self::NoUser { .. }
+            | Self::User(_)
+            | Self::Repeated { .. }
+            | Self::NotText { .. }
+            | Self::Group { .. } => Code::InvalidUser,
             Self::TwoUsers { .. } | Self::NotItsUser | Self::ForeignPage => Code::AccessDenied,
             Self::Chat { .. } => Code::InvalidParameter,
         }
@@ -89,6 +97,9 @@ impl Teach for IdentityError {
             Self::Repeated { header } | Self::NotText { header } | Self::Chat { header } => {
                 format!("send `{header}` once, as a short text, or leave it out")
             }
+            Self::Group { header } => format!(
+                "send UUIDs in `{header}`, or ids of 1 to 64 of A-Z a-z 0-9 . _ -, comma-separated"
+            ),
             Self::ForeignPage => {
                 "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for anything else configure `api_keys`".to_owned()
             }
@@ -101,6 +112,7 @@ impl Teach for IdentityError {
         | Self::TwoUsers { header }
         | Self::Repeated { header }
         | Self::NotText { header }
+        | Self::Group { header }
         | Self::Chat { header } = self
         {
             details.insert("header".to_owned(), header.as_str().into());

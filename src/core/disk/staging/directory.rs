@@ -129,6 +129,18 @@ impl StagedDirectory {
             .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
     }
 
+    /// Every file in it, below it.
+    fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        let mut files = Vec::new();
+        self.root.walk(&ZonePath::root(), |found| {
+            if found.kind == Kind::File {
+                files.push(found.path.clone());
+            }
+            Ok(true)
+        })?;
+        Ok(files)
+    }
+
     /// Gives the directory its name in the zone, in one rename.
     pub(crate) fn install(mut self, target: Target) -> Result<Installed, DiskError> {
         self.flush()?;
@@ -295,6 +307,14 @@ impl Merge {
         self.arrivals.iter().map(|arrival| &arrival.path)
     }
 
+    /// Every file that comes into being, in the zone.
+    pub(crate) fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        let files = self.staged.files()?.into_iter();
+        Ok(files
+            .map(|inside| self.directory.join(inside.as_str()))
+            .collect())
+    }
+
     /// What arrives.
     #[must_use]
     pub fn weight(&self) -> &Weight {
@@ -368,6 +388,23 @@ impl StagedEntry {
             Self::File(file) => Ok(Weight::of_file(file.size()?)),
             Self::Directory(directory) => directory.weight(),
         }
+    }
+
+    /// Every file of it, below it: a file is the root of itself.
+    pub(crate) fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        match self {
+            Self::File(_) => Ok(vec![ZonePath::root()]),
+            Self::Directory(directory) => directory.files(),
+        }
+    }
+
+    /// What the kernel knows it by, whatever its name.
+    pub(crate) fn inode(&self) -> Result<u64, DiskError> {
+        let stat = match self {
+            Self::File(file) => rustix::fs::fstat(&file.file),
+            Self::Directory(directory) => rustix::fs::fstat(directory.root.handle()),
+        };
+        Ok(stat.map_err(DiskError::server)?.st_ino)
     }
 
     /// Gives it its name in the zone.

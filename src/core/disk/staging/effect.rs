@@ -214,7 +214,9 @@ pub(super) fn move_place(
 }
 
 /// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.
-pub(super) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> {
+pub(in crate::disk) fn make_directories(
+    vacancy: Vacancy,
+) -> Result<(Place, Vec<Place>), DiskError> {
     let (mut place, missing) = vacancy.into_parts();
     let mut made = Vec::new();
     for name in missing {

@@ -7,6 +7,7 @@ use super::Permit;
 use crate::Error;
 use crate::disk::{DiskError, Footprint, Kind};
 use crate::history::CommitId;
+use crate::ledger::Act;
 use crate::zone::{Zone, ZonePath};
 
 /// Files that may be changed. Dropped without [`InPlace::finish`], the zone is measured and
@@ -63,6 +64,11 @@ impl InPlace<'_> {
         } else {
             None
         };
+        // Of the files beside a database, most are there only while it changes.
+        let there = self.permit.request.needs.paths.iter().zip(&after);
+        let there = there.filter(|(_, footprint)| footprint.is_some());
+        let files = there.map(|(path, _)| path.key()).collect();
+        self.permit.foresee(|| Ok(Act::Touch { files }))?;
         zone.shed.flusher().changed();
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);

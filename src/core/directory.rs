@@ -1,0 +1,154 @@
+//! Groups, as one caller may know them.
+//!
+//! Who is in which group is decided elsewhere: by the registry of this server, or by a gateway that
+//! names the groups of its caller with each call. A [`Directory`] answers for one caller. A group
+//! that the caller is not in does not exist for it: neither its id nor its name nor its members
+//! ever show, and what is suggested is only what the caller has.
+
+mod error;
+mod headers;
+mod local;
+mod manage;
+
+use crate::ledger::Ledger;
+use crate::settings::GroupSource;
+use crate::{Caller, Error, Shed, UserId};
+
+pub use error::GroupError;
+use headers::Headers;
+use local::Local;
+pub use manage::{Groups, GroupsError};
+
+/// Longest id of a group, in bytes.
+const ID_MAX_BYTES: usize = 64;
+
+/// Longest name of a group, in bytes.
+pub const NAME_MAX_BYTES: usize = 256;
+
+/// Identifies a group for good, and names its directory: a UUID, or 1 to 64 of
+/// `A-Z a-z 0-9 . _ -` not beginning with a dot.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(String);
+
+impl GroupId {
+    /// Takes an id that can name a directory.
+    pub fn parse(text: &str) -> Result<Self, GroupError> {
+        let plain = (1..=ID_MAX_BYTES).contains(&text.len())
+            && !text.starts_with('.')
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        if plain {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(GroupError::invalid_id(text))
+        }
+    }
+
+    /// The id as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One group of the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its id.
+    pub id: GroupId,
+    /// Its name; the id where none is known.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// How many are in it, as far as this server knows.
+    pub member_count: u64,
+}
+
+/// Somebody in a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The user id.
+    pub id: String,
+    /// The name, where it is known.
+    pub name: Option<String>,
+}
+
+/// Who is in which group.
+pub trait Directory {
+    /// The groups of the caller, by name.
+    fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error>;
+
+    /// The members of a group of the caller, by id, as far as they are known.
+    fn members(&self, group: &Group) -> Result<Vec<Member>, Error>;
+
+    /// Whether the caller may know that there is such a group although it is not in it.
+    fn is_public(&self, _caller: &Caller, _name_or_id: &str) -> Result<bool, Error> {
+        Ok(false)
+    }
+}
+
+/// The directory that `source` names.
+fn directory(source: GroupSource, ledger: &Ledger) -> Box<dyn Directory + '_> {
+    match source {
+        GroupSource::Local => Box::new(Local::new(ledger)),
+        GroupSource::Headers => Box::new(Headers::new(ledger)),
+    }
+}
+
+impl Shed {
+    /// Groups that the registry keeps, for an administrator.
+    #[must_use]
+    pub fn local_groups(&self) -> Groups<'_> {
+        Groups::new(self.ledger(), self.clock())
+    }
+
+    /// The groups of the caller, by name.
+    pub fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
+        let user = user_of(caller)?;
+        let groups = directory(self.settings().groups, self.ledger()).groups(caller)?;
+        let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
+        let name = caller.name.as_deref().unwrap_or_default();
+        self.ledger().saw(user.as_str(), name, &ids)?;
+        Ok(groups)
+    }
+
+    /// The group of the caller that the parameter `group` names, by id or by name.
+    pub fn group(&self, caller: &Caller, name_or_id: Option<&str>) -> Result<Group, Error> {
+        user_of(caller)?;
+        let text = name_or_id.map(str::trim).unwrap_or_default();
+        if text.is_empty() {
+            return Err(GroupError::Missing.into());
+        }
+        if text.len() > NAME_MAX_BYTES || text.contains('/') || text.chars().any(char::is_control) {
+            return Err(GroupError::invalid_id(text).into());
+        }
+        let groups = self.groups(caller)?;
+        if let Some(group) = groups.iter().find(|group| group.id.as_str() == text) {
+            return Ok(group.clone());
+        }
+        let mut same: Vec<&Group> = groups.iter().filter(|group| group.name == text).collect();
+        match (same.pop(), same.is_empty()) {
+            (Some(group), true) => Ok(group.clone()),
+            (Some(_), false) => Err(GroupError::ambiguous(text, &groups).into()),
+            (None, _) => {
+                let directory = directory(self.settings().groups, self.ledger());
+                Err(if directory.is_public(caller, text)? {
+                    GroupError::not_in(text, &groups).into()
+                } else {
+                    GroupError::unknown(text, &groups).into()
+                })
+            }
+        }
+    }
+
+    /// The members of a group of the caller.
+    pub fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
+        directory(self.settings().groups, self.ledger()).members(group)
+    }
+}
+
+/// In shared mode there is nobody to share with.
+fn user_of(caller: &Caller) -> Result<&UserId, GroupError> {
+    caller.user.as_ref().ok_or(GroupError::Unavailable)
+}

@@ -1,0 +1,138 @@
+//! A group that cannot be had.
+
+use serde_json::{Map, Value};
+
+use super::{Group, NAME_MAX_BYTES};
+use crate::nearest::nearest;
+use crate::{Code, Teach};
+
+/// Groups that a refusal names.
+const LISTED: usize = 20;
+
+/// Why a group cannot be had. Names only groups of the caller.
+#[derive(Debug, thiserror::Error)]
+pub enum GroupError {
+    /// One person alone has no groups.
+    #[error("groups are not available without users")]
+    Unavailable,
+    /// None was named.
+    #[error("parameter `group` is required for zone \"group\"")]
+    Missing,
+    /// Neither an id nor a name.
+    #[error("parameter `group` cannot be the id or name of a group: `{text}`")]
+    InvalidId {
+        /// What was sent.
+        text: String,
+    },
+    /// No group of the caller; whether there is one of others is not said.
+    #[error("parameter `group`: you are in no group `{text}`")]
+    Unknown {
+        /// What was sent.
+        text: String,
+        /// The groups of the caller.
+        own: Vec<String>,
+    },
+    /// Several groups of the caller have the name.
+    #[error("parameter `group`: several of your groups are called `{text}`")]
+    Ambiguous {
+        /// What was sent.
+        text: String,
+        /// Their ids.
+        own: Vec<String>,
+    },
+    /// A group that the caller may know of and is not in.
+    #[error("parameter `group`: you are not a member of `{text}`")]
+    NotIn {
+        /// What was sent.
+        text: String,
+        /// The groups of the caller.
+        own: Vec<String>,
+    },
+}
+
+impl GroupError {
+    pub(super) fn invalid_id(text: &str) -> Self {
+        let text = text.chars().take(NAME_MAX_BYTES / 4).collect();
+        Self::InvalidId { text }
+    }
+
+    pub(super) fn unknown(text: &str, groups: &[Group]) -> Self {
+        Self::Unknown {
+            text: text.to_owned(),
+            own: names(groups),
+        }
+    }
+
+    pub(super) fn not_in(text: &str, groups: &[Group]) -> Self {
+        Self::NotIn {
+            text: text.to_owned(),
+            own: names(groups),
+        }
+    }
+
+    pub(super) fn ambiguous(text: &str, groups: &[Group]) -> Self {
+        let same = groups.iter().filter(|group| group.name == text);
+        Self::Ambiguous {
+            text: text.to_owned(),
+            own: same.map(|group| group.id.as_str().to_owned()).collect(),
+        }
+    }
+}
+
+fn names(groups: &[Group]) -> Vec<String> {
+    groups.iter().map(|group| group.name.clone()).collect()
+}
+
+impl Teach for GroupError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unavailable => Code::GroupNotAvailable,
+            Self::Missing => Code::MissingParameter,
+            Self::InvalidId { .. } => Code::InvalidGroupId,
+            Self::Unknown { .. } => Code::GroupNotFound,
+            Self::Ambiguous { .. } => Code::InvalidParameter,
+            Self::NotIn { .. } => Code::GroupAccessDenied,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Unavailable => {
+                "use zone=\"documents\" for versioned files of your own".to_owned()
+            }
+            Self::Missing | Self::InvalidId { .. } => {
+                "shed_group_list() shows your groups; give the name or id of one".to_owned()
+            }
+            Self::Unknown { text, own } | Self::NotIn { text, own } => {
+                match nearest(text, own.iter().map(String::as_str)) {
+                    Some(meant) => format!("did you mean group={}?", Value::from(meant)),
+                    None => "shed_group_list() shows your groups".to_owned(),
+                }
+            }
+            Self::Ambiguous { own, .. } => format!(
+                "give its id instead: group={}",
+                Value::from(own.first().map_or("", String::as_str))
+            ),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("parameter".to_owned(), "group".into());
+        match self {
+            Self::Unavailable => details.clear(),
+            Self::Missing => {}
+            Self::InvalidId { text } => {
+                details.insert("received".to_owned(), text.as_str().into());
+            }
+            Self::Unknown { text, own }
+            | Self::NotIn { text, own }
+            | Self::Ambiguous { text, own } => {
+                details.insert("received".to_owned(), text.as_str().into());
+                let own = &own[..own.len().min(LISTED)];
+                details.insert("your_groups".to_owned(), own.into());
+            }
+        }
+        details
+    }
+}

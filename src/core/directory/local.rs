@@ -1,0 +1,46 @@
+//! Groups that the registry of this server keeps.
+
+use super::{Directory, Group, GroupId, Member};
+use crate::ledger::{Ledger, LocalGroup};
+use crate::{Caller, Error};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Local<'a> {
+    ledger: &'a Ledger,
+}
+
+impl<'a> Local<'a> {
+    pub(super) fn new(ledger: &'a Ledger) -> Self {
+        Self { ledger }
+    }
+}
+
+impl Directory for Local<'_> {
+    fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
+        let Some(user) = &caller.user else {
+            return Ok(Vec::new());
+        };
+        let rows = self.ledger.local_groups(Some(user.as_str()))?;
+        rows.into_iter()
+            .map(|row| Group::try_from(row).map_err(Error::from))
+            .collect()
+    }
+
+    fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
+        Ok(self.ledger.local_members(group.id.as_str())?)
+    }
+}
+
+impl TryFrom<LocalGroup> for Group {
+    type Error = super::GroupError;
+
+    fn try_from(row: LocalGroup) -> Result<Self, Self::Error> {
+        Ok(Self {
+            id: GroupId::parse(&row.id)?,
+            name: row.name,
+            description: row.description,
+            member_count: row.members,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! What an administrator does with the groups of this server.
+
+use super::{Group, GroupId, Member, NAME_MAX_BYTES};
+use crate::ledger::{Ledger, LocalGroup};
+use crate::{Clock, Code, Error, Teach, UserId};
+
+/// The groups that the registry keeps.
+#[derive(Debug)]
+pub struct Groups<'a> {
+    ledger: &'a Ledger,
+    clock: &'a Clock,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn new(ledger: &'a Ledger, clock: &'a Clock) -> Self {
+        Self { ledger, clock }
+    }
+
+    /// All groups, by name.
+    pub fn list(&self) -> Result<Vec<Group>, Error> {
+        let rows = self.ledger.local_groups(None)?;
+        rows.into_iter()
+            .map(|row| Group::try_from(row).map_err(Error::from))
+            .collect()
+    }
+
+    /// The members of the group of this id or name.
+    pub fn members(&self, group: &str) -> Result<Vec<Member>, Error> {
+        let group = self.find(group)?;
+        Ok(self.ledger.local_members(&group.id)?)
+    }
+
+    /// Makes a group.
+    pub fn create(
+        &self,
+        id: &GroupId,
+        name: &str,
+        description: &str,
+        members: &[UserId],
+    ) -> Result<(), Error> {
+        if name.is_empty()
+            || name.len() > NAME_MAX_BYTES
+            || name.trim() != name
+            || name.contains('/')
+            || name.chars().any(char::is_control)
+        {
+            return Err(GroupsError::Name(name.to_owned()).into());
+        }
+        for taken in [id.as_str(), name] {
+            if self.ledger.local_group(taken)?.is_some() {
+                return Err(GroupsError::Taken(taken.to_owned()).into());
+            }
+        }
+        let group = LocalGroup {
+            id: id.as_str().to_owned(),
+            name: name.to_owned(),
+            description: description.to_owned(),
+            members: 0,
+        };
+        let now = self.clock.now().as_second();
+        self.ledger.add_group(&group, now)?;
+        for member in members {
+            self.ledger.add_member(&group.id, member.as_str())?;
+        }
+        Ok(())
+    }
+
+    /// Forgets a group and its members. Its files stay on disk.
+    pub fn delete(&self, group: &str) -> Result<(), Error> {
+        let group = self.find(group)?;
+        Ok(self.ledger.remove_group(&group.id)?)
+    }
+
+    /// Takes users into a group; how many were not in it.
+    pub fn add(&self, group: &str, users: &[UserId]) -> Result<usize, Error> {
+        let group = self.find(group)?;
+        let mut added = 0;
+        for user in users {
+            added += usize::from(self.ledger.add_member(&group.id, user.as_str())?);
+        }
+        Ok(added)
+    }
+
+    /// Takes users out of a group; how many were in it.
+    pub fn remove(&self, group: &str, users: &[UserId]) -> Result<usize, Error> {
+        let group = self.find(group)?;
+        let mut removed = 0;
+        for user in users {
+            removed += usize::from(self.ledger.remove_member(&group.id, user.as_str())?);
+        }
+        Ok(removed)
+    }
+
+    fn find(&self, group: &str) -> Result<LocalGroup, Error> {
+        let found = self.ledger.local_group(group)?;
+        Ok(found.ok_or_else(|| GroupsError::Unknown(group.to_owned()))?)
+    }
+}
+
+/// What an administrator asked for cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum GroupsError {
+    /// No such group.
+    #[error("there is no group `{0}`; `fileshed group list` lists them")]
+    Unknown(String),
+    /// The id or name of another group.
+    #[error("a group has the id or name `{0}` already")]
+    Taken(String),
+    /// No name for a group.
+    #[error(
+        "`{0}` cannot be the name of a group: 1 to 256 bytes without slashes and control characters, no blanks at the ends"
+    )]
+    Name(String),
+}
+
+impl Teach for GroupsError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unknown(_) => Code::GroupNotFound,
+            Self::Taken(_) | Self::Name(_) => Code::InvalidParameter,
+        }
+    }
+
+    fn hint(&self) -> String {
+        "see `fileshed group --help`".to_owned()
+    }
+}

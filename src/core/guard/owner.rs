@@ -1,0 +1,143 @@
+//! Ownership: which member may change which file of a group.
+//!
+//! Asked before anything is touched, for every path of a change and every file below it. A record
+//! of a file that is gone protects nothing.
+
+use serde_json::{Map, Value, json};
+
+use crate::ledger::{Ownership, Record};
+use crate::settings::WriteMode;
+use crate::zone::{Zone, ZonePath};
+use crate::{Code, Error, Teach};
+
+/// Paths that a refusal names.
+const NAMED: usize = 20;
+
+/// Fails where the caller may not change something at one of these paths, or below it.
+pub(crate) fn check<'p>(
+    zone: &Zone<'_>,
+    paths: impl IntoIterator<Item = &'p ZonePath>,
+) -> Result<(), Error> {
+    let Some(group) = zone.group() else {
+        return Ok(());
+    };
+    let mut denied = Vec::new();
+    for path in paths {
+        let records = zone
+            .shed
+            .ledger()
+            .records_around(group.id.as_str(), &path.key())?;
+        denied.extend(records.into_iter().filter(|record| {
+            let path = ZonePath::found(record.path.clone());
+            !record.lets(zone.user()) && zone.data().entry(&path).is_ok()
+        }));
+    }
+    refuse(denied, &group.name, zone.user()).map_err(|error| zone.explain(error))
+}
+
+/// Fails where there is something that `user` may not change.
+pub(super) fn refuse(mut denied: Vec<Record>, group: &str, user: &str) -> Result<(), Error> {
+    denied.sort_by(|a, b| a.path.cmp(&b.path));
+    denied.dedup_by(|a, b| a.path == b.path);
+    if denied.is_empty() {
+        return Ok(());
+    }
+    Err(PermissionError {
+        group: group.to_owned(),
+        own: denied.iter().all(|record| record.owner == user),
+        denied,
+    }
+    .into())
+}
+
+/// Files that the caller may not change.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct PermissionError {
+    /// The group.
+    group: String,
+    /// Whether all of them are the caller's own.
+    own: bool,
+    denied: Vec<Record>,
+}
+
+impl PermissionError {
+    fn sentence(&self) -> String {
+        let paths: Vec<String> = self
+            .denied
+            .iter()
+            .take(NAMED)
+            .map(|record| {
+                let who = match record.mode {
+                    WriteMode::OwnerReadOnly => "nobody may change it",
+                    WriteMode::Owner | WriteMode::Group => "only its owner may change it",
+                };
+                format!("`{}` ({}: {who})", record.path, record.mode.as_str())
+            })
+            .collect();
+        let more = match self.denied.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("nothing was changed: {}{more}", paths.join(", "))
+    }
+}
+
+impl Teach for PermissionError {
+    fn code(&self) -> Code {
+        Code::PermissionDenied
+    }
+
+    fn hint(&self) -> String {
+        let group = Value::from(self.group.as_str());
+        match self.denied.first() {
+            Some(first) if self.own => format!(
+                "it is yours: first shed_group_set_mode(group={group}, path={}, mode=\"owner\")",
+                Value::from(first.path.as_str())
+            ),
+            _ => format!(
+                "write another file, or ask the owner, whom shed_group_info(group={group}) names"
+            ),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let denied: Vec<Value> = self
+            .denied
+            .iter()
+            .take(NAMED)
+            .map(|record| json!({"path": record.path, "mode": record.mode.as_str()}))
+            .collect();
+        let mut details = Map::new();
+        details.insert("denied".to_owned(), denied.into());
+        details.insert("denied_count".to_owned(), self.denied.len().into());
+        details
+    }
+}
+
+/// Reads the parameter `mode`.
+pub fn parse_mode(text: &str) -> Result<WriteMode, ModeError> {
+    WriteMode::parse(text).ok_or_else(|| ModeError(text.chars().take(80).collect()))
+}
+
+/// A mode that there is not.
+#[derive(Debug, thiserror::Error)]
+#[error("parameter `mode` must be owner, group or owner_ro, got: `{0}`")]
+pub struct ModeError(String);
+
+impl Teach for ModeError {
+    fn code(&self) -> Code {
+        Code::InvalidMode
+    }
+
+    fn hint(&self) -> String {
+        "mode=\"group\": every member may write; \"owner\": only you; \"owner_ro\": nobody until you change the mode".to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("parameter".to_owned(), "mode".into());
+        details.insert("received".to_owned(), self.0.as_str().into());
+        details
+    }
+}

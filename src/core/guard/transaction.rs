@@ -1,0 +1,150 @@
+//! A command in a group: all of it, or nothing.
+//!
+//! What a command will change cannot be told beforehand, so it runs alone in the group and is
+//! judged by what it did: everything on disk is compared with the commit before it. If one file
+//! was not the caller's to change, all is put back from that commit; else what changed becomes one
+//! commit on top of it, by its real author, whatever git was told to do with the history. The
+//! intent knows where it began, so that after a crash the repair judges in the same way.
+
+use jiff::Timestamp;
+
+use super::owner;
+use crate::disk::{Root, Staging};
+use crate::history::{Author, ChangeKind, History, Position};
+use crate::ledger::{Act, Deed, Intent, Ledger, Ownership, Record};
+use crate::zone::{Zone, ZoneName};
+use crate::{Error, Shed};
+
+/// The place of a command.
+pub(crate) struct Stand<'a> {
+    pub(crate) shed: &'a Shed,
+    /// Key of the group's home.
+    pub(crate) home: &'a str,
+    /// The group's id.
+    pub(crate) group: &'a str,
+    /// What the caller calls it.
+    pub(crate) group_name: &'a str,
+    pub(crate) base: &'a Root,
+    pub(crate) data: &'a Root,
+    pub(crate) staging: Staging,
+}
+
+/// How a command was judged.
+pub(crate) struct Verdict {
+    /// What it did to ownership; nothing where it was put back.
+    pub(crate) deed: Option<Deed>,
+    /// The refusal, where it was put back.
+    pub(crate) refused: Option<Error>,
+}
+
+impl<'a> Stand<'a> {
+    /// The place of a command of the caller of `zone`; nothing outside groups.
+    pub(crate) fn of(zone: &'a Zone<'_>) -> Result<Option<Self>, Error> {
+        let Some(group) = zone.group() else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            shed: zone.shed,
+            home: &zone.home.key,
+            group: group.id.as_str(),
+            group_name: &group.name,
+            base: &zone.base,
+            data: &zone.data,
+            staging: zone.shed.staging(&zone.home)?,
+        }))
+    }
+
+    fn ledger(&self) -> &Ledger {
+        self.shed.ledger()
+    }
+
+    fn history(&self) -> Result<History, Error> {
+        Ok(History::open(self.base, self.data)?)
+    }
+
+    /// Where the group is before the command. What came by other ways than through the server is
+    /// taken into history first: nothing that a refusal could not put back.
+    pub(crate) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
+        let history = self.history()?;
+        let author = Author::server();
+        history.capture("Take in what came from outside", &author, now)?;
+        Ok(history.position()?)
+    }
+
+    /// Judges what the disk is now, compared with `start`, as a change for which `deed` names the
+    /// owner. Alone in the group.
+    pub(crate) fn judge(
+        &self,
+        deed: &Deed,
+        start: &Position,
+        message: &str,
+        author: &Author,
+        now: Timestamp,
+    ) -> Result<Verdict, Error> {
+        let history = self.history()?;
+        let said = history.return_to(start)?;
+        self.data.grant_owner()?;
+        let found = history.find()?;
+        let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut denied: Vec<Record> = Vec::new();
+        for change in found.changes() {
+            let path = change.path.key();
+            let list = match change.kind {
+                ChangeKind::Added => &mut added,
+                ChangeKind::Modified | ChangeKind::ModeChanged => &mut written,
+                ChangeKind::Deleted => &mut removed,
+            };
+            if change.kind != ChangeKind::Added
+                && let Some(record) = self.ledger().record(self.group, &path)?
+                && !record.lets(&deed.owner)
+            {
+                denied.push(record);
+            }
+            list.push(path);
+        }
+        if let Err(refused) = owner::refuse(denied, self.group_name, &deed.owner) {
+            let totals = history.restore(found, &self.staging)?;
+            self.measured(totals)?;
+            return Ok(Verdict {
+                deed: None,
+                refused: Some(refused),
+            });
+        }
+        let message = said.as_deref().unwrap_or(message);
+        let captured = history.capture_found(found, message, author, now)?;
+        self.measured(captured.totals)?;
+        // A name that is new in one spelling and gone in another stays whose it was.
+        let respelled = |path: &String| removed.contains(path);
+        let (kept, added): (Vec<String>, Vec<String>) = added.into_iter().partition(respelled);
+        removed.retain(|path| !kept.contains(path));
+        written.extend(kept);
+        Ok(Verdict {
+            deed: Some(Deed {
+                act: Act::Found {
+                    added,
+                    written,
+                    removed,
+                },
+                ..deed.clone()
+            }),
+            refused: None,
+        })
+    }
+
+    /// Enters what a verdict says with the end of the intent.
+    pub(crate) fn enter(&self, verdict: Verdict, intent: Intent) -> Result<(), Error> {
+        let deed = verdict.deed.unwrap_or_else(|| Deed {
+            owner: String::new(),
+            mode: String::new(),
+            act: Act::Touch { files: Vec::new() },
+        });
+        self.ledger().foresee(intent, &deed)?;
+        self.ledger().settle(intent)?;
+        verdict.refused.map_or(Ok(()), Err)
+    }
+
+    fn measured(&self, totals: crate::disk::Totals) -> Result<(), Error> {
+        let zone = ZoneName::Group.as_str();
+        Ok(self.ledger().measured(self.home, zone, totals)?)
+    }
+}

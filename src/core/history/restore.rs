@@ -1,0 +1,211 @@
+//! The way back: what a zone was at its last commit.
+
+use std::io::Write as _;
+
+use git2::{ErrorCode, Oid};
+
+use super::compare::Comparison;
+use super::content::{SYMLINK, zone_path};
+use super::{Change, History, HistoryError, repository};
+use crate::disk::{Entry, Kind, Staging, Target, Totals};
+use crate::zone::ZonePath;
+
+/// A submodule: nothing of it lies in the repository.
+const SUBMODULE: i32 = 0o160_000;
+
+/// Where a history stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The branch that HEAD names.
+    pub(crate) reference: Option<String>,
+    /// The last commit.
+    pub(crate) commit: Option<String>,
+}
+
+/// What differs from the last commit.
+pub(crate) struct Found(pub(super) Comparison);
+
+impl Found {
+    /// In the order of their paths.
+    pub(crate) fn changes(&self) -> Vec<Change> {
+        self.0.changes()
+    }
+}
+
+impl History {
+    /// Where the history stands.
+    pub(crate) fn position(&self) -> Result<Position, HistoryError> {
+        let head = self.repository.find_reference("HEAD");
+        let head = head.map_err(HistoryError::git("read"))?;
+        Ok(Position {
+            reference: head.symbolic_target().ok().flatten().map(str::to_owned),
+            commit: self.head()?.map(|id| id.to_string()),
+        })
+    }
+
+    /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
+    /// message of the commit that HEAD was moved to.
+    pub(crate) fn return_to(&self, start: &Position) -> Result<Option<String>, HistoryError> {
+        let fail = HistoryError::git("put back");
+        // A merge, revert or cherry-pick that stopped half-way is over.
+        self.repository.cleanup_state().map_err(&fail)?;
+        if self.position()? == *start {
+            return Ok(None);
+        }
+        let last = self.head_commit()?;
+        let moved = last.filter(|last| Some(last.id().to_string()) != start.commit);
+        let message =
+            moved.and_then(|last| last.message().ok().map(|text| text.trim_end().to_owned()));
+        let commit = start.commit.as_deref().map(Oid::from_str).transpose();
+        match (&start.reference, commit.map_err(&fail)?) {
+            (Some(name), Some(id)) => {
+                self.repository
+                    .reference(name, id, true, "put back")
+                    .and_then(|_| self.repository.set_head(name))
+                    .map_err(&fail)?;
+            }
+            (Some(name), None) => {
+                match self.repository.find_reference(name) {
+                    Ok(mut reference) => reference.delete().map_err(&fail)?,
+                    Err(error) if error.code() == ErrorCode::NotFound => {}
+                    Err(error) => return Err(fail(error)),
+                }
+                self.repository.set_head(name).map_err(&fail)?;
+            }
+            (None, Some(id)) => self.repository.set_head_detached(id).map_err(&fail)?,
+            (None, None) => {}
+        }
+        Ok(message.filter(|text| !text.is_empty()))
+    }
+
+    /// Finds what differs from the last commit.
+    pub(crate) fn find(&self) -> Result<Found, HistoryError> {
+        repository::restore_gitfile(&self.parent, &self.data)?;
+        Ok(Found(self.compare()?))
+    }
+
+    /// Puts back everything that was found to differ: content, modes, what was deleted or moved;
+    /// what is new goes. Gives the space of what is there then.
+    pub(crate) fn restore(&self, found: Found, staging: &Staging) -> Result<Totals, HistoryError> {
+        let Found(comparison) = found;
+        let changed = || {
+            comparison
+                .seen
+                .iter()
+                .filter(|seen| seen.change().is_some())
+        };
+        for seen in changed() {
+            let path = zone_path(&seen.path);
+            let other = seen
+                .head
+                .is_none_or(|(_, mode)| mode >> 12 != seen.mode >> 12);
+            if other {
+                self.take_away(&path, staging)?;
+            }
+            if seen.head.is_none() {
+                self.take_away_empty(path.parent(), staging)?;
+            }
+        }
+        for seen in changed() {
+            if let Some((id, mode)) = seen.head {
+                self.put_back(&zone_path(&seen.path), id, mode, staging)?;
+            }
+        }
+        for (path, id, mode) in &comparison.deleted {
+            // Only names that are UTF-8 are among the deleted.
+            let path = zone_path(&String::from_utf8_lossy(path));
+            self.put_back(&path, *id, *mode, staging)?;
+        }
+        // Git's index may tell of what was undone.
+        self.refresh_index()?;
+        Ok(self.compare()?.totals)
+    }
+
+    fn there(&self, path: &ZonePath) -> Result<Option<Entry>, HistoryError> {
+        match self.data.entry(path) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if error.is_gone() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<(), HistoryError> {
+        if let Some(entry) = self.there(path)? {
+            staging.remove(&entry)?.keep()?;
+        }
+        Ok(())
+    }
+
+    /// Directories that hold nothing any more.
+    fn take_away_empty(
+        &self,
+        directory: Option<ZonePath>,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        let mut above = directory;
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
+            if !empty {
+                break;
+            }
+            self.take_away(&directory, staging)?;
+            above = directory.parent();
+        }
+        Ok(())
+    }
+
+    fn put_back(
+        &self,
+        path: &ZonePath,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        if mode == SUBMODULE {
+            return Ok(());
+        }
+        for above in std::iter::successors(path.parent(), ZonePath::parent) {
+            if let Some(entry) = self.there(&above)?
+                && entry.kind() != Kind::Directory
+            {
+                staging.remove(&entry)?.keep()?;
+            }
+        }
+        let there = self.there(path)?;
+        if mode == SYMLINK {
+            self.take_away(path, staging)?;
+            let blob = self
+                .repository
+                .find_blob(id)
+                .map_err(HistoryError::git("read"))?;
+            self.data
+                .make_link(self.data.vacancy(path)?, blob.content())?;
+            return Ok(());
+        }
+        let mut staged = staging.create()?;
+        self.write_blob(id, staged.file())?;
+        let target = match there {
+            Some(entry) if entry.kind() == Kind::File => Target::Entry(entry),
+            _ => {
+                self.take_away(path, staging)?;
+                Target::Vacancy(self.data.vacancy(path)?)
+            }
+        };
+        staged.install(target)?.keep();
+        let mode = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+        Ok(self.data.entry(path)?.set_mode(mode)?)
+    }
+
+    /// Streams the content where its store can.
+    fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<(), HistoryError> {
+        let fail = HistoryError::git("read");
+        let write = HistoryError::repository("read");
+        let database = self.repository.odb().map_err(&fail)?;
+        if let Ok((mut reader, _, _)) = database.reader(id) {
+            std::io::copy(&mut reader, file).map_err(write)?;
+            return Ok(());
+        }
+        let object = database.read(id).map_err(&fail)?;
+        file.write_all(object.data()).map_err(write)
+    }
+}

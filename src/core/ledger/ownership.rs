@@ -1,0 +1,448 @@
+//! Who owns which file of a group, and what a change does to that.
+//!
+//! A [`Deed`] is written with the intent of a change, before anything happens. Settling the intent
+//! carries it out in the same transaction; after a crash the repair looks at what is on disk and
+//! does the same, or drops it. Only files have records; a path is in NFC, relative to the group's
+//! root.
+
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
+use serde::{Deserialize, Serialize};
+
+use super::{Intent, Ledger, LedgerError};
+use crate::settings::WriteMode;
+
+/// The owner of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Path below the group's root.
+    pub(crate) path: String,
+    /// The user who made it, or to whom it was given.
+    pub(crate) owner: String,
+    /// Who may write it.
+    pub(crate) mode: WriteMode,
+}
+
+impl Record {
+    /// Whether `user`, a member of the group, may change or remove the file.
+    pub(crate) fn lets(&self, user: &str) -> bool {
+        match self.mode {
+            WriteMode::Group => true,
+            WriteMode::Owner => self.owner == user,
+            WriteMode::OwnerReadOnly => false,
+        }
+    }
+}
+
+/// The records of all groups.
+pub(crate) trait Ownership {
+    /// The record of exactly this path.
+    fn record(&self, group: &str, path: &str) -> Result<Option<Record>, LedgerError>;
+
+    /// The records of this path and of everything below it, in the order of their paths.
+    fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, LedgerError>;
+
+    /// The records from one path to another, both included, in the order of their paths.
+    fn records_between(
+        &self,
+        group: &str,
+        first: &str,
+        last: &str,
+    ) -> Result<Vec<Record>, LedgerError>;
+
+    /// Every record of a group, in the order of their paths.
+    fn records(&self, group: &str) -> Result<Vec<Record>, LedgerError>;
+
+    /// Gives a file to somebody, or another mode.
+    fn enter(&self, group: &str, record: &Record) -> Result<(), LedgerError>;
+
+    /// Drops the records of exactly these paths.
+    fn forget(&self, group: &str, paths: &[String]) -> Result<(), LedgerError>;
+
+    /// Carries out a deed of a change that is not under way any more.
+    fn execute(&self, group: &str, deed: &Deed) -> Result<(), LedgerError>;
+}
+
+/// What a change does to ownership, and for whom.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Deed {
+    /// Who makes the change: the owner of what comes into being.
+    pub(crate) owner: String,
+    /// The mode of what comes into being, as the registry names it.
+    pub(crate) mode: String,
+    /// What happens.
+    pub(crate) act: Act,
+}
+
+/// One change, as far as it concerns ownership.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Act {
+    /// Files are written where they lie, if at all.
+    Touch { files: Vec<String> },
+    /// Something takes the place `at`, alone or of something: a file, or a directory with `files`.
+    Arrive {
+        at: String,
+        files: Vec<String>,
+        /// Whether nothing was there.
+        fresh: bool,
+        /// What arrives: after a crash it is there, or something else is.
+        inode: u64,
+    },
+    /// New files in directories that are there.
+    Add { files: Vec<String> },
+    /// Something goes, with everything below it.
+    Remove { at: String },
+    /// Something gets another path, with everything below it.
+    Move { from: String, to: String },
+    /// A command may do anything; what was in history before it.
+    Command {
+        reference: Option<String>,
+        commit: Option<String>,
+    },
+    /// A command did this.
+    Found {
+        added: Vec<String>,
+        written: Vec<String>,
+        removed: Vec<String>,
+    },
+}
+
+const COLUMNS: &str = "file_path, owner_id, write_access";
+
+/// A record with a mode that this program does not know protects as the strictest one.
+fn read(row: &Row<'_>) -> Result<Record, rusqlite::Error> {
+    let mode: String = row.get(2)?;
+    Ok(Record {
+        path: row.get(0)?,
+        owner: row.get(1)?,
+        mode: WriteMode::parse(&mode).unwrap_or(WriteMode::OwnerReadOnly),
+    })
+}
+
+/// Whether `path` is `top` or lies below it.
+fn is_around(path: &str, top: &str) -> bool {
+    path.strip_prefix(top)
+        .is_some_and(|rest| top.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Records in a range of paths. '0' follows '/' in byte order, so what lies below a directory is
+/// one range, and no character is a wildcard.
+fn range(
+    connection: &rusqlite::Connection,
+    group: &str,
+    first: &str,
+    last: &str,
+) -> Result<Vec<Record>, rusqlite::Error> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM file_ownership
+         WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path"
+    ))?;
+    statement.query_map((group, first, last), read)?.collect()
+}
+
+fn around(
+    connection: &rusqlite::Connection,
+    group: &str,
+    path: &str,
+) -> Result<Vec<Record>, rusqlite::Error> {
+    let mut found = exact(connection, group, path)?
+        .into_iter()
+        .collect::<Vec<_>>();
+    found.extend(range(
+        connection,
+        group,
+        &format!("{path}/"),
+        &format!("{path}0"),
+    )?);
+    found.retain(|record| is_around(&record.path, path));
+    Ok(found)
+}
+
+fn exact(
+    connection: &rusqlite::Connection,
+    group: &str,
+    path: &str,
+) -> Result<Option<Record>, rusqlite::Error> {
+    connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 AND file_path = ?2"
+        ))?
+        .query_row((group, path), read)
+        .optional()
+}
+
+impl Ownership for Ledger {
+    fn record(&self, group: &str, path: &str) -> Result<Option<Record>, LedgerError> {
+        Ok(exact(&self.connection(), group, path)?)
+    }
+
+    fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, LedgerError> {
+        Ok(around(&self.connection(), group, path)?)
+    }
+
+    fn records_between(
+        &self,
+        group: &str,
+        first: &str,
+        last: &str,
+    ) -> Result<Vec<Record>, LedgerError> {
+        Ok(range(&self.connection(), group, first, last)?)
+    }
+
+    fn records(&self, group: &str) -> Result<Vec<Record>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 ORDER BY file_path"
+        ))?;
+        let rows = statement.query_map([group], read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn enter(&self, group: &str, record: &Record) -> Result<(), LedgerError> {
+        self.connection()
+            .prepare_cached(
+                "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+                 VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (group_id, file_path) DO UPDATE
+                 SET owner_id = excluded.owner_id, write_access = excluded.write_access,
+                     updated_at = CURRENT_TIMESTAMP",
+            )?
+            .execute((group, &record.path, &record.owner, record.mode.as_str()))?;
+        Ok(())
+    }
+
+    fn forget(&self, group: &str, paths: &[String]) -> Result<(), LedgerError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let removed = paths.iter().map(String::as_str);
+        drop_all(&transaction, group, removed)?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    fn execute(&self, group: &str, deed: &Deed) -> Result<(), LedgerError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        carry_out(&transaction, group, deed)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl Ledger {
+    /// Says what a change that is under way does to ownership.
+    pub(crate) fn foresee(&self, intent: Intent, deed: &Deed) -> Result<(), LedgerError> {
+        let deed = deed.written();
+        self.connection()
+            .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
+            .execute((intent.0, deed))?;
+        Ok(())
+    }
+}
+
+impl Deed {
+    /// As the registry keeps it.
+    pub(crate) fn written(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// What [`Deed::written`] wrote; nothing for what a later version wrote.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// Does to the records what a change did to the files.
+pub(super) fn carry_out(
+    transaction: &Transaction<'_>,
+    group: &str,
+    deed: &Deed,
+) -> Result<(), rusqlite::Error> {
+    let remove = |paths: &[String]| drop_all(transaction, group, paths.iter().map(String::as_str));
+    let add = |files: &[String]| add_missing(transaction, group, deed, files);
+    match &deed.act {
+        Act::Touch { files } => add(files),
+        Act::Arrive {
+            at, files, fresh, ..
+        } => {
+            let stay: HashSet<&str> = if *fresh {
+                HashSet::new()
+            } else {
+                files.iter().map(String::as_str).collect()
+            };
+            let old = around(transaction, group, at)?;
+            let gone = old.iter().map(|record| record.path.as_str());
+            drop_all(transaction, group, gone.filter(|path| !stay.contains(path)))?;
+            add(files)
+        }
+        Act::Add { files } => {
+            remove(files)?;
+            add(files)
+        }
+        Act::Remove { at } => {
+            let old = around(transaction, group, at)?;
+            drop_all(transaction, group, old.iter().map(|record| &*record.path))
+        }
+        Act::Move { from, to } => {
+            let stale = around(transaction, group, to)?;
+            drop_all(transaction, group, stale.iter().map(|record| &*record.path))?;
+            let mut statement = transaction.prepare_cached(
+                "UPDATE file_ownership SET file_path = ?3, updated_at = CURRENT_TIMESTAMP
+                 WHERE group_id = ?1 AND file_path = ?2",
+            )?;
+            for record in around(transaction, group, from)? {
+                let moved = format!("{to}{}", &record.path[from.len()..]);
+                statement.execute((group, &record.path, moved))?;
+            }
+            Ok(())
+        }
+        Act::Command { .. } => Ok(()),
+        Act::Found {
+            added,
+            written,
+            removed,
+        } => {
+            remove(removed)?;
+            remove(added)?;
+            add(added)?;
+            add(written)
+        }
+    }
+}
+
+fn drop_all<'p>(
+    transaction: &Transaction<'_>,
+    group: &str,
+    paths: impl Iterator<Item = &'p str>,
+) -> Result<(), rusqlite::Error> {
+    let mut statement = transaction
+        .prepare_cached("DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2")?;
+    for path in paths {
+        statement.execute((group, path))?;
+    }
+    Ok(())
+}
+
+fn add_missing(
+    transaction: &Transaction<'_>,
+    group: &str,
+    deed: &Deed,
+    files: &[String],
+) -> Result<(), rusqlite::Error> {
+    let mut statement = transaction.prepare_cached(
+        "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+         VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING",
+    )?;
+    for path in files {
+        statement.execute((group, path, &deed.owner, &deed.mode))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Durability;
+
+    fn ledger() -> (tempfile::TempDir, Ledger) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let file = directory.path().join("r.sqlite");
+        let ledger = Ledger::open(&file, Durability::Relaxed).expect("a registry");
+        (directory, ledger)
+    }
+
+    fn deed(owner: &str, act: Act) -> Deed {
+        Deed {
+            owner: owner.to_owned(),
+            mode: "owner".to_owned(),
+            act,
+        }
+    }
+
+    fn add(files: &[&str]) -> Act {
+        Act::Add {
+            files: files.iter().map(|&file| file.to_owned()).collect(),
+        }
+    }
+
+    fn paths(ledger: &Ledger, group: &str) -> Vec<String> {
+        let records = ledger.records(group).expect("records");
+        records.into_iter().map(|record| record.path).collect()
+    }
+
+    #[test]
+    fn no_character_of_a_path_is_a_wildcard() {
+        let (_directory, ledger) = ledger();
+        let files = ["a_b/x", "aXb/x", "a%/x", "a_b", "a_b.txt", "a_b0/x"];
+        ledger
+            .execute("g", &deed("ada", add(&files)))
+            .expect("added");
+        ledger
+            .execute("h", &deed("ada", add(&["a_b/x"])))
+            .expect("added");
+        let at = "a_b".to_owned();
+        ledger
+            .execute("g", &deed("ada", Act::Remove { at }))
+            .expect("removed");
+        assert_eq!(paths(&ledger, "g"), ["a%/x", "aXb/x", "a_b.txt", "a_b0/x"]);
+        assert_eq!(paths(&ledger, "h"), ["a_b/x"]);
+    }
+
+    #[test]
+    fn records_follow_what_moves_and_stay_with_what_is_overwritten() {
+        let (_directory, ledger) = ledger();
+        let run = |owner: &str, act| ledger.execute("g", &deed(owner, act)).expect("done");
+        run("ada", add(&["d/a", "d/b", "e/old"]));
+        run("bob", add(&["stale/a"]));
+        run(
+            "bob",
+            Act::Move {
+                from: "d".to_owned(),
+                to: "stale".to_owned(),
+            },
+        );
+        assert_eq!(paths(&ledger, "g"), ["e/old", "stale/a", "stale/b"]);
+        let around = ledger.records_around("g", "stale").expect("records");
+        assert!(around.iter().all(|record| record.owner == "ada"));
+        // A directory in the place of another: what has the same path keeps its owner.
+        ledger
+            .execute(
+                "g",
+                &deed(
+                    "bob",
+                    Act::Arrive {
+                        at: "stale".to_owned(),
+                        files: vec!["stale/b".to_owned(), "stale/c".to_owned()],
+                        fresh: false,
+                        inode: 0,
+                    },
+                ),
+            )
+            .expect("done");
+        let owners: Vec<(String, String)> = ledger
+            .records_around("g", "stale")
+            .expect("records")
+            .into_iter()
+            .map(|record| (record.path, record.owner))
+            .collect();
+        let pair = |path: &str, owner: &str| (path.to_owned(), owner.to_owned());
+        assert_eq!(owners, [pair("stale/b", "ada"), pair("stale/c", "bob")]);
+    }
+
+    #[test]
+    fn a_mode_says_who_may_write() {
+        for (mode, owner, member) in [
+            (WriteMode::Owner, true, false),
+            (WriteMode::Group, true, true),
+            (WriteMode::OwnerReadOnly, false, false),
+        ] {
+            let record = Record {
+                path: "a".to_owned(),
+                owner: "ada".to_owned(),
+                mode,
+            };
+            assert_eq!((record.lets("ada"), record.lets("bob")), (owner, member));
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Files of a group and whose they are: shown, given away, protected.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::directory::Member;
+use crate::disk::{Kind, Totals};
+use crate::ledger::{Ownership as _, Record};
+use crate::settings::WriteMode;
+use crate::zone::{Zone, ZonePath, is_git_name};
+use crate::{Code, Error, Teach};
+
+/// One file of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SharedFile {
+    /// Path below the group's root.
+    pub path: String,
+    /// Bytes.
+    pub size: u64,
+    /// Whose it is; nobody's until somebody writes it, where it came from outside.
+    pub owner: Option<String>,
+    /// Who may write it.
+    pub mode: WriteMode,
+}
+
+/// Some files of a group, in the order of their paths, and what all of them hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The files.
+    pub files: Vec<SharedFile>,
+    /// All of the group.
+    pub totals: Totals,
+}
+
+/// The files of a group from number `offset` on, `limit` at most: one walk, one query, and memory
+/// for what is shown and skipped.
+pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<Page, Error> {
+    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    let most = offset.saturating_add(limit);
+    let mut totals = Totals::default();
+    let mut first: BTreeMap<String, u64> = BTreeMap::new();
+    zone.data().walk(&ZonePath::root(), |found| {
+        if found.path.name().is_some_and(is_git_name) {
+            return Ok(false);
+        }
+        if found.kind == Kind::File {
+            totals.bytes += found.size();
+            totals.files += 1;
+            first.insert(found.path.key(), found.size());
+            if first.len() > most {
+                first.pop_last();
+            }
+        }
+        Ok(true)
+    })?;
+    let shown: Vec<(String, u64)> = first.into_iter().skip(offset).take(limit).collect();
+    let mut records = match (shown.first(), shown.last()) {
+        (Some((first, _)), Some((last, _))) => {
+            let ledger = zone.shed.ledger();
+            ledger.records_between(shared.group.id.as_str(), first, last)?
+        }
+        _ => Vec::new(),
+    }
+    .into_iter()
+    .map(|record| (record.path.clone(), record))
+    .collect::<BTreeMap<String, Record>>();
+    let default = zone.shed.settings().group_default_mode;
+    let files = shown.into_iter().map(|(path, size)| {
+        let record = records.remove(&path);
+        SharedFile {
+            mode: record.as_ref().map_or(default, |record| record.mode),
+            owner: record.map(|record| record.owner),
+            path,
+            size,
+        }
+    });
+    Ok(Page {
+        files: files.collect(),
+        totals,
+    })
+}
+
+/// Gives a file of the caller another mode; gives the one that it had.
+pub fn set_mode(zone: &Zone<'_>, path: &ZonePath, mode: WriteMode) -> Result<WriteMode, Error> {
+    change(zone, path, |record| {
+        std::mem::replace(&mut record.mode, mode)
+    })
+}
+
+/// Gives a file of the caller to a member, named by id or by a name that only one has. Gives who
+/// had it and who has it.
+pub fn give(zone: &Zone<'_>, path: &ZonePath, to: &str) -> Result<(String, String), Error> {
+    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    let members = zone.shed.members(&shared.group)?;
+    let owner = member(&members, to).ok_or_else(|| SharingError::NoMember {
+        owner: to.chars().take(80).collect(),
+        group: shared.group.name.clone(),
+    })?;
+    let owner = owner.id.clone();
+    let old = change(zone, path, |record| {
+        std::mem::replace(&mut record.owner, owner.clone())
+    })?;
+    Ok((old, owner))
+}
+
+fn member<'m>(members: &'m [Member], text: &str) -> Option<&'m Member> {
+    if let Some(member) = members.iter().find(|member| member.id == text) {
+        return Some(member);
+    }
+    let mut same = members
+        .iter()
+        .filter(|member| member.name.as_deref() == Some(text));
+    same.next().filter(|_| same.next().is_none())
+}
+
+/// Changes the record of a file that is the caller's.
+fn change<T>(
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    change: impl FnOnce(&mut Record) -> T,
+) -> Result<T, Error> {
+    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    zone.expect_writable()?;
+    let _turn = zone.turn()?;
+    let entry = zone.entry(path)?;
+    entry
+        .expect_file()
+        .map_err(|error| zone.explain(error.into()))?;
+    let (ledger, group) = (zone.shed.ledger(), shared.group.id.as_str());
+    let path = entry.path().key();
+    let mut record = match ledger.record(group, &path)? {
+        Some(record) if record.owner == zone.user() => record,
+        record => {
+            let error = SharingError::NotOwner {
+                path,
+                group: shared.group.name.clone(),
+                nobody: record.is_none(),
+            };
+            return Err(zone.explain(error.into()));
+        }
+    };
+    let old = change(&mut record);
+    ledger.enter(group, &record)?;
+    Ok(old)
+}
+
+/// Drops the records of files that are gone; gives their paths.
+pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
+    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    zone.expect_writable()?;
+    let _turn = zone.turn()?;
+    let (ledger, group) = (zone.shed.ledger(), shared.group.id.as_str());
+    let mut gone: Vec<String> = Vec::new();
+    for record in ledger.records(group)? {
+        match zone.data().entry(&ZonePath::found(record.path.clone())) {
+            Ok(_) => {}
+            Err(error) if error.is_gone() => gone.push(record.path),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    ledger.forget(group, &gone)?;
+    Ok(gone)
+}
+
+/// A file that cannot be protected or given away.
+#[derive(Debug, thiserror::Error)]
+pub enum SharingError {
+    /// Only files of groups have owners.
+    #[error("only files of groups have owners")]
+    NoGroup,
+    /// Somebody else's, or nobody's.
+    #[error("{}", if *nobody {
+        format!("`{path}` has no owner yet")
+    } else {
+        format!("`{path}` belongs to another member")
+    })]
+    NotOwner {
+        /// The file.
+        path: String,
+        /// The group.
+        group: String,
+        /// Whether it has no record.
+        nobody: bool,
+    },
+    /// Not in the group.
+    #[error("parameter `new_owner`: no member of `{group}` is `{owner}`")]
+    NoMember {
+        /// What was sent.
+        owner: String,
+        /// The group.
+        group: String,
+    },
+}
+
+impl Teach for SharingError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NoGroup => Code::ZoneForbidden,
+            Self::NotOwner { .. } => Code::NotFileOwner,
+            Self::NoMember { .. } => Code::InvalidOwner,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::NoGroup => "use zone=\"group\" with group=…".to_owned(),
+            Self::NotOwner { nobody: true, .. } => {
+                "write the file once: then it is yours".to_owned()
+            }
+            Self::NotOwner { group, .. } | Self::NoMember { group, .. } => format!(
+                "shed_group_info(group={}) names owners and members",
+                Value::from(group.as_str())
+            ),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::NoGroup => {}
+            Self::NotOwner { path, .. } => {
+                details.insert("path".to_owned(), path.as_str().into());
+            }
+            Self::NoMember { owner, .. } => {
+                details.insert("parameter".to_owned(), "new_owner".into());
+                details.insert("received".to_owned(), owner.as_str().into());
+            }
+        }
+        details
+    }
+}

@@ -1,0 +1,112 @@
+//! `shed_copy_to_group`: share a file or directory with a group.
+
+use fileshed_core::bridge::Bridge;
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::{ModeParameter, PersonalZoneParameter};
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct CopyToGroup;
+
+/// From where to where.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    #[schema(value_type = PersonalZoneParameter)]
+    src_zone: String,
+    /// File or directory
+    src_path: String,
+    /// Name or id
+    group: String,
+    /// Its path there, with the name
+    dest_path: String,
+    /// Commit message
+    message: Option<String>,
+    /// Of new files
+    #[schema(value_type = Option<ModeParameter>)]
+    mode: Option<String>,
+    /// Replace what is there
+    #[serde(default)]
+    overwrite: bool,
+}
+
+/// What arrived.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    src_zone: &'static str,
+    src_path: String,
+    group: String,
+    dest_path: String,
+    /// Of files that were not there before.
+    mode: &'static str,
+}
+
+impl Operation for CopyToGroup {
+    const ID: &str = "shed_copy_to_group";
+    const SUMMARY: &str = "Copy into a group";
+    const DOC: &str = "Copy a file or directory of yours into a group. mode: group (default: everyone may change it), owner (only you), owner_ro (nobody). shed_copy_to_group(src_zone=\"documents\", src_path=\"plan.md\", group=\"team\", dest_path=\"plan.md\", mode=\"owner\")";
+    const ERRORS: &[Code] = &[
+        Code::InvalidZone,
+        Code::ZoneForbidden,
+        Code::InvalidMode,
+        Code::PermissionDenied,
+        Code::FileNotFound,
+        Code::FileExists,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+        Code::FileLocked,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
+    ];
+    const EXAMPLES: &[&str] = &[
+        r#"{"src_zone": "storage", "src_path": "notes/todo.md", "group": "team", "dest_path": "shared/todo.md", "overwrite": true}"#,
+    ];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let from = shed.personal_zone(caller, ZoneName::parse(&request.src_zone)?)?;
+        let to = shed
+            .group_zone(caller, Some(&request.group))?
+            .creating(request.mode.as_deref())?;
+        let bridged = Bridge {
+            from: &from,
+            to: &to,
+            source: &request.src_path,
+            destination: &request.dest_path,
+            parameters: ("src_path", "dest_path"),
+            overwrite: request.overwrite,
+            message: request.message.as_deref(),
+            operation: Self::ID,
+        }
+        .duplicate()?;
+        let group = to.group().map_or("", |group| &group.name).to_owned();
+        let note = if bridged.without_git {
+            "; .git was left out"
+        } else {
+            ""
+        };
+        let message = format!(
+            "Copied {} to group {group} as {} ({}){note}",
+            bridged.source,
+            bridged.destination,
+            human_size(bridged.totals.bytes)
+        );
+        Ok(Reply::new(
+            Response {
+                src_zone: from.name().as_str(),
+                src_path: bridged.source.as_str().to_owned(),
+                group,
+                dest_path: bridged.destination.as_str().to_owned(),
+                mode: to.mode().unwrap_or_default().as_str(),
+            },
+            message,
+        ))
+    }
+}

@@ -1,0 +1,63 @@
+//! `shed_group_chown`: give a file of a group to another member.
+
+use fileshed_core::{Caller, Code, Error, Shed, sharing};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct GroupChown;
+
+/// The file and its new owner.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Name or id
+    group: String,
+    path: String,
+    /// A member, by id or name
+    new_owner: String,
+}
+
+/// What changed.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    old_owner: String,
+    new_owner: String,
+}
+
+impl Operation for GroupChown {
+    const ID: &str = "shed_group_chown";
+    const SUMMARY: &str = "Give a file of a group away";
+    const DOC: &str = "Give your file in a group to another member.";
+    const ERRORS: &[Code] = &[
+        Code::InvalidOwner,
+        Code::NotFileOwner,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+    ];
+    const EXAMPLES: &[&str] =
+        &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.group_zone(caller, Some(&request.group))?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let (old_owner, new_owner) = sharing::give(&zone, &path, request.new_owner.trim())?;
+        let message = format!("{path} belongs to {new_owner} now");
+        Ok(Reply::new(
+            Response {
+                path: path.as_str().to_owned(),
+                old_owner,
+                new_owner,
+            },
+            message,
+        ))
+    }
+}

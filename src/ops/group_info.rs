@@ -1,0 +1,124 @@
+//! `shed_group_info`: who is in a group, and whose its files are.
+
+use fileshed_core::ledger::human_size;
+use fileshed_core::{Caller, Code, Error, Shed, sharing};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::arguments::ArgumentError;
+use super::{Operation, Reply};
+
+/// Files of one answer.
+const FILES: i64 = 500;
+
+/// See the module.
+pub struct GroupInfo;
+
+/// Which group, and which of its files.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Name or id
+    group: String,
+    /// Files to skip
+    offset: Option<i64>,
+    /// Default and most 500
+    limit: Option<i64>,
+}
+
+/// Somebody in the group.
+#[derive(Serialize, ToSchema)]
+pub struct Person {
+    id: String,
+    /// Absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+/// One file.
+#[derive(Serialize, ToSchema)]
+pub struct File {
+    path: String,
+    size: u64,
+    /// Absent where nobody wrote it through the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    mode: &'static str,
+}
+
+/// The group.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    group_id: String,
+    name: String,
+    members: Vec<Person>,
+    member_count: usize,
+    /// In the order of their paths.
+    files: Vec<File>,
+    total_files: u64,
+    total_size: u64,
+    total_size_human: String,
+}
+
+impl Operation for GroupInfo {
+    const ID: &str = "shed_group_info";
+    const SUMMARY: &str = "Show members and files of a group";
+    const DOC: &str = "Show the members of a group and its files with owner and mode.";
+    const ERRORS: &[Code] = &[];
+    const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = shed.group_zone(caller, Some(&request.group))?;
+        let group = shed.group(caller, Some(&request.group))?;
+        let offset = request.offset.unwrap_or(0);
+        let offset = usize::try_from(offset)
+            .map_err(|_| ArgumentError::range("offset", offset, "0 or more"))?;
+        let limit = request.limit.unwrap_or(FILES);
+        if limit < 1 {
+            return Err(ArgumentError::range("limit", limit, "1 to 500").into());
+        }
+        let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
+        let members: Vec<Person> = shed
+            .members(&group)?
+            .into_iter()
+            .map(|member| Person {
+                id: member.id,
+                name: member.name,
+            })
+            .collect();
+        let files: Vec<File> = page
+            .files
+            .into_iter()
+            .map(|file| File {
+                path: file.path,
+                size: file.size,
+                owner: file.owner,
+                mode: file.mode.as_str(),
+            })
+            .collect();
+        let shown = (files.len() as u64).min(page.totals.files);
+        let message = if shown == page.totals.files {
+            format!("{} members, {shown} files", members.len())
+        } else {
+            format!(
+                "{} members, {shown} of {} files from {offset} on",
+                members.len(),
+                page.totals.files
+            )
+        };
+        Ok(Reply::new(
+            Response {
+                group_id: group.id.as_str().to_owned(),
+                name: group.name,
+                member_count: members.len(),
+                members,
+                files,
+                total_files: page.totals.files,
+                total_size: page.totals.bytes,
+                total_size_human: human_size(page.totals.bytes),
+            },
+            message,
+        ))
+    }
+}

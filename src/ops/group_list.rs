@@ -1,0 +1,58 @@
+//! `shed_group_list`: the groups of the caller.
+
+use fileshed_core::{Caller, Code, Error, Shed};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::vocabulary::Nothing;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct GroupList;
+
+/// One group.
+#[derive(Serialize, ToSchema)]
+pub struct Item {
+    id: String,
+    name: String,
+    description: String,
+    member_count: u64,
+}
+
+/// All of the caller's.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    groups: Vec<Item>,
+    count: usize,
+}
+
+impl Operation for GroupList {
+    const ID: &str = "shed_group_list";
+    const SUMMARY: &str = "List your groups";
+    const DOC: &str =
+        "List the groups whose files you share; use one with zone=\"group\", group=<name>.";
+    const ERRORS: &[Code] = &[Code::GroupNotAvailable];
+    const EXAMPLES: &[&str] = &["{}"];
+    type Request = Nothing;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let groups: Vec<Item> = shed
+            .groups(caller)?
+            .into_iter()
+            .map(|group| Item {
+                id: group.id.as_str().to_owned(),
+                name: group.name,
+                description: group.description,
+                member_count: group.member_count,
+            })
+            .collect();
+        let count = groups.len();
+        let message = match count {
+            0 => "You are in no group".to_owned(),
+            1 => "You are in 1 group".to_owned(),
+            count => format!("You are in {count} groups"),
+        };
+        Ok(Reply::new(Response { groups, count }, message))
+    }
+}

@@ -1,0 +1,65 @@
+//! `shed_group_set_mode`: who may write a file of a group.
+
+use fileshed_core::guard::parse_mode;
+use fileshed_core::{Caller, Code, Error, Shed, sharing};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::vocabulary::ModeParameter;
+use super::{Operation, Reply};
+
+/// See the module.
+pub struct GroupSetMode;
+
+/// The file and its mode.
+#[derive(Deserialize, ToSchema)]
+pub struct Request {
+    /// Name or id
+    group: String,
+    path: String,
+    #[schema(value_type = ModeParameter)]
+    mode: String,
+}
+
+/// What changed.
+#[derive(Serialize, ToSchema)]
+pub struct Response {
+    path: String,
+    old_mode: &'static str,
+    new_mode: &'static str,
+}
+
+impl Operation for GroupSetMode {
+    const ID: &str = "shed_group_set_mode";
+    const SUMMARY: &str = "Protect a file of a group";
+    const DOC: &str = "Say who may change your file in a group: group (everyone), owner (you), owner_ro (nobody until you change it).";
+    const ERRORS: &[Code] = &[
+        Code::InvalidMode,
+        Code::NotFileOwner,
+        Code::FileNotFound,
+        Code::NotAFile,
+        Code::PathEscape,
+        Code::PathStartsWithZone,
+        Code::ProtectedPath,
+        Code::InvalidPath,
+    ];
+    const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
+    type Request = Request;
+    type Response = Response;
+
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let mode = parse_mode(request.mode.trim())?;
+        let zone = shed.group_zone(caller, Some(&request.group))?;
+        let path = zone.path_to_change("path", &request.path)?;
+        let old = sharing::set_mode(&zone, &path, mode)?;
+        let message = format!("{path} is {} now", mode.as_str());
+        Ok(Reply::new(
+            Response {
+                path: path.as_str().to_owned(),
+                old_mode: old.as_str(),
+                new_mode: mode.as_str(),
+            },
+            message,
+        ))
+    }
+}

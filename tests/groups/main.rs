@@ -1,0 +1,30 @@
+//! Groups: nobody changes what is not theirs, whatever the way; what a group holds, its registry
+//! and its history agree, also after kills and with many members at once.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
+)]
+
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/outside.rs"]
+mod outside;
+#[path = "../crash/rng.rs"]
+mod rng;
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/mod.rs"]
+mod support;
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/wire.rs"]
+mod wire;
+
+mod crowd;
+mod directory;
+mod kills;
+mod matrix;
+mod model;
+mod team;
+mod transaction;

@@ -1,0 +1,305 @@
+//! Who may do what to whose file: every way in which a file can change, for its owner, another
+//! member and somebody else, in every mode.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Client};
+use crate::team::{call, done, file, files, owners, repository, start};
+
+/// A way to change the file `{d}/f.txt`, which holds two lines. Beside it is `{d}/mine.txt`, which
+/// everybody may change; `{n}` is a free name.
+enum Way {
+    /// An operation with arguments.
+    Call(&'static str, &'static str),
+    /// A command.
+    Command(&'static str, &'static [&'static str]),
+}
+
+use Way::{Call, Command};
+
+const WAYS: &[Way] = &[
+    Call(
+        "shed_create_file",
+        r#"{"path": "{d}/f.txt", "content": "other\n", "mode": "group"}"#,
+    ),
+    Call(
+        "shed_patch_text",
+        r#"{"path": "{d}/f.txt", "content": "more\n"}"#,
+    ),
+    Call(
+        "shed_patch_text",
+        r#"{"path": "{d}/f.txt", "content": "x", "overwrite": true}"#,
+    ),
+    Call(
+        "shed_patch_text",
+        r#"{"path": "{d}/f.txt", "content": "x", "pattern": "one", "position": "replace"}"#,
+    ),
+    Call(
+        "shed_patch_bytes",
+        r#"{"path": "{d}/f.txt", "content": "00"}"#,
+    ),
+    Call(
+        "shed_patch_bytes",
+        r#"{"path": "{d}/f.txt", "content": "00", "overwrite": true}"#,
+    ),
+    Call(
+        "shed_convert_eol",
+        r#"{"path": "{d}/f.txt", "to": "windows"}"#,
+    ),
+    Call("shed_delete", r#"{"path": "{d}/f.txt"}"#),
+    Call("shed_delete", r#"{"path": "{d}"}"#),
+    Call(
+        "shed_rename",
+        r#"{"old_path": "{d}/f.txt", "new_path": "{n}"}"#,
+    ),
+    Call("shed_rename", r#"{"old_path": "{d}", "new_path": "{n}"}"#),
+    Call("shed_lockedit_open", r#"{"path": "{d}/f.txt"}"#),
+    Call(
+        "shed_exec",
+        r#"{"cmd": "echo", "args": ["x"], "stdout_file": "{d}/f.txt"}"#,
+    ),
+    Call(
+        "shed_exec",
+        r#"{"cmd": "ls", "args": ["missing"], "stderr_file": "{d}/f.txt"}"#,
+    ),
+    Call(
+        "shed_copy_to_group",
+        r#"{"src_zone": "storage", "src_path": "new.txt", "dest_path": "{d}/f.txt", "overwrite": true, "mode": "group"}"#,
+    ),
+    Call(
+        "shed_copy_to_group",
+        r#"{"src_zone": "storage", "src_path": "dir", "dest_path": "{d}", "overwrite": true}"#,
+    ),
+    Command("rm", &["{d}/f.txt"]),
+    Command("rm", &["-r", "{d}"]),
+    Command("rm", &["-rf", "."]),
+    Command("mv", &["{d}/f.txt", "{n}"]),
+    Command("mv", &["{d}", "{n}"]),
+    Command("mv", &["{d}/mine.txt", "{d}/f.txt"]),
+    Command("cp", &["{d}/mine.txt", "{d}/f.txt"]),
+    Command("cp", &["--remove-destination", "{d}/mine.txt", "{d}/f.txt"]),
+    Command("install", &["-m", "644", "{d}/mine.txt", "{d}/f.txt"]),
+    Command("truncate", &["-s", "0", "{d}/f.txt"]),
+    Command("chmod", &["+x", "{d}/f.txt"]),
+    Command("chmod", &["-R", "a+x", "{d}"]),
+    Command("sed", &["-i", "s/one/two/", "{d}/f.txt"]),
+    Command("sed", &["-n", "w {d}/f.txt", "{d}/mine.txt"]),
+    Command("awk", &["BEGIN { print 1 > \"{d}/f.txt\" }"]),
+    Command("find", &["{d}", "-name", "f.txt", "-delete"]),
+    Command("sort", &["-o", "{d}/f.txt", "{d}/mine.txt"]),
+    Command("uniq", &["{d}/mine.txt", "{d}/f.txt"]),
+    Command("shuf", &["-o", "{d}/f.txt", "{d}/mine.txt"]),
+    Command(
+        "split",
+        &[
+            "-b",
+            "1",
+            "--additional-suffix=.txt",
+            "{d}/mine.txt",
+            "{d}/x",
+        ],
+    ),
+    Command("xxd", &["{d}/mine.txt", "{d}/f.txt"]),
+    Command("dos2unix", &["-n", "{d}/mine.txt", "{d}/f.txt"]),
+    Command("unix2dos", &["{d}/f.txt"]),
+    Command("iconv", &["-o", "{d}/f.txt", "{d}/mine.txt"]),
+    Command("gzip", &["{d}/f.txt"]),
+    Command("bzip2", &["{d}/f.txt"]),
+    Command("xz", &["{d}/f.txt"]),
+    Command("zstd", &["--rm", "{d}/f.txt"]),
+    Command("zip", &["-m", "{d}/a.zip", "{d}/f.txt"]),
+    Command("7z", &["a", "-sdel", "{d}/a.7z", "{d}/f.txt"]),
+    Command("tar", &["--remove-files", "-cf", "{d}/a.tar", "{d}/f.txt"]),
+    Command("tar", &["-xf", "{d}/old.tar"]),
+    Command("unzip", &["-o", "{d}/old.zip"]),
+    Command("git", &["rm", "-q", "{d}/f.txt"]),
+    Command("git", &["mv", "{d}/f.txt", "{n}"]),
+    Command("git", &["restore", "--source=HEAD~1", "{d}/f.txt"]),
+    Command("git", &["checkout", "-q", "HEAD~1", "--", "{d}/f.txt"]),
+    Command("git", &["checkout", "-q", "HEAD~1"]),
+    Command("git", &["checkout", "-q", "-b", "{n}", "HEAD~1"]),
+    Command("git", &["reset", "-q", "--hard", "HEAD~1"]),
+    Command("git", &["revert", "--no-edit", "HEAD"]),
+    Command("git", &["cherry-pick", "HEAD~1"]),
+];
+
+/// Ways that are not a change of `f.txt` itself and must not be taken for one.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("touch", &["{d}/f.txt"]),
+    ("chmod", &["000", "{d}/f.txt"]),
+    ("chmod", &["-w", "{d}"]),
+    ("cp", &["{d}/f.txt", "{n}"]),
+    ("mkdir", &["-p", "{n}/x"]),
+    ("git", &["commit", "--allow-empty", "-q", "-m", "empty"]),
+    ("git", &["reset", "-q", "--soft", "HEAD~1"]),
+    ("git", &["commit", "--amend", "-q", "-m", "mine"]),
+    ("git", &["tag", "{n}"]),
+    ("git", &["branch", "{n}"]),
+];
+
+/// A row, with a directory and a free name of its own.
+fn filled(text: &str, number: usize) -> String {
+    text.replace("{d}", &format!("d{number}"))
+        .replace("{n}", &format!("n{number}"))
+}
+
+impl Way {
+    fn go(&self, client: &Client<'_>, number: usize) -> Answer {
+        match self {
+            Call(operation, arguments) => {
+                let arguments: Value = serde_json::from_str(&filled(arguments, number)).unwrap();
+                call(client, operation, arguments)
+            }
+            Command(command, arguments) => {
+                let arguments: Vec<String> =
+                    arguments.iter().map(|word| filled(word, number)).collect();
+                call(
+                    client,
+                    "shed_exec",
+                    json!({"cmd": command, "args": arguments}),
+                )
+            }
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Call(operation, arguments) => format!("{operation} {arguments}"),
+            Command(command, arguments) => format!("{command} {}", arguments.join(" ")),
+        }
+    }
+}
+
+fn missing(client: &Client<'_>) -> BTreeSet<String> {
+    let commands = client.call("shed_allowed_commands", &json!({}));
+    let list = commands.data()["documents"]["missing"].clone();
+    serde_json::from_value(list).unwrap()
+}
+
+#[test]
+fn every_way_asks_whose_file_it_is() {
+    let server = start();
+    let [ada, bob, eve] = ["ada", "bob", "eve"].map(|user| server.as_user(user));
+    let missing = missing(&ada);
+    for client in [&ada, &bob, &eve] {
+        for path in ["new.txt", "dir/f.txt", "dir/g.txt"] {
+            let arguments = json!({"zone": "storage", "path": path, "content": "new\n"});
+            client.call("shed_create_file", &arguments).data();
+        }
+    }
+    let mut number = 0;
+    let mut refused = 0;
+    for way in WAYS {
+        if let Command(command, _) = way
+            && missing.contains(*command)
+        {
+            println!("skipped: `{command}` is not installed");
+            continue;
+        }
+        for mode in ["owner", "group", "owner_ro"] {
+            for (user, client) in [("ada", &ada), ("bob", &bob), ("eve", &eve)] {
+                number += 1;
+                let d = format!("d{number}");
+                file(&bob, &format!("{d}/mine.txt"), "mine\n", "group");
+                file(&ada, &format!("{d}/f.txt"), "older\n", "group");
+                for (tool, name, pack) in [("tar", "old.tar", "-cf"), ("zip", "old.zip", "-q")] {
+                    let uses = matches!(way, Command(_, words) if words.iter().any(|word| word.ends_with(name)));
+                    if uses {
+                        let words = [pack, &format!("{d}/{name}"), &format!("{d}/f.txt")];
+                        crate::team::run(&ada, tool, &words).data();
+                    }
+                }
+                file(&ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
+                let set = json!({"path": format!("{d}/f.txt"), "mode": mode});
+                done(&ada, "shed_group_set_mode", set);
+
+                let before = (
+                    files(&server),
+                    repository(&server).text(&["rev-parse", "HEAD"]),
+                );
+                let records = owners(&ada);
+                let answer = way.go(client, number);
+                let after = (
+                    files(&server),
+                    repository(&server).text(&["rev-parse", "HEAD"]),
+                );
+                let what = format!("{} by {user}, mode {mode}: {}", way.name(), answer.text);
+                let may = match (mode, user) {
+                    (_, "eve") => {
+                        answer.refused(404, "GROUP_NOT_FOUND");
+                        assert!(!answer.text.contains("ada"), "{what}");
+                        false
+                    }
+                    ("group", _) | ("owner", "ada") => true,
+                    _ => {
+                        assert_eq!(answer.code(), "PERMISSION_DENIED", "{what}");
+                        answer.refused(403, "PERMISSION_DENIED");
+                        let message = answer.body["error"]["message"].as_str().unwrap();
+                        assert!(message.contains("f.txt`"), "{what}");
+                        assert!(!message.contains("ada"), "{what}");
+                        false
+                    }
+                };
+                if may {
+                    // `rm -rf .` and its like meet the protected files of other rows.
+                    if answer.code() != "PERMISSION_DENIED" {
+                        answer.data();
+                        let opened = what.starts_with("shed_lockedit_open");
+                        let quiet = what.contains("cherry-pick") || what.contains("split");
+                        assert!(opened || quiet || before != after, "{what}");
+                    }
+                } else {
+                    refused += 1;
+                    assert!(before == after, "{what}");
+                    assert_eq!(records, owners(&ada), "{what}");
+                }
+                assert_eq!(
+                    repository(&server).text(&["status", "--porcelain"]),
+                    "",
+                    "{what}"
+                );
+                let head = repository(&server).text(&["symbolic-ref", "HEAD"]);
+                assert_eq!(head, "refs/heads/main", "{what}");
+                let base = repository(&server).text(&["rev-list", "HEAD"]);
+                assert!(
+                    base.lines().any(|id| id == before.1),
+                    "history is lost: {what}"
+                );
+            }
+        }
+    }
+    println!("{number} calls, {refused} refused, all of them without a trace");
+    repository(&server).assert_sound();
+}
+
+#[test]
+fn what_is_no_change_of_a_protected_file_passes() {
+    let server = start();
+    let [ada, bob] = ["ada", "bob"].map(|user| server.as_user(user));
+    for (number, (command, words)) in OTHERS.iter().enumerate() {
+        let path = format!("d{number}/f.txt");
+        file(&ada, &path, "one\n", "owner");
+        let head = repository(&server).text(&["rev-parse", "HEAD"]);
+        let words: Vec<String> = words.iter().map(|word| filled(word, number)).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let answer = crate::team::run(&bob, command, &words);
+        assert_eq!(answer.data()["returncode"], 0, "{command}: {}", answer.text);
+        assert_eq!(files(&server)[&path], b"one\n", "{command}");
+        assert_eq!(
+            owners(&bob)[&path],
+            (Some("ada".to_owned()), "owner".to_owned())
+        );
+        // Its owner still can.
+        let more = json!({"path": path, "content": "two\n"});
+        done(&ada, "shed_patch_text", more);
+        let past = repository(&server).text(&["rev-list", "HEAD"]);
+        assert!(past.lines().any(|id| id == head), "{command} {words:?}");
+        assert_eq!(
+            repository(&server).text(&["symbolic-ref", "HEAD"]),
+            "refs/heads/main"
+        );
+    }
+    repository(&server).assert_sound();
+}
