@@ -17,6 +17,7 @@ const OTHERS: &[&str] = &[
     "coercions",
     "coverage",
     "fault",
+    "groups",
     "guides",
     "identity",
     "main",

@@ -26,13 +26,19 @@ impl ZoneName {
 
     /// Reads the value of the parameter `zone`, in any case.
     pub fn parse(text: &str) -> Result<Self, ZoneError> {
+        Self::parse_parameter("zone", text)
+    }
+
+    /// The same for a parameter of another name.
+    pub fn parse_parameter(parameter: &'static str, text: &str) -> Result<Self, ZoneError> {
         match text.trim().to_ascii_lowercase().as_str() {
             "uploads" => Ok(Self::Uploads),
             "storage" => Ok(Self::Storage),
             "documents" => Ok(Self::Documents),
             "group" => Ok(Self::Group),
-            "" => Err(ZoneError::Missing),
+            "" => Err(ZoneError::Missing { parameter }),
             _ => Err(ZoneError::Unknown {
+                parameter,
                 zone: text.chars().take(80).collect(),
             }),
         }
@@ -82,14 +88,19 @@ impl std::fmt::Display for ZoneName {
 #[derive(Debug, thiserror::Error)]
 pub enum ZoneError {
     /// Empty.
-    #[error("parameter `zone` is required, got an empty string")]
-    Missing,
+    #[error("parameter `{parameter}` is required, got an empty string")]
+    Missing {
+        /// Which parameter.
+        parameter: &'static str,
+    },
     /// A group where one of the caller's own zones was to be.
     #[error("the zone group is not one of your own")]
     NotPersonal,
     /// None of the four.
-    #[error("parameter `zone` must be uploads, storage, documents or group, got: `{zone}`")]
+    #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
     Unknown {
+        /// Which parameter.
+        parameter: &'static str,
         /// What was sent.
         zone: String,
     },
@@ -104,7 +115,7 @@ pub enum ZoneError {
 impl Teach for ZoneError {
     fn code(&self) -> Code {
         match self {
-            Self::Missing => Code::MissingParameter,
+            Self::Missing { .. } => Code::MissingParameter,
             Self::Unknown { .. } => Code::InvalidZone,
             Self::NotPersonal => Code::ZoneForbidden,
             Self::Readonly => Code::ZoneReadonly,
@@ -114,7 +125,7 @@ impl Teach for ZoneError {
 
     fn hint(&self) -> String {
         match self {
-            Self::Missing | Self::Unknown { .. } | Self::NotPersonal => {
+            Self::Missing { .. } | Self::Unknown { .. } | Self::NotPersonal => {
                 "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in, \"group\" with group=… for files of a group".to_owned()
             }
             Self::Readonly => {
@@ -129,9 +140,9 @@ impl Teach for ZoneError {
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         match self {
-            Self::Missing | Self::NotPersonal | Self::ReadOnlyScope => {}
-            Self::Unknown { zone } => {
-                details.insert("parameter".to_owned(), "zone".into());
+            Self::Missing { .. } | Self::NotPersonal | Self::ReadOnlyScope => {}
+            Self::Unknown { parameter, zone } => {
+                details.insert("parameter".to_owned(), (*parameter).into());
                 details.insert("received".to_owned(), zone.as_str().into());
             }
             Self::Readonly => {
