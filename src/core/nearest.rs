@@ -38,11 +38,11 @@ mod tests {
 
     #[test]
     fn a_slip_is_understood_and_a_stranger_is_not() {
-        let names = ["shed_rename", "shed_delete", "shed_stats"];
+        let names = ["file_rename", "file_delete", "file_stats"];
         for (written, meant) in [
-            ("shed_renam", Some("shed_rename")),
-            ("SHED_STATS", Some("shed_stats")),
-            ("shed_delet_file", Some("shed_delete")),
+            ("file_renam", Some("file_rename")),
+            ("FILE_STATS", Some("file_stats")),
+            ("file_delet_file", Some("file_delete")),
             ("favicon.ico", None),
             ("", None),
         ] {

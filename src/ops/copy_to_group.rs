@@ -71,7 +71,8 @@ impl Operation for CopyToGroup {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let from = shed.personal_zone(caller, ZoneName::parse(&request.src_zone)?)?;
+        let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
+        let from = shed.personal_zone(caller, from)?;
         let to = shed
             .group_zone(caller, Some(&request.group))?
             .creating(request.mode.as_deref())?;

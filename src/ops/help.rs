@@ -110,6 +110,7 @@ impl Operation for Help {
         let settings = shed.settings();
         let help = text
             .replace("{network_mode}", settings.network_mode.as_str())
+            .replace("{group_default_mode}", settings.group_default_mode.as_str())
             .replace("{timeout}", &settings.exec_timeout_default.to_string())
             .replace("{timeout_max}", &settings.exec_timeout_max.to_string())
             .replace("{max_output}", &settings.max_output_default.to_string())

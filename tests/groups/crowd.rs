@@ -1,1 +1,58 @@
-//! crowd
+//! Many members at once.
+
+use serde_json::json;
+
+use crate::support::Server;
+use crate::team::{assert_sound, home, make, setup};
+use crate::wire::Wire;
+
+const MEMBERS: usize = 50;
+
+/// Changes of each member.
+const ROUNDS: usize = 4;
+
+#[test]
+fn fifty_members_who_write_at_once_lose_nothing() {
+    let server: Server = setup().start();
+    let names: Vec<String> = (0..MEMBERS).map(|number| format!("m{number}")).collect();
+    let mut members: Vec<&str> = names.iter().map(String::as_str).collect();
+    members.push("ada");
+    make(&server, "team", "Team", &members);
+    std::thread::scope(|scope| {
+        for name in &names {
+            let server = &server;
+            scope.spawn(move || {
+                let mut wire = Wire::open(server, name, "work");
+                for round in 0..ROUNDS {
+                    let own = json!({"zone": "group", "group": "Team", "path": format!("{name}/{round}.md"),
+                        "content": format!("{name} {round}\n"), "mode": "owner"});
+                    wire.data("shed_create_file", &own);
+                    let log = json!({"zone": "group", "group": "Team", "path": "log.md",
+                        "content": format!("{name} {round}\n")});
+                    wire.data("shed_patch_text", &log);
+                }
+            });
+        }
+    });
+    let data = home(&server).join("data");
+    let log = std::fs::read_to_string(data.join("log.md")).unwrap();
+    let mut lines: Vec<&str> = log.lines().collect();
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), MEMBERS * ROUNDS, "a line is lost or doubled");
+    for name in &names {
+        for round in 0..ROUNDS {
+            let text = std::fs::read_to_string(data.join(format!("{name}/{round}.md"))).unwrap();
+            assert_eq!(text, format!("{name} {round}\n"));
+        }
+    }
+    assert_sound(&server);
+    let repository = crate::team::repository(&server);
+    assert_eq!(repository.commits(), (MEMBERS * ROUNDS * 2) as u64);
+    // Each commit is that of who made it.
+    for name in &names {
+        let author = format!("--author=^{name} <");
+        let count = repository.text(&["rev-list", "--count", &author, "HEAD"]);
+        assert_eq!(count, (ROUNDS * 2).to_string(), "{name}");
+    }
+}

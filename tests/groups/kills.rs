@@ -1,1 +1,145 @@
-//! kills
+//! Kills at random moments, while members write, rename, delete and run commands.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::rng::Rng;
+use crate::support::Server;
+use crate::team::{MEMBERS, assert_sound, files, home, make, owners, setup};
+use crate::wire::Wire;
+
+/// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
+const ROUNDS: u64 = 15;
+
+/// A file that its owner protects: nobody else's call may change it, whenever the server dies.
+const PROTECTED: &str = "protected.md";
+
+/// Works until the connection ends; how many calls were acknowledged, and the files that the user
+/// knows to have written.
+fn work(address: &str, user: &str, mut rng: Rng, round: u64) -> (u64, BTreeMap<String, String>) {
+    let mut known = BTreeMap::new();
+    let mut acknowledged = 0;
+    let Ok(mut wire) = Wire::connect(address, user, "work") else {
+        return (0, known);
+    };
+    for number in 0.. {
+        let path = format!("{user}/{}", rng.below(4));
+        let mut call = json!({"zone": "group", "group": "Team"});
+        let operation = match rng.below(6) {
+            0 | 1 => {
+                call["path"] = path.as_str().into();
+                call["content"] = format!("{user} {round} {number}\n").into();
+                call["mode"] = "owner".into();
+                "shed_create_file"
+            }
+            2 => {
+                call["path"] = path.as_str().into();
+                "shed_delete"
+            }
+            3 => {
+                call["old_path"] = path.as_str().into();
+                call["new_path"] = format!("{user}/moved").into();
+                "shed_rename"
+            }
+            4 => {
+                call["cmd"] = "cp".into();
+                call["args"] = json!([path, format!("{user}/copy")]);
+                "shed_exec"
+            }
+            _ => {
+                // Changes something that it may change, and something that it may not.
+                call["cmd"] = "sed".into();
+                call["args"] = json!(["-i", "s/$/!/", "open.md", PROTECTED]);
+                "shed_exec"
+            }
+        };
+        known.remove(&path);
+        known.remove(&format!("{user}/moved"));
+        known.remove(&format!("{user}/copy"));
+        let content = call["content"].as_str().map(str::to_owned);
+        let Ok((status, answer)) = wire.call(operation, &call) else {
+            break;
+        };
+        acknowledged += 1;
+        let refused: &[u64] = &[403, 404, 409];
+        assert!(
+            status == 200 || refused.contains(&u64::from(status)),
+            "{answer}"
+        );
+        if call["args"][3] == PROTECTED {
+            assert_eq!(answer["error"]["code"], "PERMISSION_DENIED", "{answer}");
+        }
+        if let (200, Some(content)) = (status, content) {
+            known.insert(path, content);
+        }
+    }
+    (acknowledged, known)
+}
+
+#[test]
+fn registry_and_files_agree_whenever_the_server_dies() {
+    let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let rounds = read("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS);
+    let seed = read("FILESHED_TEST_SEED").unwrap_or(u64::from(std::process::id()));
+    println!("FILESHED_TEST_SEED={seed} repeats the calls and the moments");
+    let mut rng = Rng::new(seed);
+    let mut server: Server = setup().start();
+    make(&server, "team", "Team", &["ada", "bob", "cyd", "owner"]);
+    let shared = |path: &str, mode: &str| json!({"zone": "group", "group": "Team", "path": path, "content": "text\n", "mode": mode});
+    let mut owner = Wire::open(&server, "owner", "work");
+    owner.data("shed_create_file", &shared(PROTECTED, "owner"));
+    owner.data("shed_create_file", &shared("open.md", "group"));
+    let (mut calls, mut repairs, mut put_back) = (0, 0, 0);
+    for round in 0..rounds {
+        let address = server.address().to_owned();
+        let moment = Duration::from_millis(60 + rng.below(500));
+        let seeds = MEMBERS.map(|_| rng.split());
+        let done = std::thread::scope(|scope| {
+            let workers: Vec<_> = MEMBERS
+                .iter()
+                .zip(seeds)
+                .map(|(user, rng)| {
+                    let address = &address;
+                    scope.spawn(move || work(address, user, rng, round))
+                })
+                .collect();
+            std::thread::sleep(moment);
+            server.kill();
+            let joined = workers.into_iter().map(|worker| worker.join().unwrap());
+            joined.collect::<Vec<_>>()
+        });
+        server = server.again();
+        let ada = server.as_user("ada");
+        let records = owners(&ada);
+        let found = files(&server);
+        assert_eq!(found[PROTECTED], b"text\n", "round {round}");
+        assert_eq!(found["open.md"], b"text\n", "round {round}");
+        assert!(records.keys().eq(found.keys()), "round {round}");
+        for (path, (who, _)) in &records {
+            let of = path.split_once('/').map_or("owner", |(user, _)| user);
+            assert_eq!(who.as_deref(), Some(of), "round {round}: {path}");
+        }
+        for (acknowledged, known) in done {
+            calls += acknowledged;
+            for (path, content) in known {
+                let found = found
+                    .get(&path)
+                    .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+                assert_eq!(found, Some(content), "round {round}: {path}");
+            }
+        }
+        assert_sound(&server);
+        let left = crate::outside::staged(&home(&server));
+        assert_eq!(left, Vec::<String>::new(), "round {round}");
+        // No record without a file.
+        let cleaned: Value =
+            Wire::open(&server, "ada", "other").data("shed_maintenance", &json!({}));
+        assert_eq!(cleaned["orphan_ownerships"], json!([]), "round {round}");
+        repairs += server.log().matches("repaired a zone").count();
+        put_back += server.log().matches("put back what a command did").count();
+    }
+    println!("{rounds} kills, {calls} calls, {repairs} repairs, {put_back} commands put back");
+    assert!(calls > rounds * 5, "the server worked");
+}

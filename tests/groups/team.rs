@@ -96,3 +96,21 @@ pub(crate) fn owners(client: &Client<'_>) -> BTreeMap<String, (Option<String>, S
         })
         .collect()
 }
+
+/// Asserts that history is sound, a straight line, and has every file as it is.
+#[track_caller]
+pub(crate) fn assert_sound(server: &Server) {
+    assert_clean(server);
+    repository(server).assert_sound();
+}
+
+/// Asserts that the last commit has every file as it is.
+#[track_caller]
+pub(crate) fn assert_clean(server: &Server) {
+    let status = run(
+        &server.as_user(MEMBERS[0]),
+        "git",
+        &["status", "--porcelain"],
+    );
+    assert_eq!(status.data()["stdout"], "", "{}", status.text);
+}

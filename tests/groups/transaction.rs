@@ -1,1 +1,146 @@
-//! transaction
+//! Commands that are put back, to the last bit.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use crate::team::{assert_sound, call, done, file, files, home, owners, repository, run, start};
+
+#[test]
+fn everything_comes_back() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    for (path, mode) in [
+        ("keep.md", "owner"),
+        ("a/deep/one.md", "group"),
+        ("a/deep/two.md", "group"),
+        ("run.sh", "group"),
+        ("a/file", "group"),
+    ] {
+        file(&ada, path, "text\n", mode);
+    }
+    run(&ada, "chmod", &["+x", "run.sh"]).data();
+    let large = "x".repeat(3 << 20);
+    file(&ada, "large.bin", &large, "group");
+    let before = files(&server);
+    let records = owners(&ada);
+    let head = repository(&server).text(&["rev-parse", "HEAD"]);
+    // Deletes, moves, makes, changes modes and kinds; the last name is protected.
+    for command in [
+        vec!["rm", "-rf", "a", "large.bin", "run.sh", "keep.md"],
+        vec!["mv", "a", "large.bin", "keep.md", "new/"],
+        vec!["chmod", "-R", "-x+X", "."],
+        vec!["find", ".", "-type", "f", "-delete"],
+        vec![
+            "truncate",
+            "-s",
+            "1",
+            "large.bin",
+            "a/file",
+            "new.md",
+            "keep.md",
+        ],
+        vec!["cp", "-r", "a/deep/one.md", "keep.md"],
+        vec!["git", "checkout", "-q", "HEAD~4", "--", "."],
+    ] {
+        let words = &command[1..];
+        let made = command[0] == "mv";
+        if made {
+            run(&bob, "mkdir", &["new"]).data();
+        }
+        let answer = run(&bob, command[0], words);
+        if answer.status == 200 {
+            // Nothing of the protected file was changed by it.
+            assert!(
+                matches!(command[0], "chmod" | "git" | "cp"),
+                "{}",
+                answer.text
+            );
+        } else {
+            answer.refused(403, "PERMISSION_DENIED");
+            assert!(answer.text.contains("`keep.md`"), "{}", answer.text);
+        }
+        let now = files(&server);
+        if answer.status != 200 {
+            assert!(now == before, "{command:?}");
+            assert_eq!(owners(&ada), records);
+            let now = repository(&server).text(&["rev-parse", "HEAD"]);
+            assert_eq!(now, head, "{command:?}");
+            let mode = std::fs::metadata(home(&server).join("data/run.sh")).unwrap();
+            assert_eq!(mode.permissions().mode() & 0o111, 0o111, "{command:?}");
+        } else {
+            // Back to where the others begin.
+            run(&ada, "git", &["restore", "--source", &head, "."]).data();
+            run(&ada, "chmod", &["+x", "run.sh"]).data();
+            break;
+        }
+    }
+    assert_sound(&server);
+}
+
+#[test]
+fn owners_follow_a_command() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    file(&ada, "a.md", "a\n", "group");
+    file(&ada, "own.md", "a\n", "owner");
+    run(&bob, "cp", &["a.md", "b.md"]).data();
+    run(&bob, "rm", &["a.md"]).data();
+    run(&ada, "mv", &["own.md", "moved.md"]).data();
+    let who = |path: &str| owners(&ada)[path].clone();
+    assert_eq!(who("b.md"), (Some("bob".to_owned()), "group".to_owned()));
+    // A name that is free again belongs to who takes it.
+    file(&bob, "a.md", "b\n", "owner");
+    assert_eq!(who("a.md"), (Some("bob".to_owned()), "owner".to_owned()));
+    assert_eq!(owners(&ada).len(), 3);
+    assert_sound(&server);
+}
+
+#[test]
+fn git_makes_one_commit_on_top_by_its_real_author() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    file(&ada, "a.md", "one\n", "group");
+    file(&ada, "a.md", "two\n", "group");
+    let before = repository(&server).commits();
+    run(&bob, "git", &["revert", "--no-edit", "HEAD"]).data();
+    assert_eq!(files(&server)["a.md"], b"one\n");
+    run(&bob, "git", &["reset", "-q", "--hard", "HEAD~2"]).data();
+    assert_eq!(repository(&server).commits(), before + 2 - 1);
+    run(&bob, "git", &["checkout", "-q", "-b", "other"]).data();
+    let head = repository(&server).text(&["symbolic-ref", "HEAD"]);
+    assert_eq!(head, "refs/heads/main");
+    let log = repository(&server).text(&["log", "-1", "--format=%an: %s"]);
+    assert_eq!(log, "bob: Revert \"Update a.md\"");
+    assert_sound(&server);
+}
+
+#[test]
+fn what_came_from_outside_is_not_lost_by_a_refusal() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    file(&ada, "a.md", "a\n", "owner");
+    std::fs::write(home(&server).join("data/outside.md"), "put here\n").unwrap();
+    let answer = run(&bob, "rm", &["outside.md", "a.md"]);
+    answer.refused(403, "PERMISSION_DENIED");
+    assert_eq!(files(&server)["outside.md"], b"put here\n");
+    // It is nobody's until it is written.
+    assert_eq!(owners(&ada)["outside.md"], (None, "group".to_owned()));
+    let write = json!({"path": "outside.md", "content": "x"});
+    done(&bob, "shed_patch_text", write);
+    assert_eq!(owners(&ada)["outside.md"].0, Some("bob".to_owned()));
+    let set = json!({"path": "outside.md", "mode": "owner"});
+    call(&ada, "shed_group_set_mode", set).refused(403, "NOT_FILE_OWNER");
+}
+
+#[test]
+fn a_command_that_is_stopped_is_judged_too() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    file(&ada, "a.md", "a\n", "owner");
+    file(&ada, "open.md", "a\n", "group");
+    let slow = json!({"cmd": "sed", "args": ["-i", "s/a/b/", "open.md"], "timeout": 1});
+    done(&bob, "shed_exec", slow);
+    assert_eq!(files(&server)["open.md"], b"b\n");
+    assert_sound(&server);
+}

@@ -82,6 +82,29 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
         bring(client, from, arguments["src"].as_str().unwrap(), CONTENT);
         return;
     }
+    if operation == "shed_copy_to_group" {
+        let zone = arguments["src_zone"].as_str().unwrap_or("storage");
+        bring(
+            client,
+            zone,
+            arguments["src_path"].as_str().unwrap(),
+            CONTENT,
+        );
+        return;
+    }
+    if operation.starts_with("shed_group_") {
+        if let Some(path) = arguments["path"].as_str() {
+            let made = json!({"zone": "group", "group": arguments["group"], "path": path,
+                "content": CONTENT});
+            client.call("shed_create_file", &made);
+        }
+        if let Some(owner) = arguments["new_owner"].as_str() {
+            let group = client.header_text("X-OpenWebUI-User-Group-Ids").unwrap();
+            let other = client.server().as_member(owner, group);
+            other.call("shed_group_list", &json!({})).data();
+        }
+        return;
+    }
     if operation == "shed_import" {
         bring(client, "uploads", "report.pdf", CONTENT);
         return;

@@ -9,6 +9,7 @@ use crate::support::Server;
 use crate::{fault, real};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("FILE_NOT_FOUND", |stage| {

@@ -18,6 +18,7 @@ const OTHERS: &[&str] = &[
     "coercions",
     "coverage",
     "fault",
+    "groups",
     "guides",
     "identity",
     "main",

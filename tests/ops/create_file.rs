@@ -7,6 +7,8 @@ use crate::stage::{Provoked, Stage, content, done, file, output, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
+    ("INVALID_MODE", fault::invalid_mode),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("NOT_A_FILE", not_a_file),

@@ -7,6 +7,7 @@ use crate::stage::{Provoked, done, file, output, ran, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
     ("INVALID_ZONE", fault::invalid_zone),
     ("FILE_NOT_FOUND", |stage| {
         for path in ["missing.md", "missing/below", "notes/missing"] {

@@ -13,6 +13,7 @@ use crate::stage::{Provoked, Stage, done, file, output, ran, small};
 use crate::support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", |stage| {
         for args in [["-o", "b"], ["--output=b", "a"]] {

@@ -151,3 +151,51 @@ pub(crate) fn open_elsewhere(stage: &Stage<'_>) {
     );
     assert!(answer.body["error"]["details"]["locked_at"].is_string());
 }
+
+/// A file of the group that belongs to somebody else.
+pub(crate) fn not_yours(stage: &Stage<'_>) {
+    stage.theirs("theirs.md");
+    let parameter = stage.path_parameter();
+    // What converts line ends needs some to convert.
+    let changes = json!({"zone": "group", "group": "team", parameter: "theirs.md",
+        "to": "windows"});
+    let answer = stage.refuses(&stage.example(&changes), &["`theirs.md`", "owner"]);
+    let denied = json!([{"path": "theirs.md", "mode": "owner"}]);
+    assert_eq!(answer.body["error"]["details"]["denied"], denied);
+}
+
+/// A mode that there is not.
+pub(crate) fn invalid_mode(stage: &Stage<'_>) {
+    for mode in ["everyone", "Owner", "rw"] {
+        let changes = json!({"zone": "group", "group": "team", "mode": mode});
+        let given = format!("`{mode}`");
+        stage.refuses(&stage.example(&changes), &["`mode`", &given]);
+    }
+}
+
+/// A path that begins with the name of the zone group.
+pub(crate) fn group_prefix(stage: &Stage<'_>) {
+    let answer = stage.refuses_example("path", "group/x/y", &["`path`", "`group/x/y`"]);
+    let hint = answer.body["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("path=\"x/y\""), "{hint}");
+}
+
+/// A directory of the group.
+pub(crate) fn shared_directory(stage: &Stage<'_>) {
+    let arguments = json!({"zone": "group", "group": "team", "path": "d/a.md", "content": "x"});
+    stage.done("shed_create_file", &arguments);
+    stage.refuses_example("path", "d", &["`d`", "directory"]);
+}
+
+/// A file of the group that there is not.
+pub(crate) fn not_shared(stage: &Stage<'_>) {
+    stage.refuses_example("path", "missing.md", &["`missing.md`"]);
+}
+
+/// A file of somebody else, and a file of nobody.
+pub(crate) fn owned_by_others(stage: &Stage<'_>) {
+    stage.theirs("theirs.md");
+    stage.refuses_example("path", "theirs.md", &["`theirs.md`", "another member"]);
+    std::fs::write(stage.shared("stray.md"), "x").unwrap();
+    stage.refuses_example("path", "stray.md", &["`stray.md`", "no owner"]);
+}

@@ -8,6 +8,7 @@ use crate::stage::{Provoked, content, done, file, place, ran, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("INVALID_PATH", |stage| {

@@ -7,6 +7,15 @@ use crate::fault;
 use crate::stage::{Provoked, content, done, file, output, small};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", |stage| {
+        let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
+        done(&stage.colleague(), "shed_create_file", &shared);
+        stage.done("shed_lockedit_open", &shared);
+        // Protected while it was open.
+        let set = json!({"group": "team", "path": "a.md", "mode": "owner"});
+        done(&stage.colleague(), "shed_group_set_mode", &set);
+        stage.refuses(&shared, &["`a.md`"]);
+    }),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("INVALID_PATH", fault::unusable_or_root),

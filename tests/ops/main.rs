@@ -30,6 +30,7 @@ mod calls;
 mod coercions;
 mod coverage;
 mod fault;
+mod groups;
 mod guides;
 mod identity;
 mod paths;
@@ -39,11 +40,16 @@ mod stage;
 mod allowed_commands;
 mod convert_eol;
 mod copy_storage_to_documents;
+mod copy_to_group;
 mod create_file;
 mod delete;
 mod exec;
 mod file_type;
 mod force_unlock;
+mod group_chown;
+mod group_info;
+mod group_list;
+mod group_set_mode;
 mod help;
 mod hexdump;
 mod import;
@@ -78,11 +84,16 @@ const ROOMS: &[(&str, stage::Provoked)] = &[
         "copy_storage_to_documents",
         copy_storage_to_documents::PROVOKED,
     ),
+    ("copy_to_group", copy_to_group::PROVOKED),
     ("create_file", create_file::PROVOKED),
     ("delete", delete::PROVOKED),
     ("exec", exec::PROVOKED),
     ("file_type", file_type::PROVOKED),
     ("force_unlock", force_unlock::PROVOKED),
+    ("group_chown", group_chown::PROVOKED),
+    ("group_info", group_info::PROVOKED),
+    ("group_list", group_list::PROVOKED),
+    ("group_set_mode", group_set_mode::PROVOKED),
     ("help", help::PROVOKED),
     ("hexdump", hexdump::PROVOKED),
     ("import", import::PROVOKED),

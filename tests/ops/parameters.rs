@@ -31,7 +31,8 @@ fn limits_as_they_are_configured_and_nothing_else() {
     ] {
         assert_eq!(data[name], value, "{name}");
     }
-    let info = json!({"network_enabled": true, "network_upload_allowed": false, "groups_available": false});
+    let info =
+        json!({"network_enabled": true, "network_upload_allowed": false, "groups_available": true});
     assert_eq!(data["_info"], info);
     for secret in [
         "service-key",

@@ -8,6 +8,8 @@ use crate::stage::{Provoked, done, output};
 use crate::support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
+    ("INVALID_MODE", fault::invalid_mode),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("FILE_NOT_FOUND", |stage| {

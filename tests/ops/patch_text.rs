@@ -10,6 +10,8 @@ use crate::stage::{Provoked, content, done, file, output, place, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
+    ("INVALID_MODE", fault::invalid_mode),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("FILE_NOT_FOUND", |stage| {

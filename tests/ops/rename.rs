@@ -7,6 +7,7 @@ use crate::stage::{Provoked, content, done, file, output, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", fault::not_yours),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("FILE_NOT_FOUND", |stage| {

@@ -10,7 +10,7 @@ use fileshed::ops::Entry;
 use serde_json::{Value, json};
 
 use crate::calls;
-use crate::support::{Answer, Client, PATIENCE, Server, Setup};
+use crate::support::{Answer, Client, PATIENCE, Server, Setup, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];
@@ -26,6 +26,8 @@ pub(crate) fn small() -> Setup {
     Server::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
+        .env("FILESHED_GROUPS", "headers")
+        .env("FILESHED_QUOTA_PER_GROUP_MB", "2")
         .env("FILESHED_QUOTA_PER_USER_MB", "2")
         .env("FILESHED_MAX_FILE_SIZE_MB", "1")
 }
@@ -145,9 +147,12 @@ fn status(code: &str) -> u16 {
         | "CSV_PARSE_ERROR"
         | "MISSING_PARAMETER"
         | "INVALID_PARAMETER"
+        | "INVALID_MODE"
+        | "INVALID_OWNER"
         | "EXEC_ERROR" => 400,
         "PATH_ESCAPE" | "PROTECTED_PATH" | "COMMAND_FORBIDDEN" | "ARGUMENT_FORBIDDEN"
-        | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" => 403,
+        | "ZONE_READONLY" | "ZONE_FORBIDDEN" | "NOT_LOCK_OWNER" | "PERMISSION_DENIED"
+        | "NOT_FILE_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
         "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
@@ -188,6 +193,32 @@ impl<'a> Stage<'a> {
     /// Somebody else.
     pub(crate) fn neighbour(&self) -> Client<'a> {
         self.server.as_user(NEIGHBOUR)
+    }
+
+    /// Another member of this user's group `team`.
+    pub(crate) fn colleague(&self) -> Client<'a> {
+        let name = format!("colleague-of-{}", self.user);
+        self.server.as_member(&name, &team_of(&self.user))
+    }
+
+    /// A path of the group `team` on disk.
+    pub(crate) fn shared(&self, path: &str) -> PathBuf {
+        let groups = self.server.data().join("groups");
+        groups.join(team_of(&self.user)).join("data").join(path)
+    }
+
+    /// Makes a file of the group that only the colleague may change.
+    #[track_caller]
+    pub(crate) fn theirs(&self, path: &str) {
+        let arguments = json!({"zone": "group", "group": "team", "path": path,
+            "content": "theirs\n", "mode": "owner"});
+        done(&self.colleague(), "shed_create_file", &arguments);
+    }
+
+    /// Notes a refusal on a server that is set up in another way.
+    pub(crate) fn refused_elsewhere(&self, answer: &Answer) {
+        answer.refused(status(self.code), self.code);
+        self.refusals.set(1);
     }
 
     /// Whether a refusal was seen, or it was said why there is none.
@@ -247,6 +278,7 @@ impl<'a> Stage<'a> {
             "shed_exec" => "stdout_file",
             "shed_zip" | "shed_unzip" => "dest",
             "shed_import" => "dest_subdir",
+            "shed_copy_to_group" => "src_path",
             _ => "path",
         }
     }
@@ -297,6 +329,10 @@ impl<'a> Stage<'a> {
         let mut found = BTreeMap::new();
         for user in [&self.user, NEIGHBOUR] {
             collect(&users.join(user), &mut found);
+        }
+        let team = self.server.data().join("groups").join(team_of(&self.user));
+        for place in ["data", "editzone", "repo.git/refs/heads", "staging"] {
+            below(&team.join(place), &mut found);
         }
         let stats = self.client().call("shed_stats", &json!({}));
         found.insert("stats".into(), stats.text);

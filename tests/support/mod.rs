@@ -272,10 +272,18 @@ impl Server {
     }
 
     /// What Open WebUI sends for a user; the server must have the key of [`Server::with_key`].
+    /// Each user has a group `team` of its own, on a server that takes groups from headers.
     pub fn as_user(&self, user: &str) -> Client<'_> {
+        self.as_member(user, &team_of(user))
+    }
+
+    /// A user in the group of this id, called `team`.
+    pub fn as_member(&self, user: &str, group: &str) -> Client<'_> {
         self.client()
             .header("Authorization", "Bearer service-key")
             .header("X-OpenWebUI-User-Id", user)
+            .header("X-OpenWebUI-User-Group-Ids", group)
+            .header("X-OpenWebUI-User-Groups", "team")
     }
 
     /// Somebody with a personal token.
@@ -283,6 +291,19 @@ impl Server {
         self.client()
             .header("Authorization", &format!("Bearer {secret}"))
     }
+}
+
+/// The id of the group that [`Server::as_user`] names.
+pub fn team_of(user: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '_' {
+            c
+        } else {
+            '-'
+        }
+    };
+    let id: String = user.chars().map(plain).take(59).collect();
+    format!("team-{id}")
 }
 
 impl Drop for Server {

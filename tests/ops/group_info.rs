@@ -1,0 +1,70 @@
+//! `shed_group_info`
+
+use serde_json::{Value, json};
+
+use crate::stage::{Provoked, done, small};
+
+pub(crate) const PROVOKED: Provoked = &[];
+
+#[test]
+fn members_and_files_are_shown() {
+    let server = small().start();
+    let ada = server
+        .as_member("ada", "t")
+        .header("X-OpenWebUI-User-Name", "Ada%20L.");
+    let bob = server.as_member("bob", "t");
+    for (client, path, mode) in [
+        (&ada, "b/plan.md", "owner"),
+        (&bob, "a.md", "owner_ro"),
+        (&bob, "c.md", ""),
+    ] {
+        let arguments = json!({"zone": "group", "group": "team", "path": path,
+            "content": "12345", "mode": mode});
+        done(client, "shed_create_file", &arguments);
+    }
+    let all = done(&bob, "shed_group_info", &json!({"group": "team"}));
+    assert_eq!(
+        all,
+        json!({
+            "group_id": "t", "name": "team", "member_count": 2,
+            "members": [{"id": "ada", "name": "Ada L."}, {"id": "bob"}],
+            "files": [
+                {"path": "a.md", "size": 5, "owner": "bob", "mode": "owner_ro"},
+                {"path": "b/plan.md", "size": 5, "owner": "ada", "mode": "owner"},
+                {"path": "c.md", "size": 5, "owner": "bob", "mode": "group"},
+            ],
+            "total_files": 3, "total_size": 15, "total_size_human": "15 B",
+        })
+    );
+    let page = |offset: i64, limit: i64| {
+        let arguments = json!({"group": "t", "offset": offset, "limit": limit});
+        let data = done(&ada, "shed_group_info", &arguments);
+        assert_eq!(data["total_files"], 3);
+        let files = data["files"].as_array().unwrap().iter();
+        files
+            .map(|file| file["path"].clone())
+            .collect::<Vec<Value>>()
+    };
+    assert_eq!(page(0, 2), ["a.md", "b/plan.md"]);
+    assert_eq!(page(2, 2), ["c.md"]);
+    assert_eq!(page(1, 1), ["b/plan.md"]);
+    assert!(page(3, 2).is_empty());
+    for wrong in [
+        json!({"group": "t", "offset": -1}),
+        json!({"group": "t", "limit": 0}),
+    ] {
+        let answer = ada.call("shed_group_info", &wrong);
+        answer.refused(400, "INVALID_PARAMETER");
+    }
+    // A file from outside is nobody's, in the default mode.
+    std::fs::write(server.data().join("groups/t/data/stray"), "x").unwrap();
+    let all = done(
+        &bob,
+        "shed_group_info",
+        &json!({"group": "team", "offset": 3}),
+    );
+    assert_eq!(
+        all["files"],
+        json!([{"path": "stray", "size": 1, "mode": "group"}])
+    );
+}
