@@ -4,6 +4,7 @@ use fileshed_core::{Caller, Code, Error, Shed, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::arguments::ArgumentError;
 use super::{Operation, Reply};
 
 /// See the module.
@@ -49,7 +50,11 @@ impl Operation for GroupChown {
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
-        let (old_owner, new_owner) = sharing::give(&zone, &path, request.new_owner.trim())?;
+        let new_owner = request.new_owner.trim();
+        if new_owner.is_empty() {
+            return Err(ArgumentError::missing::<Self>("new_owner").into());
+        }
+        let (old_owner, new_owner) = sharing::give(&zone, &path, new_owner)?;
         let message = format!("{path} belongs to {new_owner} now");
         Ok(Reply::new(
             Response {

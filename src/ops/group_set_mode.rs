@@ -5,6 +5,7 @@ use fileshed_core::{Caller, Code, Error, Shed, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::arguments::ArgumentError;
 use super::vocabulary::ModeParameter;
 use super::{Operation, Reply};
 
@@ -48,7 +49,10 @@ impl Operation for GroupSetMode {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let mode = parse_mode(request.mode.trim())?;
+        let mode = match request.mode.trim() {
+            "" => return Err(ArgumentError::missing::<Self>("mode").into()),
+            mode => parse_mode(mode)?,
+        };
         let zone = shed.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;

@@ -66,7 +66,6 @@ impl Operation for Unzip {
         Code::FileLocked,
         Code::FileTooLarge,
         Code::QuotaExceeded,
-        Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes.zip"}"#,

@@ -1,8 +1,8 @@
 //! Cases that many operations share: zones and paths that no operation takes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, done};
 
 pub(crate) fn invalid_zone(stage: &Stage<'_>) {
     let answer = stage.refuses_example("zone", "attic", &["`zone`", "`attic`"]);
@@ -162,6 +162,22 @@ pub(crate) fn not_yours(stage: &Stage<'_>) {
     let answer = stage.refuses(&stage.example(&changes), &["`theirs.md`", "owner"]);
     let denied = json!([{"path": "theirs.md", "mode": "owner"}]);
     assert_eq!(answer.body["error"]["details"]["denied"], denied);
+}
+
+/// A file of the group that a colleague made by a call and then kept for itself, named by
+/// `parameter`.
+pub(crate) fn kept_by_a_colleague(stage: &Stage<'_>, operation: &str, made: &Value, call: &Value) {
+    let in_team = |arguments: &Value| {
+        let mut arguments = arguments.clone();
+        arguments["zone"] = "group".into();
+        arguments["group"] = "team".into();
+        arguments
+    };
+    let colleague = stage.colleague();
+    done(&colleague, operation, &in_team(made));
+    let kept = json!({"group": "team", "path": "theirs", "mode": "owner"});
+    done(&colleague, "shed_group_set_mode", &kept);
+    stage.refuses(&in_team(call), &["`theirs`", "owner"]);
 }
 
 /// A mode that there is not.

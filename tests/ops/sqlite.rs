@@ -13,6 +13,15 @@ use crate::stage::{Provoked, Stage, done, file};
 use crate::support::{Answer, Client};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", |stage| {
+        let made = json!({"path": "theirs", "query": "CREATE TABLE t (a)"});
+        let change = json!({"path": "theirs", "query": "INSERT INTO t VALUES (1)"});
+        fault::kept_by_a_colleague(stage, "shed_sqlite", &made, &change);
+        let export = json!({"zone": "group", "group": "team", "path": "theirs",
+            "query": "SELECT * FROM t", "output_csv": "theirs.csv"});
+        stage.theirs("theirs.csv");
+        stage.refuses(&export, &["`theirs.csv`", "owner"]);
+    }),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", |stage| {
         fault::uploads(stage);

@@ -13,6 +13,12 @@ use crate::stage::{Provoked, Stage, done, file, output, ran, small};
 use crate::unzip::makers::furnish;
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("PERMISSION_DENIED", |stage| {
+        let text = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
+        done(&stage.client(), "shed_create_file", &text);
+        let pack = json!({"src": "a.md", "dest": "theirs"});
+        fault::kept_by_a_colleague(stage, "shed_zip", &pack, &pack);
+    }),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("FILE_NOT_FOUND", |stage| {

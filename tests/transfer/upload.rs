@@ -196,7 +196,13 @@ fn what_cannot_be_stored_leaves_nothing_of_the_whole_request() {
         ),
         (storage, "dir/", 200, ""),
         ("/files/upload?zone=attic", "x", 400, "INVALID_ZONE"),
-        ("/files/upload?zone=group", "x", 503, "GROUP_NOT_AVAILABLE"),
+        ("/files/upload?zone=group", "x", 400, "MISSING_PARAMETER"),
+        (
+            "/files/upload?zone=group&group=team",
+            "x",
+            404,
+            "GROUP_NOT_FOUND",
+        ),
         (
             "/files/upload?zone=storage&overwrite=perhaps",
             "x",
