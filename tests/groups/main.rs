@@ -17,7 +17,6 @@ mod rng;
 #[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/mod.rs"]
 mod support;
-#[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/wire.rs"]
 mod wire;
 

@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn records_follow_what_moves_and_stay_with_what_is_overwritten() {
         let (_directory, ledger) = ledger();
-        let mut run = |owner: &str, act| ledger.execute("g", &deed(owner, act)).expect("done");
+        let run = |owner: &str, act| ledger.execute("g", &deed(owner, act)).expect("done");
         run("ada", add(&["d/a", "d/b", "e/old"]));
         run("bob", add(&["stale/a"]));
         run(
