@@ -92,6 +92,9 @@ pub fn set_mode(zone: &Zone<'_>, path: &ZonePath, mode: WriteMode) -> Result<Wri
 /// had it and who has it.
 pub fn give(zone: &Zone<'_>, path: &ZonePath, to: &str) -> Result<(String, String), Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    if to.is_empty() {
+        return Err(SharingError::NoOwner.into());
+    }
     let members = zone.shed.members(&shared.group)?;
     let owner = member(&members, to).ok_or_else(|| SharingError::NoMember {
         owner: to.chars().take(80).collect(),
@@ -169,6 +172,9 @@ pub enum SharingError {
     /// Only files of groups have owners.
     #[error("only files of groups have owners")]
     NoGroup,
+    /// Nobody is named.
+    #[error("parameter `new_owner` is required")]
+    NoOwner,
     /// Somebody else's, or nobody's.
     #[error("{}", if *nobody {
         format!("`{path}` has no owner yet")
@@ -197,6 +203,7 @@ impl Teach for SharingError {
     fn code(&self) -> Code {
         match self {
             Self::NoGroup => Code::ZoneForbidden,
+            Self::NoOwner => Code::MissingParameter,
             Self::NotOwner { .. } => Code::NotFileOwner,
             Self::NoMember { .. } => Code::InvalidOwner,
         }
@@ -205,6 +212,7 @@ impl Teach for SharingError {
     fn hint(&self) -> String {
         match self {
             Self::NoGroup => "use zone=\"group\" with group=…".to_owned(),
+            Self::NoOwner => "give the id of a member".to_owned(),
             Self::NotOwner { nobody: true, .. } => {
                 "write the file once: then it is yours".to_owned()
             }
@@ -219,6 +227,9 @@ impl Teach for SharingError {
         let mut details = Map::new();
         match self {
             Self::NoGroup => {}
+            Self::NoOwner => {
+                details.insert("parameter".to_owned(), "new_owner".into());
+            }
             Self::NotOwner { path, .. } => {
                 details.insert("path".to_owned(), path.as_str().into());
             }

@@ -12,7 +12,7 @@ use crate::support::repository;
 const PAGES: [&str; 3] = ["README.md", "SPEC.md", "CHANGELOG.md"];
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 12] = [
+const FOREIGN: [&str; 14] = [
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
     "TOOL_SERVER_CONNECTIONS",
@@ -20,6 +20,8 @@ const FOREIGN: [&str; 12] = [
     "USER_ID",
     "USER_NAME",
     "CHAT_ID",
+    "USER_GROUPS",
+    "USER_GROUP_IDS",
     "LC_ALL",
     "RESOLVE_BENEATH",
     "CARGO_TARGET_DIR",

@@ -42,10 +42,12 @@ impl Root {
         }
         Ok(())
     }
+}
 
-    /// Makes a symbolic link that says `target`.
-    pub(crate) fn make_link(&self, vacancy: Vacancy, target: &[u8]) -> Result<(), DiskError> {
-        let (place, _made) = make_directories(vacancy)?;
+impl Vacancy {
+    /// Makes a symbolic link here that says `target`.
+    pub(crate) fn make_link(self, target: &[u8]) -> Result<(), DiskError> {
+        let (place, _made) = make_directories(self)?;
         rustix::fs::symlinkat(target, &place.parent, &*place.name)
             .map_err(|error| DiskError::of("create", &place.path, error))
     }

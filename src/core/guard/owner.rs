@@ -117,17 +117,34 @@ impl Teach for PermissionError {
 
 /// Reads the parameter `mode`.
 pub fn parse_mode(text: &str) -> Result<WriteMode, ModeError> {
-    WriteMode::parse(text).ok_or_else(|| ModeError(text.chars().take(80).collect()))
+    if text.is_empty() {
+        return Err(ModeError::Missing);
+    }
+    WriteMode::parse(text).ok_or_else(|| ModeError::Unknown {
+        mode: text.chars().take(80).collect(),
+    })
 }
 
 /// A mode that there is not.
 #[derive(Debug, thiserror::Error)]
-#[error("parameter `mode` must be owner, group or owner_ro, got: `{0}`")]
-pub struct ModeError(String);
+pub enum ModeError {
+    /// Empty, where one is needed.
+    #[error("parameter `mode` is required")]
+    Missing,
+    /// None of the three.
+    #[error("parameter `mode` must be owner, group or owner_ro, got: `{mode}`")]
+    Unknown {
+        /// What was sent.
+        mode: String,
+    },
+}
 
 impl Teach for ModeError {
     fn code(&self) -> Code {
-        Code::InvalidMode
+        match self {
+            Self::Missing => Code::MissingParameter,
+            Self::Unknown { .. } => Code::InvalidMode,
+        }
     }
 
     fn hint(&self) -> String {
@@ -137,7 +154,9 @@ impl Teach for ModeError {
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         details.insert("parameter".to_owned(), "mode".into());
-        details.insert("received".to_owned(), self.0.as_str().into());
+        if let Self::Unknown { mode } = self {
+            details.insert("received".to_owned(), mode.as_str().into());
+        }
         details
     }
 }

@@ -178,8 +178,7 @@ impl History {
                 .repository
                 .find_blob(id)
                 .map_err(HistoryError::git("read"))?;
-            self.data
-                .make_link(self.data.vacancy(path)?, blob.content())?;
+            self.data.vacancy(path)?.make_link(blob.content())?;
             return Ok(());
         }
         let mut staged = staging.create()?;
