@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::directory::Member;
 use crate::disk::{Kind, Totals};
+use crate::guard::keys_of_records;
 use crate::ledger::{Ownership as _, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath, is_git_name};
@@ -154,14 +155,13 @@ pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
     zone.expect_writable()?;
     let _turn = zone.turn()?;
     let (ledger, group) = (zone.shed.ledger(), shared.group.id.as_str());
-    let mut gone: Vec<String> = Vec::new();
-    for record in ledger.records(group)? {
-        match zone.data().entry(&ZonePath::found(record.path.clone())) {
-            Ok(_) => {}
-            Err(error) if error.is_gone() => gone.push(record.path),
-            Err(error) => return Err(error.into()),
-        }
-    }
+    let there = keys_of_records(zone, &ZonePath::root())?;
+    let mut gone: Vec<String> = ledger
+        .records(group)?
+        .into_iter()
+        .map(|record| record.path)
+        .collect();
+    gone.retain(|path| !there.contains(path));
     ledger.forget(group, &gone)?;
     Ok(gone)
 }

@@ -115,11 +115,18 @@ fn registry_and_files_agree_whenever_the_server_dies() {
         let records = owners(&ada);
         let found = files(&server);
         assert_eq!(found[PROTECTED], b"text\n", "round {round}");
-        assert_eq!(found["open.md"], b"text\n", "round {round}");
+        // A command that died before it came to the protected file did what it may.
+        assert!(found["open.md"].starts_with(b"text"), "round {round}");
         assert!(records.keys().eq(found.keys()), "round {round}");
         for (path, (who, _)) in &records {
-            let of = path.split_once('/').map_or("owner", |(user, _)| user);
-            assert_eq!(who.as_deref(), Some(of), "round {round}: {path}");
+            let who = who.as_deref().unwrap_or_default();
+            let fits = match path.split_once('/') {
+                Some((user, _)) => who == user,
+                None if [PROTECTED, "open.md"].contains(&path.as_str()) => who == "owner",
+                // What a command that died had beside the file.
+                None => MEMBERS.contains(&who),
+            };
+            assert!(fits, "round {round}: {path} is of {who}");
         }
         for (acknowledged, known) in done {
             calls += acknowledged;

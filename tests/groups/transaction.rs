@@ -131,3 +131,41 @@ fn a_command_that_is_stopped_is_judged_too() {
     assert_eq!(files(&server)["open.md"], b"b\n");
     assert_sound(&server);
 }
+
+#[test]
+fn another_spelling_is_the_same_file() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    // A command keeps the spelling that it is given; é is two characters here.
+    run(&ada, "mkdir", &["e\u{301}"]).data();
+    file(&ada, "a.md", "a\n", "group");
+    run(&ada, "cp", &["a.md", "e\u{301}/e\u{301}.md"]).data();
+    let set = json!({"path": "\u{e9}/\u{e9}.md", "mode": "owner"});
+    let set = call(&ada, "shed_group_set_mode", set);
+    if set.status == 404 {
+        // The path can only be said as it is spelled on disk.
+        let set = json!({"path": "e\u{301}/e\u{301}.md", "mode": "owner"});
+        done(&ada, "shed_group_set_mode", set);
+    }
+    let spelled = "e\u{301}/e\u{301}.md";
+    for (operation, arguments) in [
+        ("shed_delete", json!({"path": spelled})),
+        ("shed_delete", json!({"path": "e\u{301}"})),
+        ("shed_patch_text", json!({"path": spelled, "content": "x"})),
+        (
+            "shed_rename",
+            json!({"old_path": spelled, "new_path": "mine.md"}),
+        ),
+        ("shed_exec", json!({"cmd": "rm", "args": [spelled]})),
+        ("shed_exec", json!({"cmd": "mv", "args": ["e\u{301}", "f"]})),
+    ] {
+        let answer = call(&bob, operation, arguments);
+        answer.refused(403, "PERMISSION_DENIED");
+    }
+    let cleaned = bob.call("shed_maintenance", &json!({}));
+    assert_eq!(cleaned.data()["orphan_ownerships"], json!([]));
+    assert_eq!(files(&server).len(), 2);
+    done(&ada, "shed_delete", json!({"path": spelled}));
+    assert_eq!(owners(&ada).len(), 1);
+    assert_sound(&server);
+}

@@ -3,7 +3,7 @@
 use super::permit::{Change, Effect, Needs, Permit, Writer};
 use crate::Error;
 use crate::disk::{DiskError, Entry, Renamed, Staging, Target};
-use crate::zone::Zone;
+use crate::zone::{Zone, ZoneError};
 
 /// The caller's turns in two zones.
 #[derive(Debug)]
@@ -46,7 +46,11 @@ impl<'a> Crossing<'a> {
     }
 
     /// Asks everything that may forbid what leaves the first zone and arrives in the second.
+    /// Groups only take copies.
     pub fn guard(self, leaves: Needs, arrives: Needs) -> Result<Passage<'a>, Error> {
+        if self.from.is_shared() || self.to.is_shared() {
+            return Err(ZoneError::NotPersonal.into());
+        }
         let leaving = self.from.ask(leaves)?;
         let arriving = self.to.ask(arrives)?;
         let zone = arriving.zone();

@@ -3,8 +3,11 @@
 //! Asked before anything is touched, for every path of a change and every file below it. A record
 //! of a file that is gone protects nothing.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
+use crate::disk::Kind;
 use crate::ledger::{Ownership, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath};
@@ -23,16 +26,35 @@ pub(crate) fn check<'p>(
     };
     let mut denied = Vec::new();
     for path in paths {
-        let records = zone
+        let mut records = zone
             .shed
             .ledger()
             .records_around(group.id.as_str(), &path.key())?;
-        denied.extend(records.into_iter().filter(|record| {
-            let path = ZonePath::found(record.path.clone());
-            !record.lets(zone.user()) && zone.data().entry(&path).is_ok()
-        }));
+        records.retain(|record| !record.lets(zone.user()));
+        if !records.is_empty() {
+            let there = keys(zone, path)?;
+            records.retain(|record| there.contains(&record.path));
+            denied.append(&mut records);
+        }
     }
     refuse(denied, &group.name, zone.user()).map_err(|error| zone.explain(error))
+}
+
+/// What records would call everything that is at `path`, or below it, however it is spelled.
+pub(crate) fn keys(zone: &Zone<'_>, path: &ZonePath) -> Result<HashSet<String>, Error> {
+    let entry = match zone.data().entry(path) {
+        Ok(entry) => entry,
+        Err(error) if error.is_gone() => return Ok(HashSet::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut keys = HashSet::from([path.key()]);
+    if entry.kind() == Kind::Directory {
+        zone.data().walk(entry.path(), |found| {
+            keys.insert(found.path.key());
+            Ok(true)
+        })?;
+    }
+    Ok(keys)
 }
 
 /// Fails where there is something that `user` may not change.

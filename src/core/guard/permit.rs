@@ -152,6 +152,11 @@ impl<'a> Writer<'a> {
         })
     }
 
+    /// Whether the zone is a group's.
+    pub(super) fn is_shared(&self) -> bool {
+        self.zone.group.is_some()
+    }
+
     /// Where new content is prepared.
     #[must_use]
     pub fn staging(&self) -> &Staging {
@@ -214,13 +219,15 @@ impl Needs {
     /// What the change does to ownership, as far as it can be told before.
     fn act(&self) -> Option<Act> {
         match (self.course, self.paths.as_slice()) {
-            (Course::Removed, [at]) => Some(Act::Remove { at: at.key() }),
+            (Course::Removed, [at]) => Some(Act::Remove {
+                at: at.as_str().to_owned(),
+            }),
             (Course::Renamed, [from, to]) => Some(Act::Move {
-                from: from.key(),
-                to: to.key(),
+                from: from.as_str().to_owned(),
+                to: to.as_str().to_owned(),
             }),
             (Course::Touched, files) => Some(Act::Touch {
-                files: files.iter().map(ZonePath::key).collect(),
+                files: files.iter().map(|path| path.as_str().to_owned()).collect(),
             }),
             _ => None,
         }
@@ -283,7 +290,8 @@ impl<'a> Permit<'a> {
     /// Moves what was staged into a directory that is there.
     pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
         self.foresee(|| {
-            let files = merge.files()?.iter().map(ZonePath::key).collect();
+            let files = merge.files()?;
+            let files = files.iter().map(|path| path.as_str().to_owned()).collect();
             Ok(Act::Add { files })
         })?;
         let effect = merge.carry_out().map_err(|error| self.explain(error))?;
@@ -362,6 +370,8 @@ impl<'a> Permit<'a> {
             && let Err(error) = self.zone().shed.ledger().settle(intent)
         {
             tracing::error!(%error, "a finished change is still in the registry");
+            // The next access finds it, and ends it.
+            let _unless_it_fails_again = self.zone().shed.ledger().abandon(intent);
         }
     }
 }
@@ -387,10 +397,10 @@ fn arrival(staged: &StagedEntry, target: &Target) -> Result<Act, DiskError> {
         } else {
             at.join(inside.as_str())
         };
-        path.key()
+        path.as_str().to_owned()
     });
     Ok(Act::Arrive {
-        at: at.key(),
+        at: at.as_str().to_owned(),
         files: files.collect(),
         fresh: target.entry().is_none(),
         inode: staged.inode()?,

@@ -216,6 +216,13 @@ impl Ledger {
         Ok(())
     }
 
+    /// Marks every intent of a home, where no change can be under way.
+    pub(crate) fn abandon_home(&self, home: &str) -> Result<(), LedgerError> {
+        self.connection()
+            .execute("UPDATE intents SET instance = '' WHERE home = ?1", [home])?;
+        Ok(())
+    }
+
     /// One intent for each zone of this home that must be repaired: the latest.
     pub(crate) fn orphans(&self, home: &str) -> Result<Vec<Orphan>, LedgerError> {
         let connection = self.connection();

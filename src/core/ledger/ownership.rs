@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Intent, Ledger, LedgerError};
 use crate::settings::WriteMode;
+use crate::zone::ZonePath;
 
 /// The owner of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +101,7 @@ pub(crate) enum Act {
         reference: Option<String>,
         commit: Option<String>,
     },
-    /// A command did this.
+    /// A command did this; paths are those of records.
     Found {
         added: Vec<String>,
         written: Vec<String>,
@@ -242,6 +243,39 @@ impl Ledger {
 }
 
 impl Deed {
+    /// The same with paths as records have them. A deed has them as they are on disk, so that a
+    /// repair finds what it tells of.
+    fn by_key(&self) -> Self {
+        let key = |path: &String| ZonePath::found(path.clone()).key();
+        let keys = |paths: &[String]| paths.iter().map(key).collect();
+        let act = match &self.act {
+            Act::Touch { files } => Act::Touch { files: keys(files) },
+            Act::Arrive {
+                at,
+                files,
+                fresh,
+                inode,
+            } => Act::Arrive {
+                at: key(at),
+                files: keys(files),
+                fresh: *fresh,
+                inode: *inode,
+            },
+            Act::Add { files } => Act::Add { files: keys(files) },
+            Act::Remove { at } => Act::Remove { at: key(at) },
+            Act::Move { from, to } => Act::Move {
+                from: key(from),
+                to: key(to),
+            },
+            act @ (Act::Command { .. } | Act::Found { .. }) => act.clone(),
+        };
+        Self {
+            owner: self.owner.clone(),
+            mode: self.mode.clone(),
+            act,
+        }
+    }
+
     /// As the registry keeps it.
     pub(crate) fn written(&self) -> String {
         serde_json::json!(self).to_string()
@@ -259,6 +293,7 @@ pub(super) fn carry_out(
     group: &str,
     deed: &Deed,
 ) -> Result<(), rusqlite::Error> {
+    let deed = &deed.by_key();
     let remove = |paths: &[String]| drop_all(transaction, group, paths.iter().map(String::as_str));
     let add = |files: &[String]| add_missing(transaction, group, deed, files);
     match &deed.act {

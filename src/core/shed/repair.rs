@@ -50,13 +50,15 @@ impl Shed {
         Ok(())
     }
 
-    /// Repairs what processes left behind in a group that died since it was made ready. The caller
-    /// has the group's turn: a change that is still under way is that of a dead process.
+    /// Ends what was left behind in a group since it was made ready. The caller has the group's
+    /// turn, so a change that is still in the registry is under way no more: its process is dead,
+    /// or could not reach the registry.
     pub(crate) fn bury_the_dead(&self, home: &Home, turn: &Turn<'_>) -> Result<(), Error> {
         if !self.ledger.has_intents(&home.key)? {
             return Ok(());
         }
         self.instance.bury_the_dead(&self.ledger)?;
+        self.ledger.abandon_home(&home.key)?;
         self.undo_journals(home)?;
         for orphan in self.ledger.orphans(&home.key)? {
             self.repair_in_turn(home, &orphan, turn)?;
