@@ -17,9 +17,11 @@ enum Way {
     Call(&'static str, &'static str),
     /// A command.
     Command(&'static str, &'static [&'static str]),
+    /// A file sent to an address, which stands for itself or for a form with it.
+    Send(&'static str, &'static str),
 }
 
-use Way::{Call, Command};
+use Way::{Call, Command, Send};
 
 const WAYS: &[Way] = &[
     Call(
@@ -73,6 +75,15 @@ const WAYS: &[Way] = &[
     Call(
         "shed_copy_to_group",
         r#"{"src_zone": "storage", "src_path": "dir", "dest_path": "{d}", "overwrite": true}"#,
+    ),
+    Call(
+        "shed_sqlite",
+        r#"{"path": "{d}/old.db", "query": "SELECT 1 AS one", "output_csv": "{d}/f.txt"}"#,
+    ),
+    Send("PUT", "/files/content?zone=group&group=Team&path={d}/f.txt"),
+    Send(
+        "POST",
+        "/files/upload?zone=group&group=Team&path={d}&overwrite=true",
     ),
     Command("rm", &["{d}/f.txt"]),
     Command("rm", &["-r", "{d}"]),
@@ -161,6 +172,18 @@ impl Way {
                     json!({"cmd": command, "args": arguments}),
                 )
             }
+            Send("PUT", address) => client.send("PUT", &filled(address, number), b"sent"),
+            Send(method, address) => {
+                let form = "--x\r\nContent-Disposition: form-data; name=\"file\"; \
+                    filename=\"f.txt\"\r\n\r\nsent\r\n--x\r\n\
+                    Content-Disposition: form-data; name=\"file\"; \
+                    filename=\"g.txt\"\r\n\r\nsent\r\n--x--\r\n";
+                let address = filled(address, number);
+                let client = client
+                    .clone()
+                    .header("content-type", "multipart/form-data; boundary=x");
+                client.send(method, &address, form.as_bytes())
+            }
         }
     }
 
@@ -168,6 +191,7 @@ impl Way {
         match self {
             Call(operation, arguments) => format!("{operation} {arguments}"),
             Command(command, arguments) => format!("{command} {}", arguments.join(" ")),
+            Send(method, address) => format!("{method} {address}"),
         }
     }
 }
@@ -245,6 +269,10 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
             let words = [pack, &format!("{d}/{name}"), &format!("{d}/f.txt")];
             run(&ada, tool, &words).data();
         }
+    }
+    if way.name().contains("old.db") {
+        let made = json!({"path": format!("{d}/old.db"), "query": "CREATE TABLE t (a)"});
+        done(&ada, "shed_sqlite", made);
     }
     file(&ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
     let set = json!({"path": format!("{d}/f.txt"), "mode": mode});

@@ -67,7 +67,7 @@ impl InPlace<'_> {
         // Of the files beside a database, most are there only while it changes.
         let there = self.permit.request.needs.paths.iter().zip(&after);
         let there = there.filter(|(_, footprint)| footprint.is_some());
-        let files = there.map(|(path, _)| path.key()).collect();
+        let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
         self.permit.foresee(|| Ok(Act::Touch { files }))?;
         zone.shed.flusher().changed();
         let (bytes, files) = totals(&after);
