@@ -69,8 +69,8 @@ impl Operation for GroupInfo {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.group_zone(caller, Some(&request.group))?;
         let group = shed.group(caller, Some(&request.group))?;
+        let zone = shed.group_zone(caller, Some(group.id.as_str()))?;
         let offset = request.offset.unwrap_or(0);
         let offset = usize::try_from(offset)
             .map_err(|_| ArgumentError::range("offset", offset, "0 or more"))?;

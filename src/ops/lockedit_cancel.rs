@@ -42,6 +42,7 @@ impl Operation for LockeditCancel {
         Code::ProtectedPath,
         Code::PathStartsWithZone,
         Code::NotInEditMode,
+        Code::NotLockOwner,
         Code::FileLocked,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];

@@ -50,6 +50,7 @@ impl Operation for LockeditExec {
         Code::ProtectedPath,
         Code::PathStartsWithZone,
         Code::NotInEditMode,
+        Code::NotLockOwner,
         Code::FileLocked,
         Code::CommandForbidden,
         Code::CommandNotFound,

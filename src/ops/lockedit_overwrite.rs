@@ -46,6 +46,7 @@ impl Operation for LockeditOverwrite {
         Code::ProtectedPath,
         Code::PathStartsWithZone,
         Code::NotInEditMode,
+        Code::NotLockOwner,
         Code::FileLocked,
         Code::FileTooLarge,
     ];

@@ -45,6 +45,7 @@ impl Operation for LockeditSave {
         Code::ProtectedPath,
         Code::PathStartsWithZone,
         Code::NotInEditMode,
+        Code::NotLockOwner,
         Code::FileLocked,
         Code::PermissionDenied,
         Code::FileTooLarge,

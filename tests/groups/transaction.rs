@@ -169,3 +169,28 @@ fn another_spelling_is_the_same_file() {
     assert_eq!(owners(&ada).len(), 1);
     assert_sound(&server);
 }
+
+#[test]
+fn a_member_s_locked_edit_holds_the_others_off() {
+    let server = start();
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    file(&ada, "a.md", "one\n", "group");
+    let path = json!({"path": "a.md"});
+    done(&bob, "shed_lockedit_open", path.clone());
+    let write = json!({"path": "a.md", "content": "x"});
+    call(&ada, "shed_patch_text", write.clone()).refused(423, "FILE_LOCKED");
+    call(&ada, "shed_lockedit_open", path.clone()).refused(423, "FILE_LOCKED");
+    run(&ada, "rm", &["a.md"]).refused(423, "FILE_LOCKED");
+    let copy = json!({"path": "a.md", "content": "two\n"});
+    done(&bob, "shed_lockedit_overwrite", copy);
+    done(&bob, "shed_lockedit_save", path.clone());
+    assert_eq!(files(&server)["a.md"], b"two\n");
+    assert_eq!(owners(&ada)["a.md"].0, Some("ada".to_owned()));
+    let log = repository(&server).text(&["log", "-1", "--format=%an: %s"]);
+    assert_eq!(log, "bob: Edit a.md");
+    // Every member can end an edit that nobody ends.
+    done(&bob, "shed_lockedit_open", path.clone());
+    done(&ada, "shed_force_unlock", path);
+    done(&ada, "shed_patch_text", write);
+    assert_sound(&server);
+}

@@ -215,3 +215,13 @@ pub(crate) fn owned_by_others(stage: &Stage<'_>) {
     std::fs::write(stage.shared("stray.md"), "x").unwrap();
     stage.refuses_example("path", "stray.md", &["`stray.md`", "no owner"]);
 }
+
+/// A file of the group that another member has open for a locked edit.
+pub(crate) fn not_lock_owner(stage: &Stage<'_>) {
+    let shared = json!({"zone": "group", "group": "team", "path": "held.md", "content": "x"});
+    for operation in ["shed_create_file", "shed_lockedit_open"] {
+        crate::stage::done(&stage.colleague(), operation, &shared);
+    }
+    let changes = json!({"zone": "group", "group": "team", "path": "held.md"});
+    stage.refuses(&stage.example(&changes), &["`held.md`", "another user"]);
+}

@@ -6,6 +6,7 @@ use crate::fault;
 use crate::stage::{Provoked, content, done, file, small};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("NOT_LOCK_OWNER", fault::not_lock_owner),
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("INVALID_PATH", fault::unusable_or_root),

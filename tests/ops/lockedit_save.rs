@@ -7,6 +7,7 @@ use crate::fault;
 use crate::stage::{Provoked, content, done, file, output, small};
 
 pub(crate) const PROVOKED: Provoked = &[
+    ("NOT_LOCK_OWNER", fault::not_lock_owner),
     ("PERMISSION_DENIED", |stage| {
         let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
         done(&stage.colleague(), "shed_create_file", &shared);
