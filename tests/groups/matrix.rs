@@ -271,8 +271,8 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
         }
     }
     if way.name().contains("old.db") {
-        let made = json!({"path": format!("{d}/old.db"), "query": "CREATE TABLE t (a)"});
-        done(&ada, "shed_sqlite", made);
+        let table = json!({"path": format!("{d}/old.db"), "query": "CREATE TABLE t (a)"});
+        done(&ada, "shed_sqlite", table);
     }
     file(&ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
     let set = json!({"path": format!("{d}/f.txt"), "mode": mode});
