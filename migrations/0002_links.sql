@@ -6,6 +6,7 @@ CREATE TABLE links (
     user_id TEXT,                     -- NULL in shared mode
     chat TEXT NOT NULL,               -- the conversation, for uploads
     zone TEXT NOT NULL,
+    group_id TEXT,                    -- of a link into a group
     path TEXT NOT NULL,               -- '' is the zone's root
     purpose TEXT NOT NULL CHECK(purpose IN ('download', 'upload')),
     created_at INTEGER NOT NULL,      -- Unix seconds

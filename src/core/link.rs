@@ -11,10 +11,12 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::caller::Scope;
+use crate::directory::GroupId;
 use crate::disk::{Entry, Kind};
 use crate::ledger::LinkRow;
+use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
-use crate::{Caller, Chat, Code, Error, Shed, Teach, UserId, random};
+use crate::{Caller, Chat, Code, Error, GroupClaim, Shed, Teach, UserId, random};
 
 pub(crate) use token::LinkKey;
 use token::{ID_BYTES, Token};
@@ -54,6 +56,8 @@ pub struct Link {
     pub url: String,
     /// The zone of its path.
     pub zone: ZoneName,
+    /// The group of that zone, by its id.
+    pub group: Option<String>,
     /// The path when the link was made.
     pub path: ZonePath,
     /// When it was made.
@@ -75,10 +79,14 @@ impl Link {
         }
     }
 
+    /// The zone of its path, as its maker has it now.
+    pub fn open_zone<'a>(&'a self, shed: &'a Shed) -> Result<Zone<'a>, Error> {
+        shed.open_zone(&self.caller, self.zone, self.group.as_deref())
+    }
+
     /// What is at its path now, for its maker.
     pub fn entry(&self, shed: &Shed) -> Result<Entry, Error> {
-        let zone = shed.personal_zone(&self.caller, self.zone)?;
-        zone.entry(&self.path)
+        self.open_zone(shed)?.entry(&self.path)
     }
 }
 
@@ -121,6 +129,7 @@ impl<'a> Links<'a> {
             user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
             chat: caller.chat.as_str().to_owned(),
             zone: zone.name().as_str().to_owned(),
+            group: zone.group().map(|group| group.id.as_str().to_owned()),
             path: path.as_str().to_owned(),
             purpose: purpose.as_str().to_owned(),
             created_at: now.as_second(),
@@ -196,12 +205,31 @@ impl<'a> Links<'a> {
             created_at: Timestamp::from_second(row.created_at).ok()?,
             expires_at: Timestamp::from_second(row.expires_at).ok()?,
             caller: Caller {
+                groups: self.claims(user.as_ref(), row.group.as_deref()),
                 user,
                 chat: Chat::new(&row.chat),
                 ..Caller::default()
             },
+            group: row.group,
             id: row.id,
         })
+    }
+}
+
+impl Links<'_> {
+    /// What a gateway would say of the maker's groups, if it did with a link: what it said last.
+    fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
+        let claim = || {
+            let (user, group) = (user?, group?);
+            if self.shed.settings().groups != GroupSource::Headers {
+                return None;
+            }
+            let seen = self.shed.ledger().seen_members(group).ok()?;
+            let is_in = seen.iter().any(|member| member.id == user.as_str());
+            let id = GroupId::parse(group).ok().filter(|_| is_in)?;
+            Some(GroupClaim { id, name: None })
+        };
+        claim().into_iter().collect()
     }
 }
 

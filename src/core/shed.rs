@@ -153,6 +153,19 @@ impl Shed {
         self.zone_of_parameter(caller, "zone", zone, group)
     }
 
+    /// A zone of the caller, ready to use; of `group`, by id or name, where it is a group's.
+    pub fn open_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: ZoneName,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        match zone {
+            ZoneName::Group => self.group_zone(caller, group),
+            personal => self.personal_zone(caller, personal),
+        }
+    }
+
     /// The zone of one of the caller's groups, ready to use.
     pub fn group_zone<'a>(
         &'a self,
@@ -190,10 +203,7 @@ impl Shed {
         zone: &str,
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
-        match ZoneName::parse_parameter(parameter, zone)? {
-            ZoneName::Group => self.group_zone(caller, group),
-            personal => self.personal_zone(caller, personal),
-        }
+        self.open_zone(caller, ZoneName::parse_parameter(parameter, zone)?, group)
     }
 
     /// Space of each of the caller's zones.

@@ -24,6 +24,8 @@ pub struct Request {
     /// A page where a person sends files to that directory
     #[serde(default)]
     upload: bool,
+    /// For zone group
+    group: Option<String>,
 }
 
 /// The link.
@@ -51,7 +53,6 @@ impl Operation for LinkCreate {
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
-        Code::ZoneForbidden,
         Code::FileNotFound,
         Code::NotAFile,
         Code::PathEscape,
@@ -74,7 +75,7 @@ impl Operation for LinkCreate {
             (None, true) => ZoneName::Uploads.as_str(),
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = shed.personal_zone(caller, ZoneName::parse(zone)?)?;
+        let zone = shed.zone(caller, zone, request.group.as_deref())?;
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,
             (None, true) => ".",

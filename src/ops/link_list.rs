@@ -28,6 +28,9 @@ pub struct Listed {
     size_bytes: Option<u64>,
     content_type: &'static str,
     source_zone: &'static str,
+    /// Its id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_group: Option<String>,
     source_path: String,
     upload: bool,
 }
@@ -76,6 +79,7 @@ fn listed(shed: &Shed, link: Link) -> Listed {
         },
         filename,
         source_zone: link.zone.as_str(),
+        source_group: link.group.clone(),
         source_path: link.path.display().to_owned(),
         upload,
         file_id: link.id,

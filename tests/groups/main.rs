@@ -22,6 +22,7 @@ mod wire;
 
 mod crowd;
 mod directory;
+mod files;
 mod kills;
 mod matrix;
 mod model;

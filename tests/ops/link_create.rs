@@ -7,9 +7,6 @@ use crate::stage::{Provoked, done, file, small};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
-    ("ZONE_FORBIDDEN", |stage| {
-        stage.refuses_example("zone", "group", &["group"]);
-    }),
     ("INVALID_ZONE", fault::invalid_zone),
     ("FILE_NOT_FOUND", |stage| {
         for path in ["missing.md", "missing/below", "notes/missing"] {

@@ -12,13 +12,15 @@ pub(crate) struct LinkRow {
     pub(crate) user: Option<String>,
     pub(crate) chat: String,
     pub(crate) zone: String,
+    pub(crate) group: Option<String>,
     pub(crate) path: String,
     pub(crate) purpose: String,
     pub(crate) created_at: i64,
     pub(crate) expires_at: i64,
 }
 
-const COLUMNS: &str = "id, home, user_id, chat, zone, path, purpose, created_at, expires_at";
+const COLUMNS: &str =
+    "id, home, user_id, chat, zone, path, purpose, created_at, expires_at, group_id";
 
 impl LinkRow {
     fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
@@ -32,6 +34,7 @@ impl LinkRow {
             purpose: row.get(6)?,
             created_at: row.get(7)?,
             expires_at: row.get(8)?,
+            group: row.get(9)?,
         })
     }
 }
@@ -55,7 +58,9 @@ impl Ledger {
             return Ok(false);
         }
         transaction.execute(
-            &format!("INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+            &format!(
+                "INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+            ),
             (
                 &link.id,
                 &link.home,
@@ -66,6 +71,7 @@ impl Ledger {
                 &link.purpose,
                 link.created_at,
                 link.expires_at,
+                &link.group,
             ),
         )?;
         transaction.commit()?;

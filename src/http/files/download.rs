@@ -62,10 +62,11 @@ impl Given {
             return Ok(Self::File(source));
         }
         let name = path.name().unwrap_or(zone.name().as_str()).to_owned();
+        let group = zone.group().map(|group| group.id.as_str().to_owned());
         let (shed, caller, zone, path) =
             (Arc::clone(shed), caller.clone(), zone.name(), path.clone());
         let pack = move |outlet: &mut dyn io::Write| {
-            let zone = shed.personal_zone(&caller, zone)?;
+            let zone = shed.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
             fileshed_core::archive::Content::of(&zone, &entry)
                 .with_empty_directories(true)

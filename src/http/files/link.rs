@@ -35,7 +35,7 @@ pub(super) async fn open(
         let given = match link.purpose {
             Purpose::Upload => None,
             Purpose::Download => {
-                let zone = shed.personal_zone(&link.caller, link.zone)?;
+                let zone = link.open_zone(&shed).map_err(LinkError::hiding)?;
                 let given = Given::open(&shed, &link.caller, &zone, &link.path);
                 Some(given.map_err(LinkError::hiding)?)
             }
@@ -68,7 +68,10 @@ pub(super) async fn bring(
     let opened = tokio::task::spawn_blocking(move || {
         let link = shed.links().open(&token)?;
         match link.purpose {
-            Purpose::Upload => Ok(link),
+            Purpose::Upload => {
+                link.open_zone(&shed).map_err(LinkError::hiding)?;
+                Ok(link)
+            }
             Purpose::Download => Err(LinkError::Gone.into()),
         }
     });
@@ -103,7 +106,7 @@ fn take(
     intake: &mut intake::Intake,
 ) -> Result<usize, Error> {
     let transit = shed.transit(&link.caller)?;
-    let zone = shed.personal_zone(&link.caller, link.zone)?;
+    let zone = link.open_zone(shed)?;
     // Who has the link is not who owns what is there: nothing is replaced.
     let upload = Upload::new(&zone, link.path.display(), Existing::Keep, transit)?;
     let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
