@@ -125,6 +125,21 @@ const WAYS: &[Way] = &[
     Command("tar", &["--remove-files", "-cf", "{d}/a.tar", "{d}/f.txt"]),
     Command("tar", &["-xf", "{d}/old.tar"]),
     Command("unzip", &["-o", "{d}/old.zip"]),
+    Command("tee", &["{d}/f.txt"]),
+    Command("shred", &["-u", "{d}/f.txt"]),
+    Command("rename", &["s/f.txt/g.txt/", "{d}/f.txt"]),
+    Command("patch", &["{d}/f.txt", "{d}/change.diff"]),
+    Command("pandoc", &["-o", "{d}/f.txt", "{d}/mine.txt"]),
+    Command("recode", &["latin1..ibmpc", "{d}/f.txt"]),
+    Command("7z", &["x", "-y", "{d}/old.zip"]),
+    Command("7za", &["x", "-y", "{d}/old.zip"]),
+    Command("lz4", &["-f", "{d}/mine.txt", "{d}/f.txt"]),
+    Command("yq", &["-y", "-i", ".", "{d}/f.txt"]),
+    Command("uudecode", &["-o", "{d}/f.txt", "{d}/mine.uu"]),
+    Command(
+        "csplit",
+        &["-f", "{d}/", "-b", "f.txt%.0d", "{d}/mine.txt", "1"],
+    ),
     Command("git", &["rm", "-q", "{d}/f.txt"]),
     Command("git", &["mv", "{d}/f.txt", "{n}"]),
     Command("git", &["restore", "--source=HEAD~1", "{d}/f.txt"]),
@@ -268,6 +283,13 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
         if matches!(way, Command(_, words) if words.iter().any(|word| word.ends_with(name))) {
             let words = [pack, &format!("{d}/{name}"), &format!("{d}/f.txt")];
             run(&ada, tool, &words).data();
+        }
+    }
+    let change = "--- f.txt\n+++ f.txt\n@@ -1,2 +1,2 @@\n-one\n+three\n two\n";
+    let encoded = "begin 644 mine\n#;VYE\n`\nend\n";
+    for (name, content) in [("change.diff", change), ("mine.uu", encoded)] {
+        if way.name().contains(name) {
+            file(&ada, &format!("{d}/{name}"), content, "group");
         }
     }
     if way.name().contains("old.db") {
