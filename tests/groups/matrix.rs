@@ -125,6 +125,14 @@ const WAYS: &[Way] = &[
     Command("tar", &["--remove-files", "-cf", "{d}/a.tar", "{d}/f.txt"]),
     Command("tar", &["-xf", "{d}/old.tar"]),
     Command("unzip", &["-o", "{d}/old.zip"]),
+    Command("gunzip", &["-f", "{d}/f.txt.gz"]),
+    Command("bunzip2", &["-f", "{d}/f.txt.bz2"]),
+    Command("unxz", &["-f", "{d}/f.txt.xz"]),
+    Command("convert", &["{d}/mine.ppm", "{d}/f.txt"]),
+    Command(
+        "ffmpeg",
+        &["-y", "-i", "{d}/mine.srt", "-f", "srt", "{d}/f.txt"],
+    ),
     Command("tee", &["{d}/f.txt"]),
     Command("shred", &["-u", "{d}/f.txt"]),
     Command("rename", &["s/f.txt/g.txt/", "{d}/f.txt"]),
@@ -287,7 +295,13 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
     }
     let change = "--- f.txt\n+++ f.txt\n@@ -1,2 +1,2 @@\n-one\n+three\n two\n";
     let encoded = "begin 644 mine\n#;VYE\n`\nend\n";
-    for (name, content) in [("change.diff", change), ("mine.uu", encoded)] {
+    let subtitle = "1\n00:00:00,000 --> 00:00:01,000\nmine\n";
+    for (name, content) in [
+        ("change.diff", change),
+        ("mine.uu", encoded),
+        ("mine.ppm", "P3 1 1 255 1 2 3\n"),
+        ("mine.srt", subtitle),
+    ] {
         if way.name().contains(name) {
             file(&ada, &format!("{d}/{name}"), content, "group");
         }
@@ -295,6 +309,11 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
     if way.name().contains("old.db") {
         let table = json!({"path": format!("{d}/old.db"), "query": "CREATE TABLE t (a)"});
         done(&ada, "shed_sqlite", table);
+    }
+    for (tool, end) in [("gzip", ".gz"), ("bzip2", ".bz2"), ("xz", ".xz")] {
+        if way.name().ends_with(end) {
+            run(&ada, tool, &["-k", &format!("{d}/f.txt")]).data();
+        }
     }
     file(&ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
     let set = json!({"path": format!("{d}/f.txt"), "mode": mode});
