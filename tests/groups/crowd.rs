@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::Server;
-use crate::team::{assert_sound, home, make, setup};
+use crate::team::{assert_sound, call, done, file, home, make, setup, start};
 use crate::wire::Wire;
 
 const MEMBERS: usize = 50;
@@ -55,4 +55,36 @@ fn fifty_members_who_write_at_once_lose_nothing() {
         let count = repository.text(&["rev-list", "--count", &author, "HEAD"]);
         assert_eq!(count, (ROUNDS * 2).to_string(), "{name}");
     }
+}
+
+#[test]
+fn who_reads_does_not_wait_for_who_writes() {
+    let server = start();
+    let [ada, bob] = ["ada", "bob"].map(|user| server.as_user(user));
+    file(&ada, "d/f.txt", "text", "owner");
+    // The turn of a writer in another process that shares the data.
+    let turn = std::fs::File::open(home(&server).join("staging/group.lock")).unwrap();
+    rustix::fs::flock(&turn, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let begun = std::time::Instant::now();
+    for (operation, arguments) in [
+        ("shed_tree", json!({})),
+        ("shed_group_info", json!({})),
+        ("shed_exec", json!({"cmd": "cat", "args": ["d/f.txt"]})),
+        ("shed_file_type", json!({"path": "d/f.txt"})),
+        ("shed_hexdump", json!({"path": "d/f.txt"})),
+    ] {
+        done(&bob, operation, arguments);
+    }
+    let content = "/files/content?zone=group&group=Team&path=d/f.txt";
+    assert_eq!(bob.get(content).text, "text");
+    // Nobody waited: the turn is not given back before all of this is done.
+    assert!(begun.elapsed() < crate::support::PATIENCE);
+    let write = json!({"path": "g.txt", "content": "x"});
+    call(&bob, "shed_create_file", write).refused(429, "BUSY");
+    drop(turn);
+    done(
+        &bob,
+        "shed_create_file",
+        json!({"path": "g.txt", "content": "x"}),
+    );
 }
