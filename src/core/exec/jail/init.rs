@@ -7,10 +7,9 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::net::SendFlags;
 use rustix::process::WaitOptions;
 
-use super::starter::{fork, number};
+use super::starter::{close, fork, number, tell};
 
 /// Comes back in the command's process. This one ends when the command has ended, with everything
 /// that it left behind.
@@ -18,7 +17,8 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
     let Some(command) = fork(0)? else {
         return Ok(());
     };
-    release_streams();
+    // The command's streams: whoever reads them waits for their end.
+    close(0, 2);
     let mut ended = None;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {
@@ -32,19 +32,10 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
     }
     // Nobody is left: what the server does next meets no command.
     if let Some(status) = ended {
-        let _server_is_gone = rustix::net::send(answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
+        tell(answer, status);
     }
     #[expect(clippy::exit, reason = "what began as a copy of the helper ends here")]
     std::process::exit(0)
-}
-
-/// Lets go of the command's streams: whoever reads them waits for their end.
-fn release_streams() {
-    // SAFETY: takes no pointers; nothing in this process uses its streams any more.
-    #[expect(unsafe_code, reason = "no safe crate closes a range")]
-    unsafe {
-        libc::close_range(0, 2, 0);
-    }
 }
 
 /// Ends every other process of the namespace.

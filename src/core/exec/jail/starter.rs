@@ -57,7 +57,8 @@ pub(super) enum Side {
 
 /// Starts a process for every word from the server; comes back in each of them.
 pub(super) fn serve() -> io::Result<Side> {
-    close_inherited();
+    // Whatever the process that started this one left open.
+    close(3, u32::MAX);
     // What ends the server's group in a terminal leaves its commands to it.
     let _own_already = rustix::process::setsid();
     let starter = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
@@ -132,13 +133,18 @@ fn start(word: u8, handles: Vec<OwnedFd>) -> io::Result<Option<Born>> {
     }
 }
 
-/// Closes whatever was open beyond the streams in the process that started this one.
-fn close_inherited() {
-    // SAFETY: takes no pointers; this process has just begun, and owns no descriptor yet.
+/// Closes descriptors that nothing in this process owns, or uses any more.
+pub(super) fn close(first: u32, last: u32) {
+    // SAFETY: takes no pointers; the caller answers for who owns the descriptors.
     #[expect(unsafe_code, reason = "no safe crate closes a range")]
     unsafe {
-        libc::close_range(3, u32::MAX, 0);
+        libc::close_range(first, last, 0);
     }
+}
+
+/// Tells the server how a command ended, unless it is gone.
+pub(super) fn tell(answer: &OwnedFd, status: i32) {
+    let _server_is_gone = rustix::net::send(answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
 }
 
 /// Waits for news; takes care of what ended or must end. True when the server has something to say.
@@ -195,8 +201,7 @@ impl Running {
             .ok()
             .flatten()
             .map_or(i32::from(FAILED), |(_, status)| number(status));
-        let _server_is_gone =
-            rustix::net::send(&self.answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
+        tell(&self.answer, status);
     }
 }
 
