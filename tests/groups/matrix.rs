@@ -133,6 +133,8 @@ const WAYS: &[Way] = &[
         "ffmpeg",
         &["-y", "-i", "{d}/mine.srt", "-f", "srt", "{d}/f.txt"],
     ),
+    Command("zip", &["-q", "{d}/f.txt", "{d}/mine.ppm"]),
+    Command("sqlite3", &["{d}/f.txt", "INSERT INTO t VALUES (1)"]),
     Command("tee", &["{d}/f.txt"]),
     Command("shred", &["-u", "{d}/f.txt"]),
     Command("rename", &["s/f.txt/g.txt/", "{d}/f.txt"]),
@@ -316,6 +318,16 @@ fn row(server: &Server, way: &Way, mode: &str, user: &str, number: usize) -> boo
         }
     }
     file(&ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
+    // What only changes files of its own kind finds one.
+    let [fresh, target] = ["made.zip", "f.txt"].map(|name| format!("{d}/{name}"));
+    if let Command("zip", _) = way {
+        run(&ada, "zip", &["-q", &fresh, &format!("{d}/mine.txt")]).data();
+        run(&ada, "mv", &[&fresh, &target]).data();
+    }
+    if let Command("sqlite3", _) = way {
+        run(&ada, "sqlite3", &[&fresh, "CREATE TABLE t (a)"]).data();
+        run(&ada, "mv", &[&fresh, &target]).data();
+    }
     let set = json!({"path": format!("{d}/f.txt"), "mode": mode});
     done(&ada, "shed_group_set_mode", set);
 
