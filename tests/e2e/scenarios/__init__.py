@@ -1,0 +1,12 @@
+"""What is proved, one topic each. A scenario is a module with `run(world)`."""
+
+from __future__ import annotations
+
+from scenarios import errors, group_headers, isolation, journey, outage, tools
+
+#: Open WebUI names its users in plain headers.
+PLAIN = [tools, journey, isolation, errors, group_headers, outage]
+
+
+def name(scenario) -> str:
+    return scenario.__name__.rpartition(".")[2]
