@@ -5,6 +5,7 @@
 //! Redirects are not followed: a credential goes to the configured address and nowhere else.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -68,12 +69,12 @@ impl CallError {
     }
 }
 
-/// See the module.
-#[derive(Debug)]
+/// See the module. Clones are the same client.
+#[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
     base: String,
-    breaker: Breaker,
+    breaker: Arc<Breaker>,
 }
 
 impl Client {
@@ -101,7 +102,7 @@ impl Client {
         Self {
             agent,
             base: base.to_owned(),
-            breaker: Breaker::default(),
+            breaker: Arc::default(),
         }
     }
 
