@@ -10,6 +10,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::http::HeaderName;
 use fileshed_core::Settings;
+use fileshed_core::settings::PublicUrl;
 use tracing::Level;
 
 mod fault;
@@ -37,12 +38,32 @@ pub struct Config {
     pub header_user_name: HeaderName,
     /// How a gateway gives the user's mail address.
     pub header_user_email: HeaderName,
+    /// How a gateway gives the user's role.
+    pub header_user_role: HeaderName,
+    /// Where a gateway says all of this at once, signed.
+    pub header_user_jwt: HeaderName,
     /// How a gateway names the ids of the user's groups.
     pub header_group_ids: HeaderName,
     /// How a gateway names the groups themselves.
     pub header_group_names: HeaderName,
     /// How a gateway names the conversation.
     pub header_chat_id: HeaderName,
+    /// How a gateway names the message that is being written.
+    pub header_message_id: HeaderName,
+    /// What a gateway signs its users with; where it is set, nothing unsigned is believed.
+    pub forward_jwt_secret: Option<Secret>,
+    /// What Open WebUI signs sessions with.
+    pub webui_secret_key: Option<Secret>,
+    /// Where this server reaches Open WebUI.
+    pub openwebui_api_url: PublicUrl,
+    /// Where people reach it; links within it need no address without.
+    pub openwebui_public_url: PublicUrl,
+    /// The key of one of its administrators.
+    pub openwebui_admin_key: Option<Secret>,
+    /// Seconds for which its answers about groups count.
+    pub openwebui_groups_ttl: u64,
+    /// Whether what takes long shows in the conversation.
+    pub live_status: bool,
     /// Largest request body, in MiB.
     pub max_body_mb: u64,
     /// Calls that run at once.
@@ -72,9 +93,19 @@ impl Default for Config {
             header_user_id: HeaderName::from_static("x-openwebui-user-id"),
             header_user_name: HeaderName::from_static("x-openwebui-user-name"),
             header_user_email: HeaderName::from_static("x-openwebui-user-email"),
+            header_user_role: HeaderName::from_static("x-openwebui-user-role"),
+            header_user_jwt: HeaderName::from_static("x-openwebui-user-jwt"),
             header_group_ids: HeaderName::from_static("x-openwebui-user-group-ids"),
             header_group_names: HeaderName::from_static("x-openwebui-user-groups"),
             header_chat_id: HeaderName::from_static("x-openwebui-chat-id"),
+            header_message_id: HeaderName::from_static("x-openwebui-message-id"),
+            forward_jwt_secret: None,
+            webui_secret_key: None,
+            openwebui_api_url: PublicUrl::default(),
+            openwebui_public_url: PublicUrl::default(),
+            openwebui_admin_key: None,
+            openwebui_groups_ttl: 60,
+            live_status: true,
             max_body_mb: 64,
             max_concurrent_calls: 64,
             log_format: LogFormat::default(),

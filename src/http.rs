@@ -10,12 +10,14 @@ use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
 use fileshed_core::Shed;
+use fileshed_core::frontend::Frontend;
 use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_swagger_ui::SwaggerUi;
 
 use crate::config::Config;
+use crate::openwebui::OpenWebUi;
 
 pub mod body;
 pub mod envelope;
@@ -40,6 +42,10 @@ pub(crate) struct Server {
 
 impl Server {
     fn new(shed: Arc<Shed>, config: &Config) -> Self {
+        let openwebui = OpenWebUi::new(config).map(Arc::new);
+        if let Some(openwebui) = &openwebui {
+            shed.connect(Arc::clone(openwebui) as Arc<dyn Frontend>);
+        }
         let calls = usize::try_from(config.max_concurrent_calls).unwrap_or(usize::MAX);
         let body_limit = config.max_body_mb.saturating_mul(MEBIBYTE);
         Self {

@@ -2,7 +2,7 @@
 //! [`fileshed_core`].
 //!
 //! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
-//! [`config`] what an administrator decides, [`cli`] the program itself.
+//! [`config`] what an administrator decides, [`openwebui`] the application that people chat in, [`cli`] the program itself.
 
 pub mod cli;
 pub mod config;
@@ -10,4 +10,5 @@ pub mod content_type;
 pub mod http;
 pub use fileshed_core::nearest;
 pub mod openapi;
+pub mod openwebui;
 pub mod ops;

@@ -40,6 +40,16 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.header_user_email,
     ),
     open(
+        "header_user_role",
+        "Header with the user's role: admin or user",
+        |c| &mut c.header_user_role,
+    ),
+    open(
+        "header_user_jwt",
+        "Header in which a gateway says all of this at once, signed",
+        |c| &mut c.header_user_jwt,
+    ),
+    open(
         "header_group_ids",
         "Header with the ids of the user's groups, comma-separated",
         |c| &mut c.header_group_ids,
@@ -53,6 +63,47 @@ pub static SETTINGS: &[Setting] = &[
         "header_chat_id",
         "Header that names the conversation",
         |c| &mut c.header_chat_id,
+    ),
+    open(
+        "header_message_id",
+        "Header that names the message that is being written",
+        |c| &mut c.header_message_id,
+    ),
+    secret(
+        "forward_jwt_secret",
+        "What a gateway signs its users with; unsigned user headers are then not believed",
+        |c| &mut c.forward_jwt_secret,
+    ),
+    // Open WebUI.
+    open(
+        "openwebui_api_url",
+        "Where the server reaches Open WebUI; its users' own credentials are then accepted",
+        |c| &mut c.openwebui_api_url,
+    ),
+    open(
+        "openwebui_public_url",
+        "Where people reach Open WebUI, for links that are opened elsewhere than in its pages",
+        |c| &mut c.openwebui_public_url,
+    ),
+    secret(
+        "openwebui_admin_key",
+        "API key of an administrator of Open WebUI, for what callers' own credentials cannot do",
+        |c| &mut c.openwebui_admin_key,
+    ),
+    secret(
+        "webui_secret_key",
+        "Open WebUI's WEBUI_SECRET_KEY: its sessions are then known without asking it",
+        |c| &mut c.webui_secret_key,
+    ),
+    open(
+        "openwebui_groups_ttl",
+        "Seconds for which Open WebUI's answers about groups count",
+        |c| &mut c.openwebui_groups_ttl,
+    ),
+    open(
+        "live_status",
+        "Whether what takes long shows in the chat",
+        |c| &mut c.live_status,
     ),
     // Data.
     open("storage_base_path", "Directory of all data", |c| {
@@ -84,7 +135,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     open(
         "groups",
-        "Who says which groups there are: the command `fileshed group`, or the gateway",
+        "Who says which groups there are: the command `fileshed group`, the gateway, or Open WebUI",
         |c| &mut c.core.groups,
     ),
     open(
@@ -160,6 +211,11 @@ pub static SETTINGS: &[Setting] = &[
         "public_url",
         "Where people reach the server: links begin with it",
         |c| &mut c.core.public_url,
+    ),
+    open(
+        "links",
+        "Where links to files lead: here, into Open WebUI, or there if the caller has an account",
+        |c| &mut c.core.links,
     ),
     open(
         "link_expiry_hours",

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use fileshed_core::settings::{
-    Destination, Durability, GroupSource, NamespaceStyle, NetworkMode, PublicUrl, SandboxPolicy,
-    WriteMode,
+    Destination, Durability, GroupSource, LinkHost, NamespaceStyle, NetworkMode, PublicUrl,
+    SandboxPolicy, WriteMode,
 };
 use tracing::Level;
 
@@ -188,6 +188,20 @@ impl Value for Vec<Secret> {
     }
 }
 
+impl Value for Option<Secret> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        if text.trim().is_empty() {
+            return Err("is empty: leave it out, or say the secret".to_owned());
+        }
+        *self = Some(Secret::new(text.trim()));
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_ref().map_or("", |_| Secret::MASK))
+    }
+}
+
 /// Reads and shows an enumeration by a table of its names.
 macro_rules! choice {
     ($type:ty, $($name:literal => $variant:expr),+ $(,)?) => {
@@ -216,7 +230,8 @@ choice!(Durability, "relaxed" => Self::Relaxed, "strict" => Self::Strict);
 choice!(SandboxPolicy, "required" => Self::Required, "best_effort" => Self::BestEffort);
 choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" => Self::All);
 choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
-choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers);
+choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers, "openwebui" => Self::Openwebui);
+choice!(LinkHost, "auto" => Self::Auto, "own" => Self::Own, "openwebui" => Self::Openwebui);
 choice!(LogFormat, "plain" => Self::Plain, "json" => Self::Json);
 choice!(
     Level,

@@ -99,6 +99,40 @@ impl Scope {
     }
 }
 
+/// What a user may do beyond the own workspace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// Nothing.
+    #[default]
+    User,
+    /// Clean up for everybody.
+    Admin,
+}
+
+/// What the caller called with, where the application that people chat in knows it too. Never
+/// shown, and never kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential(String);
+
+impl Credential {
+    /// Keeps `text` from being shown.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The credential itself.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("********")
+    }
+}
+
 /// Tells a running command that nobody waits for it any more.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
@@ -136,8 +170,14 @@ pub struct Caller {
     pub email: Option<String>,
     /// The conversation.
     pub chat: Chat,
+    /// The message that is being written there.
+    pub message: Option<String>,
     /// What the credential allows.
     pub scope: Scope,
+    /// What the user may do beyond the own workspace.
+    pub role: Role,
+    /// What the caller called with, if the application that people chat in gave it.
+    pub credential: Option<Credential>,
     /// The groups that a trusted gateway names; asked for only where the directory of groups is
     /// `headers`.
     pub groups: Vec<GroupClaim>,

@@ -1,7 +1,7 @@
 //! Groups, as one caller may know them.
 //!
-//! Who is in which group is decided elsewhere: by the registry of this server, or by a gateway that
-//! names the groups of its caller with each call. A [`Directory`] answers for one caller. A group
+//! Who is in which group is decided elsewhere: by the registry of this server, by a gateway that
+//! names the groups of its caller with each call, or by the application that people chat in. A [`Directory`] answers for one caller. A group
 //! that the caller is not in does not exist for it: neither its id nor its name nor its members
 //! ever show, and what is suggested is only what the caller has.
 
@@ -9,15 +9,16 @@ mod error;
 mod headers;
 mod local;
 mod manage;
+mod remote;
 
-use crate::ledger::Ledger;
 use crate::settings::GroupSource;
-use crate::{Caller, Error, Shed, UserId};
+use crate::{Caller, Code, Error, Shed, UserId};
 
 pub use error::GroupError;
 use headers::Headers;
 use local::Local;
 pub use manage::{Groups, GroupsError};
+use remote::Remote;
 
 /// Longest id of a group, in bytes.
 const ID_MAX_BYTES: usize = 64;
@@ -82,21 +83,28 @@ pub trait Directory {
     /// The members of a group of the caller, by id, as far as they are known.
     fn members(&self, group: &Group) -> Result<Vec<Member>, Error>;
 
+    /// Asks anew next time, if what is known of the caller's groups may be old; whether it will.
+    fn forget(&self, _caller: &Caller) -> bool {
+        false
+    }
+
     /// Whether the caller may know that there is such a group although it is not in it.
     fn is_public(&self, _caller: &Caller, _name_or_id: &str) -> Result<bool, Error> {
         Ok(false)
     }
 }
 
-/// The directory that `source` names.
-fn directory(source: GroupSource, ledger: &Ledger) -> Box<dyn Directory + '_> {
-    match source {
-        GroupSource::Local => Box::new(Local::new(ledger)),
-        GroupSource::Headers => Box::new(Headers::new(ledger)),
-    }
-}
-
 impl Shed {
+    /// The directory that the settings name.
+    fn directory(&self) -> Box<dyn Directory + '_> {
+        let ledger = self.ledger();
+        match self.settings().groups {
+            GroupSource::Local => Box::new(Local::new(ledger)),
+            GroupSource::Headers => Box::new(Headers::new(ledger)),
+            GroupSource::Openwebui => Box::new(Remote::new(self.frontend(), ledger)),
+        }
+    }
+
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {
@@ -106,7 +114,7 @@ impl Shed {
     /// The groups of the caller, by name.
     pub fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
         let user = user_of(caller)?;
-        let groups = directory(self.settings().groups, self.ledger()).groups(caller)?;
+        let groups = self.directory().groups(caller)?;
         let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
         let name = caller.name.as_deref().unwrap_or_default();
         self.ledger().saw(user.as_str(), name, &ids)?;
@@ -123,28 +131,35 @@ impl Shed {
         if text.len() > NAME_MAX_BYTES || text.contains('/') || text.chars().any(char::is_control) {
             return Err(GroupError::invalid_id(text).into());
         }
-        let groups = self.groups(caller)?;
+        match self.group_among(caller, text, &self.groups(caller)?) {
+            Err(error)
+                if error.code() == Code::GroupNotFound && self.directory().forget(caller) =>
+            {
+                self.group_among(caller, text, &self.groups(caller)?)
+            }
+            answer => answer,
+        }
+    }
+
+    fn group_among(&self, caller: &Caller, text: &str, groups: &[Group]) -> Result<Group, Error> {
         if let Some(group) = groups.iter().find(|group| group.id.as_str() == text) {
             return Ok(group.clone());
         }
         let mut same: Vec<&Group> = groups.iter().filter(|group| group.name == text).collect();
         match (same.pop(), same.is_empty()) {
             (Some(group), true) => Ok(group.clone()),
-            (Some(_), false) => Err(GroupError::ambiguous(text, &groups).into()),
-            (None, _) => {
-                let directory = directory(self.settings().groups, self.ledger());
-                Err(if directory.is_public(caller, text)? {
-                    GroupError::not_in(text, &groups).into()
-                } else {
-                    GroupError::unknown(text, &groups).into()
-                })
-            }
+            (Some(_), false) => Err(GroupError::ambiguous(text, groups).into()),
+            (None, _) => Err(if self.directory().is_public(caller, text)? {
+                GroupError::not_in(text, groups).into()
+            } else {
+                GroupError::unknown(text, groups).into()
+            }),
         }
     }
 
     /// The members of a group of the caller.
     pub fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
-        directory(self.settings().groups, self.ledger()).members(group)
+        self.directory().members(group)
     }
 }
 

@@ -24,6 +24,7 @@ pub mod directory;
 pub mod disk;
 mod error;
 pub mod exec;
+pub mod frontend;
 pub mod guard;
 pub mod history;
 pub mod inspect;
@@ -42,7 +43,7 @@ pub mod text;
 pub mod transfer;
 pub mod zone;
 
-pub use caller::{Caller, Chat, GroupClaim, Scope, UserId};
+pub use caller::{Caller, Chat, Credential, GroupClaim, Role, Scope, UserId};
 pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use settings::Settings;

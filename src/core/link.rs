@@ -221,7 +221,7 @@ impl Links<'_> {
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {
             let (user, group) = (user?, group?);
-            if self.shed.settings().groups != GroupSource::Headers {
+            if self.shed.settings().groups == GroupSource::Local {
                 return None;
             }
             let seen = self.shed.ledger().seen_members(group).ok()?;

@@ -110,6 +110,20 @@ pub enum GroupSource {
     Local,
     /// The gateway, with each call.
     Headers,
+    /// Open WebUI, when it is asked.
+    Openwebui,
+}
+
+/// Where the files of links are opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkHost {
+    /// In Open WebUI where the caller has an account there, else here.
+    #[default]
+    Auto,
+    /// Here, by whoever has the link.
+    Own,
+    /// In Open WebUI, by its user alone.
+    Openwebui,
 }
 
 /// Everything that the core is told.
@@ -161,6 +175,8 @@ pub struct Settings {
     pub transfer_max_total: u64,
     /// Where people reach the server; links begin with it.
     pub public_url: PublicUrl,
+    /// Where the files of links are opened.
+    pub links: LinkHost,
     /// Hours after which a link expires.
     pub link_expiry_hours: u64,
     /// Links that one user may have.
@@ -205,6 +221,7 @@ impl Settings {
             transfer_max_per_user: 8,
             transfer_max_total: 64,
             public_url: PublicUrl::default(),
+            links: LinkHost::default(),
             link_expiry_hours: 168,
             link_max_per_user: 100,
             sqlite_readonly: false,

@@ -6,13 +6,12 @@ mod repair;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Slots};
+use crate::frontend::{Frontend, Line};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
@@ -56,6 +55,7 @@ pub struct Shed {
     links: LinkKey,
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
+    frontend: OnceLock<Arc<dyn Frontend>>,
 }
 
 impl Shed {
@@ -95,6 +95,7 @@ impl Shed {
             traffic: Traffic::default(),
             links,
             address: OnceLock::new(),
+            frontend: OnceLock::new(),
         })
     }
 
@@ -134,6 +135,24 @@ impl Shed {
         if address.ip().is_loopback() {
             let _first_counts = self.address.set(format!("http://{address}"));
         }
+    }
+
+    /// Says which application people chat in. The first that is named stays.
+    pub fn connect(&self, frontend: Arc<dyn Frontend>) {
+        let _first_counts = self.frontend.set(frontend);
+    }
+
+    /// The application that people chat in, if there is one that can be asked.
+    #[must_use]
+    pub fn frontend(&self) -> Option<&dyn Frontend> {
+        self.frontend.get().map(AsRef::as_ref)
+    }
+
+    /// Shows in the caller's conversation what is going on, as soon as it lasts, until the answer
+    /// is dropped.
+    #[must_use]
+    pub fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
+        self.frontend()?.line(caller, text)
     }
 
     /// The right to move bytes for a caller.

@@ -15,6 +15,9 @@ pub enum GroupError {
     /// One person alone has no groups.
     #[error("groups are not available without users")]
     Unavailable,
+    /// Groups are somewhere else, and there is no credential to ask for them with.
+    #[error("your groups are not known: the server has no access to them")]
+    Unasked,
     /// None was named.
     #[error("parameter `group` is required for zone \"group\"")]
     Missing,
@@ -86,7 +89,7 @@ fn names(groups: &[Group]) -> Vec<String> {
 impl Teach for GroupError {
     fn code(&self) -> Code {
         match self {
-            Self::Unavailable => Code::GroupNotAvailable,
+            Self::Unavailable | Self::Unasked => Code::GroupNotAvailable,
             Self::Missing => Code::MissingParameter,
             Self::InvalidId { .. } => Code::InvalidGroupId,
             Self::Unknown { .. } => Code::GroupNotFound,
@@ -99,6 +102,9 @@ impl Teach for GroupError {
         match self {
             Self::Unavailable => {
                 "use zone=\"documents\" for versioned files of your own".to_owned()
+            }
+            Self::Unasked => {
+                "tell the user: an administrator has to set `openwebui_admin_key`, or to use the users' own sessions; zones of your own work".to_owned()
             }
             Self::Missing | Self::InvalidId { .. } => {
                 "shed_group_list() shows your groups; give the name or id of one".to_owned()
@@ -121,6 +127,10 @@ impl Teach for GroupError {
         details.insert("parameter".to_owned(), "group".into());
         match self {
             Self::Unavailable => details.clear(),
+            Self::Unasked => {
+                details.clear();
+                details.insert("missing_setting".to_owned(), "openwebui_admin_key".into());
+            }
             Self::Missing => {}
             Self::InvalidId { text } => {
                 details.insert("received".to_owned(), text.as_str().into());

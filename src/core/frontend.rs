@@ -1,0 +1,94 @@
+//! The application that people chat in, as far as this server may use it.
+//!
+//! The core knows no HTTP: it says here what it would like to ask, and the server answers with what
+//! it is connected to. Without a connection everything else works; what needs one says which
+//! setting is missing. Every question is asked in the name of one caller, with that caller's own
+//! credential where there is one, so that the application itself decides what is allowed.
+
+use std::fmt::Debug;
+use std::io::Read;
+
+use crate::directory::{Group, Member};
+use crate::{Caller, Error};
+
+/// A file that somebody attached to the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Identifies it in the application.
+    pub id: String,
+    /// Its name there.
+    pub name: String,
+    /// Its size in bytes, where the conversation says it.
+    pub size: Option<u64>,
+}
+
+/// A file on its way to the application.
+#[derive(Debug)]
+pub struct Publication<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its media type.
+    pub content_type: &'a str,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Where it comes from: zone and path.
+    pub source: &'a str,
+}
+
+/// A file in the application, where the caller may open it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// Identifies it in the application.
+    pub id: String,
+    /// Where the caller's browser opens it.
+    pub url: String,
+    /// Whether it hangs on the message that is being written.
+    pub attached: bool,
+}
+
+/// A line in the conversation that says what is going on. Dropped, it says that it is over.
+pub trait Line: Debug + Send {}
+
+/// Takes the bytes of a file, piece by piece.
+pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
+
+/// See the module. All of it blocks, for bounded times.
+pub trait Frontend: Debug + Send + Sync {
+    /// The groups of the caller, by name; nothing where there is no credential to ask with.
+    fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error>;
+
+    /// Asks anew for the groups of the caller, if what is known of them is not fresh; whether it
+    /// was asked.
+    fn forget_groups(&self, caller: &Caller) -> bool;
+
+    /// The members of a group, by id; nothing where there is no credential to ask with.
+    fn members(&self, group: &Group) -> Result<Option<Vec<Member>>, Error>;
+
+    /// The files that are attached to the caller's conversation.
+    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error>;
+
+    /// Gives the content of an attached file to `sink`.
+    fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error>;
+
+    /// Whether files of this caller can be put into the application at all.
+    fn can_publish(&self, caller: &Caller) -> bool;
+
+    /// Puts a file into the application as the caller's, and onto the message that is being
+    /// written, if it is known.
+    fn publish(
+        &self,
+        caller: &Caller,
+        file: &Publication<'_>,
+        content: &mut (dyn Read + Send),
+    ) -> Result<Published, Error>;
+
+    /// Where a file is opened, as far as it is still there.
+    fn published(&self, caller: &Caller, id: &str) -> Result<Option<String>, Error>;
+
+    /// Takes a file of the caller back that [`Frontend::publish`] put there; false where there is
+    /// no such file. Others are refused.
+    fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
+
+    /// Shows in the caller's conversation what is going on, as soon as it lasts.
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>>;
+}

@@ -1,0 +1,144 @@
+//! Open WebUI, as far as this server uses it.
+//!
+//! `client` speaks to it; everything else says what is asked and what the answers mean. What is
+//! asked is asked with the caller's own credential where there is one: then Open WebUI decides what
+//! the caller may. An administrator's key may everything, so that with it the answers are looked at:
+//! only what belongs to the caller is used.
+
+use std::io::Read;
+use std::time::Duration;
+
+use fileshed_core::directory::{Group, Member};
+use fileshed_core::frontend::{Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::{Caller, Credential, Error};
+use moka::sync::Cache;
+
+use crate::config::Config;
+
+mod breaker;
+mod chat;
+pub mod client;
+mod error;
+mod file;
+mod groups;
+mod status;
+
+use client::Client;
+pub use error::OpenWebUiError;
+
+/// Callers and groups that are remembered.
+const REMEMBERED: u64 = 10_000;
+
+/// A connection to one Open WebUI.
+#[derive(Debug)]
+pub struct OpenWebUi {
+    client: Client,
+    admin: Option<Credential>,
+    known: groups::Known,
+    /// Where lines are shown, if they are.
+    board: Option<status::Board>,
+}
+
+/// With what a question is asked.
+#[derive(Clone, Copy, Debug)]
+enum Key<'a> {
+    /// The caller's own credential: the answer is what the caller may know.
+    Own(&'a str),
+    /// An administrator's: the answer may be about anybody.
+    Admin(&'a str),
+}
+
+impl<'a> Key<'a> {
+    fn reveal(self) -> &'a str {
+        match self {
+            Self::Own(key) | Self::Admin(key) => key,
+        }
+    }
+}
+
+impl OpenWebUi {
+    /// The connection that `config` describes, if it describes one.
+    #[must_use]
+    pub fn new(config: &Config) -> Option<Self> {
+        if config.openwebui_api_url.is_empty() {
+            return None;
+        }
+        let admin = config.openwebui_admin_key.as_ref();
+        let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
+        let client = Client::new(config.openwebui_api_url.as_str());
+        Some(Self {
+            board: config
+                .live_status
+                .then(|| status::Board::new(client.clone())),
+            client,
+            admin: admin.map(|key| Credential::new(key.reveal())),
+            known: groups::Known::new(lifetime),
+        })
+    }
+
+    fn key<'a>(&'a self, caller: &'a Caller) -> Option<Key<'a>> {
+        let own = caller.credential.as_ref();
+        own.map(|own| Key::Own(own.reveal())).or(self.admin_key())
+    }
+
+    fn admin_key(&self) -> Option<Key<'_>> {
+        let admin = self.admin.as_ref();
+        admin.map(|admin| Key::Admin(admin.reveal()))
+    }
+}
+
+impl Frontend for OpenWebUi {
+    fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
+        self.groups_of(caller)
+    }
+
+    fn forget_groups(&self, caller: &Caller) -> bool {
+        self.forget_groups_of(caller)
+    }
+
+    fn members(&self, group: &Group) -> Result<Option<Vec<Member>>, Error> {
+        self.members_of(group)
+    }
+
+    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error> {
+        self.attachments_of(caller)
+    }
+
+    fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error> {
+        self.fetch_file(caller, file, sink)
+    }
+
+    fn can_publish(&self, caller: &Caller) -> bool {
+        // What an administrator's key puts there, the user cannot open.
+        caller.credential.is_some()
+    }
+
+    fn publish(
+        &self,
+        caller: &Caller,
+        file: &Publication<'_>,
+        content: &mut (dyn Read + Send),
+    ) -> Result<Published, Error> {
+        self.publish_file(caller, file, content)
+    }
+
+    fn published(&self, caller: &Caller, id: &str) -> Result<Option<String>, Error> {
+        self.published_file(caller, id)
+    }
+
+    fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
+        self.withdraw_file(caller, id)
+    }
+
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
+        self.status_line(caller, text)
+    }
+}
+
+/// What was answered, for a bounded time in bounded space.
+fn remembered<V: Clone + Send + Sync + 'static>(lifetime: Duration) -> Cache<String, V> {
+    Cache::builder()
+        .max_capacity(REMEMBERED)
+        .time_to_live(lifetime)
+        .build()
+}

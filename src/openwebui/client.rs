@@ -1,0 +1,250 @@
+//! Calls to Open WebUI: the only place that speaks HTTP to it.
+//!
+//! Every call ends within a bounded time and reads a bounded answer. A question that could not be
+//! asked is asked once more; a server that keeps silent is left alone for a while ([`Breaker`]).
+//! Redirects are not followed: a credential goes to the configured address and nowhere else.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use ureq::Agent;
+use ureq::http::{Method, Request, Response};
+use ureq::{AsSendBody, Body, SendBody};
+
+use super::breaker::{Breaker, PAUSE};
+
+/// To establish a connection.
+const CONNECT: Duration = Duration::from_secs(3);
+/// For the whole of a small call.
+const CALL: Duration = Duration::from_secs(10);
+/// For the whole of a call that moves a file.
+const TRANSFER: Duration = Duration::from_mins(10);
+/// A connection that is not used is not used again after this; Open WebUI closes it a second later.
+const IDLE: Duration = Duration::from_secs(4);
+/// Before a question is asked again.
+const AGAIN: Duration = Duration::from_millis(200);
+/// Longest answer that is read whole: a long chat with its files' texts.
+const ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What may stand in a segment of a path as it is.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+
+/// Why a call has no answer that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// No answer, or one that says that the server cannot answer now.
+    #[error("Open WebUI does not answer")]
+    Silent(#[source] Option<Box<ureq::Error>>),
+    /// It did not answer lately and is not asked now.
+    #[error("Open WebUI did not answer lately")]
+    Paused,
+    /// An answer that refuses.
+    #[error("Open WebUI answered with status {0}")]
+    Status(u16),
+    /// An answer that says something else than was asked.
+    #[error("the answer of Open WebUI cannot be read")]
+    Unreadable(#[source] Option<Box<ureq::Error>>),
+}
+
+impl CallError {
+    /// Whether the same call may succeed later.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Silent(_) | Self::Paused)
+    }
+
+    /// Seconds after which it is worth trying.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<u64> {
+        self.passes().then_some(PAUSE.as_secs())
+    }
+
+    /// Whether Open WebUI says that there is no such thing for who asks.
+    #[must_use]
+    pub fn is_absence(&self) -> bool {
+        // It answers 401 where others answer 403 or 404.
+        matches!(self, Self::Status(400 | 401 | 403 | 404))
+    }
+}
+
+/// See the module. Clones are the same client.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: Agent,
+    base: String,
+    breaker: Arc<Breaker>,
+}
+
+impl Client {
+    /// Calls the server at `base`, an address without a slash at its end.
+    #[must_use]
+    pub fn new(base: &str) -> Self {
+        let config = Agent::config_builder();
+        // An authority of one's own is in the system's list, or nowhere.
+        #[cfg(feature = "tls")]
+        let config = config.tls_config(
+            ureq::tls::TlsConfig::builder()
+                .root_certs(ureq::tls::RootCerts::PlatformVerifier)
+                .build(),
+        );
+        let agent = config
+            .timeout_connect(Some(CONNECT))
+            .timeout_global(Some(CALL))
+            .max_idle_age(IDLE)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .http_status_as_error(false)
+            .proxy(None)
+            .user_agent(concat!("fileshed/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .new_agent();
+        Self {
+            agent,
+            base: base.to_owned(),
+            breaker: Arc::default(),
+        }
+    }
+
+    /// Asks, once more if the question did not arrive.
+    pub fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
+        read(self.ask(key, path, CALL)?)
+    }
+
+    /// The bytes that are at `path`.
+    pub fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
+        let response = self.ask(key, path, TRANSFER)?;
+        Ok(response.into_body().into_reader())
+    }
+
+    /// Tells.
+    pub fn post<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        path: &str,
+        message: &impl Serialize,
+    ) -> Result<T, CallError> {
+        let text = serde_json::to_vec(message).unwrap_or_default();
+        let request = self.request(Method::POST, key, path);
+        let request = request.header("content-type", "application/json");
+        read(self.send(request, &text[..], CALL)?)
+    }
+
+    /// Sends a body that is read from somewhere, `size` bytes long.
+    pub fn upload<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        path: &str,
+        content_type: &str,
+        size: u64,
+        mut body: impl Read,
+    ) -> Result<T, CallError> {
+        let request = self.request(Method::POST, key, path);
+        let request = request
+            .header("content-type", content_type)
+            .header("content-length", size);
+        read(self.send(request, SendBody::from_reader(&mut body), TRANSFER)?)
+    }
+
+    /// Deletes.
+    pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
+        let request = self.request(Method::DELETE, key, path);
+        self.send(request, (), CALL).map(drop)
+    }
+
+    fn ask(&self, key: &str, path: &str, limit: Duration) -> Result<Response<Body>, CallError> {
+        let once = || self.send(self.request(Method::GET, key, path), (), limit);
+        match once() {
+            Err(CallError::Silent(cause)) if !cause.as_deref().is_some_and(is_timeout) => {
+                std::thread::sleep(AGAIN);
+                once()
+            }
+            answer => answer,
+        }
+    }
+
+    fn request(&self, method: Method, key: &str, path: &str) -> ureq::http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header("authorization", format!("Bearer {key}"))
+            .header("accept", "application/json")
+    }
+
+    fn send(
+        &self,
+        request: ureq::http::request::Builder,
+        body: impl AsSendBody,
+        limit: Duration,
+    ) -> Result<Response<Body>, CallError> {
+        if !self.breaker.admits(Instant::now()) {
+            return Err(CallError::Paused);
+        }
+        let answer = request.body(body).map_err(ureq::Error::from);
+        let answer = answer.and_then(|request| {
+            let limited = self.agent.configure_request(request);
+            self.agent.run(limited.timeout_global(Some(limit)).build())
+        });
+        let answered = match &answer {
+            Ok(response) => !matches!(response.status().as_u16(), 502..=504),
+            // What a body that cannot be read breaks off says nothing about the server.
+            Err(error) => matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)),
+        };
+        self.breaker.settle(Instant::now(), answered);
+        match answer {
+            Ok(response) if !answered => {
+                tracing::debug!(status = response.status().as_u16(), "Open WebUI is away");
+                Err(CallError::Silent(None))
+            }
+            Ok(response) if response.status().is_success() => Ok(response),
+            Ok(response) => Err(CallError::Status(response.status().as_u16())),
+            Err(error) => Err(CallError::Silent(Some(Box::new(error)))),
+        }
+    }
+}
+
+/// A text as one segment of a path; nothing that would be read as another path.
+#[must_use]
+pub fn segment(text: &str) -> Option<String> {
+    let dots = text.chars().all(|character| character == '.');
+    (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
+}
+
+fn is_timeout(error: &ureq::Error) -> bool {
+    matches!(error, ureq::Error::Timeout(_))
+}
+
+fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallError> {
+    // An address that it does not know is answered with its front page.
+    let content_type = response.headers().get("content-type");
+    let is_json = content_type
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.starts_with("application/json"));
+    if !is_json {
+        return Err(CallError::Unreadable(None));
+    }
+    let body = response.body_mut().with_config().limit(ANSWER_MAX_BYTES);
+    body.read_json::<T>().map_err(|error| match error {
+        error @ ureq::Error::Timeout(_) => CallError::Silent(Some(Box::new(error))),
+        error => CallError::Unreadable(Some(Box::new(error))),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_stays_one() {
+        assert_eq!(segment("0a-b_c.d").as_deref(), Some("0a-b_c.d"));
+        assert_eq!(
+            segment("../admin?x#y").as_deref(),
+            Some("..%2Fadmin%3Fx%23y")
+        );
+        assert_eq!(segment(".."), None);
+        assert_eq!(segment(""), None);
+    }
+}

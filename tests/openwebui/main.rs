@@ -1,0 +1,16 @@
+//! Open WebUI as this server sees it: who calls, groups, files, links, status lines, and what
+//! happens when it does not answer. The real one is in `tests/e2e`.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, and it looks at files"
+)]
+
+#[path = "../support/standin.rs"]
+mod standin;
+#[expect(dead_code, reason = "other test binaries use more of it")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod groups;

@@ -1,0 +1,214 @@
+//! A server in Open WebUI's place that answers what a test wants, for what the real one cannot be
+//! made to do at will: failures, delays, lies, and a count of what it was asked. What the real one
+//! does is shown with the real one, in `tests/e2e`.
+
+#![expect(
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "a test that cannot go on panics"
+)]
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+/// What was asked.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub method: String,
+    /// Path and query as they came.
+    pub path: String,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Asked {
+    pub fn header(&self, name: &str) -> &str {
+        let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
+        self.headers
+            .iter()
+            .find(same)
+            .map_or("", |(_, value)| value)
+    }
+
+    /// What the caller called with.
+    pub fn bearer(&self) -> &str {
+        let value = self.header("authorization");
+        value.strip_prefix("Bearer ").unwrap_or(value)
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// What is answered.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub content_type: &'static str,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn json(value: &Value) -> Self {
+        Self::status(200, value)
+    }
+
+    pub fn status(status: u16, value: &Value) -> Self {
+        Self {
+            status,
+            content_type: "application/json",
+            body: value.to_string().into_bytes(),
+        }
+    }
+
+    pub fn bytes(body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status: 200,
+            content_type: "application/octet-stream",
+            body: body.into(),
+        }
+    }
+
+    /// What older versions answer to an address that they do not know.
+    pub fn page() -> Self {
+        Self {
+            content_type: "text/html",
+            ..Self::bytes("<!doctype html>")
+        }
+    }
+
+    /// What Open WebUI answers where others say 403 or 404.
+    pub fn refused() -> Self {
+        Self::status(401, &serde_json::json!({"detail": "401 Unauthorized"}))
+    }
+}
+
+type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
+
+/// See the module. Ends with its value.
+pub struct StandIn {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    ended: Arc<AtomicBool>,
+}
+
+impl StandIn {
+    /// One that answers as `script` says; it may wait, each question has its own thread.
+    pub fn answering(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let standin = Self {
+            address: listener.local_addr().unwrap(),
+            asked: Arc::default(),
+            ended: Arc::default(),
+        };
+        let (asked, ended) = (Arc::clone(&standin.asked), Arc::clone(&standin.ended));
+        let script: Arc<Script> = Arc::new(script);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if ended.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (asked, script) = (Arc::clone(&asked), Arc::clone(&script));
+                std::thread::spawn(move || serve(&stream, &asked, &*script));
+            }
+        });
+        standin
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that was asked so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// How often a path that begins so was asked for.
+    pub fn count(&self, path: &str) -> usize {
+        let asked = self.asked.lock().unwrap();
+        asked
+            .iter()
+            .filter(|asked| asked.path.starts_with(path))
+            .count()
+    }
+}
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::Relaxed);
+        let _wakes_the_listener = TcpStream::connect(self.address);
+    }
+}
+
+/// An address where nobody listens.
+pub fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+fn serve(stream: &TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let asked = read(&mut reader)?;
+        log.lock().unwrap().push(asked.clone());
+        let answer = script(&asked);
+        let head = format!(
+            "HTTP/1.1 {} Answer\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
+            answer.status,
+            answer.content_type,
+            answer.body.len()
+        );
+        let mut writer = stream;
+        writer.write_all(head.as_bytes()).ok()?;
+        writer.write_all(&answer.body).ok()?;
+    }
+}
+
+fn read(reader: &mut BufReader<&TcpStream>) -> Option<Asked> {
+    let mut line = String::new();
+    let mut next = |reader: &mut BufReader<&TcpStream>| {
+        line.clear();
+        let bytes = reader.read_line(&mut line).ok()?;
+        (bytes > 0).then(|| line.trim_end().to_owned())
+    };
+    let first = next(reader)?;
+    let mut words = first.split(' ');
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let mut headers = Vec::new();
+    loop {
+        let line = next(reader)?;
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':')?;
+        headers.push((name.to_owned(), value.trim().to_owned()));
+    }
+    let mut asked = Asked {
+        method,
+        path,
+        headers,
+        body: Vec::new(),
+    };
+    if asked.header("transfer-encoding").contains("chunked") {
+        loop {
+            let size = usize::from_str_radix(next(reader)?.trim(), 16).ok()?;
+            let mut chunk = vec![0; size];
+            reader.read_exact(&mut chunk).ok()?;
+            next(reader)?;
+            if size == 0 {
+                break;
+            }
+            asked.body.extend(chunk);
+        }
+    } else if let Ok(size) = asked.header("content-length").parse() {
+        asked.body = vec![0; size];
+        reader.read_exact(&mut asked.body).ok()?;
+    }
+    Some(asked)
+}
