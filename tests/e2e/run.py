@@ -33,6 +33,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory(prefix="fileshed-e2e-") as directory:
             world = World(version, python, program, Path(directory))
+            world.screenshot = arguments.screenshot
             try:
                 failed += _run(world, arguments.only)
             finally:
@@ -46,6 +47,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
     parser.add_argument("--only", metavar="SCENARIO", help="one scenario by its name")
+    parser.add_argument("--screenshot", metavar="FILE", type=Path, help="keep a picture of the page (PNG)")
     return parser.parse_args()
 
 

@@ -106,7 +106,7 @@ def _request(
         "model": model.NAME,
         "messages": [{"role": "user", "content": question}],
         "user_message": message,
-        "params": {"function_calling": "native"},
+        "params": {},
         "features": {},
         "variables": {},
         "background_tasks": {},

@@ -25,6 +25,8 @@ class World:
         self.model = Model()
         self.webui = OpenWebUI(version, python, directory, self.model.url)
         self.signed = False
+        #: Where the picture of the page goes, if one is wanted.
+        self.screenshot: Path | None = None
         self._program = program
         self._numbers = itertools.count(1)
         self._logs: list[Fileshed] = []
