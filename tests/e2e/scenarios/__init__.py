@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scenarios import errors, group_headers, isolation, journey, outage, page, tools
+from scenarios import errors, groups, isolation, journey, outage, page, tools
 
 #: Open WebUI names its users in plain headers.
-PLAIN = [tools, journey, isolation, errors, group_headers, page, outage]
+PLAIN = [tools, journey, isolation, errors, groups, page, outage]
 
 
 def name(scenario) -> str:
