@@ -67,10 +67,15 @@ class Fileshed:
             timeout=60,
         )
 
-    def call(self, operation: str, arguments: dict, token: str | None = None, **headers: str) -> web.Response:
-        """A call past Open WebUI. `X_Name` stands for the header `X-Name`."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return web.request("POST", f"{self.url}/{operation}", token=token, headers=named, document=arguments)
+    def register(self, webui: str, token: str, *more: str) -> subprocess.CompletedProcess[str]:
+        """Has the program make the connection in Open WebUI."""
+        where = ["--url", webui, "--admin-token", token, "--server-url", self.url]
+        return self.run("openwebui", "register", *where, *more)
+
+    def call(self, operation: str, arguments: dict, token: str = "", headers: dict | None = None) -> web.Response:
+        """A call past Open WebUI."""
+        address = f"{self.url}/{operation}"
+        return web.request("POST", address, token=token, headers=headers, document=arguments)
 
     def connection(self, auth: str = "bearer", path: str = "openapi.json", **changes) -> dict:
         """The connection as an administrator makes it in the settings of Open WebUI."""

@@ -104,8 +104,7 @@ class Model:
         """The message of the assistant that comes next in a conversation."""
         script, since = self._find(sent["messages"])
         if script is None or (script.turns and not sent.get("tools")):
-            # Open WebUI's own questions, about titles for instance.
-            return {"role": "assistant", "content": "{}"}
+            return {"role": "assistant", "content": "I follow a script, and this is not in it."}
         script.requests.append(sent)
         try:
             return script.next(since)

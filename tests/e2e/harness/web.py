@@ -31,7 +31,6 @@ def request(
     headers: dict[str, str] | None = None,
     document: object = None,
     file: tuple[str, bytes, str] | None = None,
-    fields: dict[str, str] | None = None,
     seconds: float = 60,
 ) -> Response:
     """`document` is sent as JSON, `file` (name, bytes, type) as the form field `file`."""
@@ -45,7 +44,7 @@ def request(
         body = json.dumps(document).encode()
         sent["Content-Type"] = "application/json"
     if file is not None:
-        body, sent["Content-Type"] = _form(file, fields or {})
+        body, sent["Content-Type"] = _form(file)
     connection = HTTPConnection(address.hostname or "", address.port, timeout=seconds)
     try:
         connection.request(method, path or "/", body=body, headers=sent)
@@ -56,14 +55,14 @@ def request(
         connection.close()
 
 
-def _form(file: tuple[str, bytes, str], fields: dict[str, str]) -> tuple[bytes, str]:
+def _form(file: tuple[str, bytes, str]) -> tuple[bytes, str]:
+    """A body of one file, and its type."""
     boundary = uuid.uuid4().hex
-    parts = [
-        f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in fields.items()
-    ]
     name, content, kind = file
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
-    parts.append(f"{head}Content-Type: {kind}\r\n\r\n".encode() + content + b"\r\n")
-    parts.append(f"--{boundary}--\r\n".encode())
-    return b"".join(parts), f"multipart/form-data; boundary={boundary}"
+    head = (
+        f"--{boundary}\r\n"
+        f'Content-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        f"Content-Type: {kind}\r\n\r\n"
+    )
+    body = head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
+    return body, f"multipart/form-data; boundary={boundary}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from pathlib import Path
-from urllib.parse import urlencode
 
 from harness import check, web
 from harness.process import LOOPBACK, Process, free_port
@@ -57,7 +56,8 @@ class OpenWebUI:
         environment = self._environment()
         if jwt_secret:
             environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = jwt_secret
-        command = [self._python, LAUNCHER, LOOPBACK, self._port]
+        # -P: what lies beside the launcher hides no module of Open WebUI.
+        command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
         self.process = Process("open-webui", command, environment, self._directory)
         check.until("Open WebUI answers", self._answers, 180)
         if not self.accounts:
@@ -114,12 +114,11 @@ class OpenWebUI:
         document = {"user_ids": [member.id for member in members]}
         self.ask("POST", f"/api/v1/groups/id/{identifier}/users/{change}", self.admin.token, document=document)
 
-    def upload(self, owner: Account, name: str, content: bytes, kind: str = "text/plain", **metadata) -> dict:
-        """A file in Open WebUI's own store, as people attach them."""
-        query = urlencode({"process": "true", "process_in_background": "false"})
-        fields = {"metadata": web.json.dumps(metadata)} if metadata else {}
-        file = (name, content, kind)
-        return self.ask("POST", f"/api/v1/files/?{query}", owner.token, file=file, fields=fields)
+    def upload(self, owner: Account, name: str, content: bytes, kind: str = "text/plain") -> dict:
+        """A file in Open WebUI's own store, as the browser puts it there. Text is read at once."""
+        process = "true" if kind.startswith("text/") else "false"
+        query = f"process={process}&process_in_background=false"
+        return self.ask("POST", f"/api/v1/files/?{query}", owner.token, file=(name, content, kind))
 
     def _answers(self) -> bool:
         if not self.process.runs():

@@ -8,7 +8,7 @@ import secrets
 from pathlib import Path
 from typing import Iterator
 
-from harness import chat
+from harness import chat, check, signature
 from harness.fileshed import Fileshed
 from harness.model import Model, Turn
 from harness.versions import Version
@@ -49,16 +49,23 @@ class World:
         """A fresh server. `groups="headers"` is the setting FILESHED_GROUPS."""
         directory = self.directory / f"fileshed-{next(self._numbers)}"
         directory.mkdir()
+        if self.signed:
+            settings.setdefault("forward_jwt_secret", self.jwt_secret)
         named = {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
         with Fileshed(self._program, directory, named) as server:
             self._logs.append(server)
             yield server
 
     @contextlib.contextmanager
-    def connected(self, **settings: str) -> Iterator[Fileshed]:
+    def connected(self, auth: str = "bearer", **settings: str) -> Iterator[Fileshed]:
         """A fresh server that all users of Open WebUI have as a tool."""
+        if auth == "session":
+            # No service key at all.
+            settings["api_keys"] = ""
         with self.fileshed(**settings) as server:
-            self.webui.connect(server.connection())
+            self.webui.connect()
+            done = server.register(self.webui.url, self.webui.admin.token, "--auth", auth)
+            check.that("fileshed registers itself", done.returncode == 0, done.stderr)
             yield server
 
     def ask(self, who: Account, turns: list[Turn], **named) -> chat.Answer:
@@ -67,6 +74,13 @@ class World:
     def call(self, who: Account, tool: str, **arguments) -> chat.Result:
         """One call in a chat of its own."""
         return self.ask(who, [[(tool, arguments)]]).last
+
+    def named(self, who: Account, chat: str = "by-hand") -> dict[str, str]:
+        """The headers in which Open WebUI would name this user, for calls past it."""
+        user = {"X-OpenWebUI-User-Id": who.id}
+        if self.signed:
+            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.jwt_secret)}
+        return {**user, "X-OpenWebUI-Chat-Id": chat}
 
     def last_lines(self) -> str:
         """The ends of the logs, for a failure."""

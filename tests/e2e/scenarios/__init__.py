@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from scenarios import errors, groups, isolation, journey, outage, page, tools
+from types import ModuleType
 
-#: Open WebUI names its users in plain headers.
-PLAIN = [tools, journey, isolation, errors, groups, page, outage]
+from scenarios import errors, groups, isolation, journey, outage, page, register, session, signed, status, tools
+
+#: Open WebUI signs who calls.
+SIGNED = [signed, session, register, tools, journey, isolation, groups, status, page, outage]
+
+#: It names its users in plain headers.
+PLAIN = [isolation, errors]
 
 
-def name(scenario) -> str:
+def name(scenario: ModuleType) -> str:
     return scenario.__name__.rpartition(".")[2]

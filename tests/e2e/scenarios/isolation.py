@@ -35,8 +35,8 @@ def _chats(world: World, fileshed: Fileshed) -> None:
     ada = world.webui.ada
     list_uploads = [[("shed_tree", {"zone": "uploads"})]]
     first = world.ask(ada, list_uploads)
-    caller = {"X-OpenWebUI-User-Id": ada.id, "X-OpenWebUI-Chat-Id": first.chat}
     file = ("brief.txt", b"for this chat", "text/plain")
+    caller = world.named(ada, first.chat)
     sent = web.request("POST", f"{fileshed.url}/files/upload", token=fileshed.key, headers=caller, file=file)
     check.equal("the upload is taken", sent.status, 200)
     again = world.ask(ada, list_uploads, after=first).last.data["tree"]

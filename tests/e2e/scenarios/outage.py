@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+from typing import Iterator
+
 from harness import check
 from harness.world import World
 
+LINE = {"zone": "documents", "path": "plan.md", "content": "two\n"}
+
+#: Longest that a caller waits for somebody who is not there.
+PATIENCE = 15.0
+
 
 def run(world: World) -> None:
-    ada = world.webui.ada
-    with world.connected() as fileshed:
+    ada, bob = world.webui.ada, world.webui.bob
+    url = {"openwebui_api_url": world.webui.url}
+    with world.fileshed(**url, webui_secret_key=world.webui.secret_key) as offline, world.connected(**url) as fileshed:
         world.call(ada, "shed_create_file", zone="documents", path="plan.md", content="one\n").data
-        world.webui.stop()
-        try:
-            answer = fileshed.call(
-                "shed_patch_text",
-                {"zone": "documents", "path": "plan.md", "content": "two\n"},
-                token=fileshed.key,
-                X_OpenWebUI_User_Id=ada.id,
-            )
-            check.equal("a gateway still works", answer.status, 200)
-        finally:
-            world.restart()
+        with _stopped(world):
+            by_gateway = fileshed.call("shed_patch_text", LINE, fileshed.key, world.named(ada))
+            check.equal("a gateway is still believed", by_gateway.status, 200)
+            by_session = offline.call("shed_stats", {}, ada.token)
+            check.equal("a session too, where it can be read", by_session.status, 200)
+            begun = time.monotonic()
+            unknown = fileshed.call("shed_stats", {}, bob.token)
+            check.that("else one is told", unknown.status >= 500, f"{unknown.status} {unknown.text}")
+            check.that("with a hint", unknown.json()["error"]["hint"], unknown.text)
+            check.that("and soon", time.monotonic() - begun < PATIENCE)
         read = {"zone": "documents", "cmd": "cat", "args": ["plan.md"]}
-        check.equal("and the user sees it", world.call(ada, "shed_exec", **read).data["stdout"], "one\ntwo\n")
+        check.equal("then all is well", world.call(ada, "shed_exec", **read).data["stdout"], "one\ntwo\n")
+        check.until("sessions too", lambda: fileshed.call("shed_stats", {}, bob.token).status == 200)
+
+
+@contextlib.contextmanager
+def _stopped(world: World) -> Iterator[None]:
+    world.webui.stop()
+    try:
+        yield
+    finally:
+        world.restart()

@@ -23,7 +23,7 @@ def run(world: World) -> None:
     if lacking:
         print(f"SKIP: Open WebUI {world.version.number}: the page needs {lacking}", flush=True)
         return
-    world.model.script(QUESTION, [[_create()], [_sort()], [_link()]], _answer)
+    tell(world)
     with world.connected(), tempfile.TemporaryDirectory(dir=world.directory) as downloads:
         with Browser(Path(downloads)) as browser:
             log_in(browser, world.webui, world.webui.ada)
@@ -37,6 +37,11 @@ def run(world: World) -> None:
                 # The note that one has logged in.
                 browser.gone("[data-sonner-toast]")
                 browser.picture(world.screenshot)
+
+
+def tell(world: World) -> None:
+    """Gives the model its part."""
+    world.model.script(QUESTION, [[_create()], [_sort()], [_link()]], _answer)
 
 
 def _create() -> tuple[str, dict]:
