@@ -5,6 +5,7 @@
 //! the caller may. An administrator's key may everything, so that with it the answers are looked at:
 //! only what belongs to the caller is used.
 
+use std::hash::Hash;
 use std::io::Read;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use moka::sync::Cache;
 
 use crate::config::Config;
 
+mod account;
 mod breaker;
 mod chat;
 pub mod client;
@@ -23,10 +25,11 @@ mod file;
 mod groups;
 mod status;
 
+pub use account::{Account, presentable, role};
 use client::Client;
 pub use error::OpenWebUiError;
 
-/// Callers and groups that are remembered.
+/// Callers, groups and credentials that are remembered, of each so many.
 const REMEMBERED: u64 = 10_000;
 
 /// A connection to one Open WebUI.
@@ -37,6 +40,7 @@ pub struct OpenWebUi {
     known: groups::Known,
     /// Where lines are shown, if they are.
     board: Option<status::Board>,
+    accounts: account::Known,
 }
 
 /// With what a question is asked.
@@ -73,6 +77,7 @@ impl OpenWebUi {
             client,
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
+            accounts: account::known(),
         })
     }
 
@@ -136,7 +141,11 @@ impl Frontend for OpenWebUi {
 }
 
 /// What was answered, for a bounded time in bounded space.
-fn remembered<V: Clone + Send + Sync + 'static>(lifetime: Duration) -> Cache<String, V> {
+fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
     Cache::builder()
         .max_capacity(REMEMBERED)
         .time_to_live(lifetime)

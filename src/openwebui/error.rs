@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fileshed_core::{Code, Teach};
 use serde_json::{Map, Value};
 
+use super::breaker::PAUSE;
 use super::client::CallError;
 
 /// Why not.
@@ -13,6 +14,9 @@ pub enum OpenWebUiError {
     /// It does not answer.
     #[error("Open WebUI does not answer, so that {0} cannot be had now")]
     Away(&'static str, #[source] CallError),
+    /// It does not say who calls, whatever the reason.
+    #[error("Open WebUI does not answer, so that it is not known who calls")]
+    Unasked(#[source] CallError),
     /// It answers something else than was asked.
     #[error("Open WebUI did not give {0}")]
     Refused(&'static str, #[source] CallError),
@@ -33,7 +37,7 @@ impl OpenWebUiError {
 impl Teach for OpenWebUiError {
     fn code(&self) -> Code {
         match self {
-            Self::Away(..) => Code::OpenwebuiApiUnavailable,
+            Self::Away(..) | Self::Unasked(_) => Code::OpenwebuiApiUnavailable,
             Self::Refused(..) => Code::OpenwebuiGetError,
         }
     }
@@ -41,6 +45,7 @@ impl Teach for OpenWebUiError {
     fn hint(&self) -> String {
         match self {
             Self::Away(..) => "go on with what does not need it, and try again later".to_owned(),
+            Self::Unasked(_) => "call again in a few seconds".to_owned(),
             Self::Refused(..) => {
                 "repeat the call once; then tell the user that an administrator should look at the log of fileshed".to_owned()
             }
@@ -49,7 +54,7 @@ impl Teach for OpenWebUiError {
 
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
-        let (Self::Away(_, cause) | Self::Refused(_, cause)) = self;
+        let (Self::Away(_, cause) | Self::Unasked(cause) | Self::Refused(_, cause)) = self;
         if let CallError::Status(status) = cause {
             details.insert("status".to_owned(), (*status).into());
         }
@@ -57,8 +62,11 @@ impl Teach for OpenWebUiError {
     }
 
     fn retry_after(&self) -> Option<u64> {
-        let (Self::Away(_, cause) | Self::Refused(_, cause)) = self;
-        cause.retry_after()
+        match self {
+            Self::Away(_, cause) | Self::Refused(_, cause) => cause.retry_after(),
+            // It may be put right meanwhile, and nothing else can be done.
+            Self::Unasked(_) => Some(PAUSE.as_secs()),
+        }
     }
 }
 
