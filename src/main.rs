@@ -33,6 +33,9 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Group(inputs, action) => {
             cli::group(&cli::open(&Effective::load(&inputs)?.config)?, &action)
         }
+        Task::OpenWebUi(inputs, action) => {
+            cli::openwebui(&Effective::load(&inputs)?.config, &action)
+        }
         Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
     }
 }
