@@ -36,6 +36,8 @@ pub struct OpenWebUi {
     client: Client,
     admin: Option<Credential>,
     known: groups::Known,
+    /// Where lines are shown, if they are.
+    board: Option<status::Board>,
 }
 
 /// With what a question is asked.
@@ -64,8 +66,12 @@ impl OpenWebUi {
         }
         let admin = config.openwebui_admin_key.as_ref();
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
+        let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
-            client: Client::new(config.openwebui_api_url.as_str()),
+            board: config
+                .live_status
+                .then(|| status::Board::new(client.clone())),
+            client,
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
         })
@@ -125,7 +131,7 @@ impl Frontend for OpenWebUi {
         self.withdraw_file(caller, id)
     }
 
-    fn line(&self, caller: &Caller, text: String) -> Option<Box<dyn Line>> {
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
         self.status_line(caller, text)
     }
 }
