@@ -15,6 +15,7 @@ use fileshed_core::{CheckState, Error, Shed};
 use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
 use crate::openapi::{self, Toolset};
+use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
 
 mod group;
@@ -222,8 +223,9 @@ pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
 }
 
 /// `fileshed doctor`
-pub fn doctor(shed: &Shed) -> Result<ExitCode, Failure> {
-    let checks = shed.check();
+pub fn doctor(shed: &Shed, config: &Config) -> Result<ExitCode, Failure> {
+    let mut checks = shed.check();
+    checks.extend(health::check(config));
     for check in &checks {
         let state = state_name(check.state);
         print(&format!("{state:<7} {}: {}", check.name, check.text))?;

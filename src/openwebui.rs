@@ -21,6 +21,7 @@ pub mod client;
 mod error;
 mod file;
 mod groups;
+pub mod health;
 pub mod register;
 mod status;
 

@@ -14,4 +14,5 @@ mod standin;
 mod support;
 
 mod groups;
+mod health;
 mod register;
