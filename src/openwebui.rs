@@ -23,6 +23,8 @@ pub mod client;
 mod error;
 mod file;
 mod groups;
+pub mod health;
+pub mod register;
 mod status;
 
 pub use account::{Account, presentable, role};

@@ -14,4 +14,6 @@ mod standin;
 mod support;
 
 mod groups;
+mod health;
+mod register;
 mod status;
