@@ -27,7 +27,7 @@ mod session;
 mod signed;
 
 pub(super) use headers::TEXT_MAX_BYTES;
-use headers::{credential, identifier, list, personal, single};
+use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub use refusal::{IdentityError, Wanted};
 use session::{Found, Session, Sessions};
@@ -238,7 +238,7 @@ impl Gate {
     /// The user that the headers name, in one way or in two that agree.
     fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
-            let text = single(headers, name)?;
+            let text = filled(headers, name)?;
             text.map(UserId::parse)
                 .transpose()
                 .map_err(IdentityError::User)
