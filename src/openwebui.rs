@@ -23,6 +23,8 @@ pub mod client;
 mod error;
 mod file;
 mod groups;
+pub mod health;
+pub mod register;
 mod status;
 
 pub use account::{Account, presentable, role};
@@ -38,6 +40,8 @@ pub struct OpenWebUi {
     client: Client,
     admin: Option<Credential>,
     known: groups::Known,
+    /// Where lines are shown, if they are.
+    board: Option<status::Board>,
     accounts: account::Known,
 }
 
@@ -67,8 +71,12 @@ impl OpenWebUi {
         }
         let admin = config.openwebui_admin_key.as_ref();
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
+        let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
-            client: Client::new(config.openwebui_api_url.as_str()),
+            board: config
+                .live_status
+                .then(|| status::Board::new(client.clone())),
+            client,
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
             accounts: account::known(),
@@ -129,7 +137,7 @@ impl Frontend for OpenWebUi {
         self.withdraw_file(caller, id)
     }
 
-    fn line(&self, caller: &Caller, text: String) -> Option<Box<dyn Line>> {
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
         self.status_line(caller, text)
     }
 }

@@ -5,6 +5,7 @@
 //! Redirects are not followed: a credential goes to the configured address and nowhere else.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -22,6 +23,8 @@ const CONNECT: Duration = Duration::from_secs(3);
 const CALL: Duration = Duration::from_secs(10);
 /// For the whole of a call that moves a file.
 const TRANSFER: Duration = Duration::from_mins(10);
+/// A connection that is not used is not used again after this; Open WebUI closes it a second later.
+const IDLE: Duration = Duration::from_secs(4);
 /// Before a question is asked again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// Longest answer that is read whole: a long chat with its files' texts.
@@ -44,7 +47,7 @@ pub enum CallError {
     Status(u16),
     /// An answer that says something else than was asked.
     #[error("the answer of Open WebUI cannot be read")]
-    Unreadable(#[source] Box<ureq::Error>),
+    Unreadable(#[source] Option<Box<ureq::Error>>),
 }
 
 impl CallError {
@@ -68,12 +71,13 @@ impl CallError {
     }
 }
 
-/// See the module.
-#[derive(Debug)]
+/// See the module. Clones are the same client; an empty key asks as nobody.
+#[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
     base: String,
-    breaker: Breaker,
+    call: Duration,
+    breaker: Arc<Breaker>,
 }
 
 impl Client {
@@ -91,6 +95,7 @@ impl Client {
         let agent = config
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(CALL))
+            .max_idle_age(IDLE)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -101,13 +106,20 @@ impl Client {
         Self {
             agent,
             base: base.to_owned(),
-            breaker: Breaker::default(),
+            call: CALL,
+            breaker: Arc::default(),
         }
+    }
+
+    /// The same with another time for the whole of a small call.
+    #[must_use]
+    pub fn within(self, call: Duration) -> Self {
+        Self { call, ..self }
     }
 
     /// Asks, once more if the question did not arrive.
     pub fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
-        read(self.ask(key, path, CALL)?)
+        read(self.ask(key, path, self.call)?)
     }
 
     /// The bytes that are at `path`.
@@ -126,7 +138,7 @@ impl Client {
         let text = serde_json::to_vec(message).unwrap_or_default();
         let request = self.request(Method::POST, key, path);
         let request = request.header("content-type", "application/json");
-        read(self.send(request, &text[..], CALL)?)
+        read(self.send(request, &text[..], self.call)?)
     }
 
     /// Sends a body that is read from somewhere, `size` bytes long.
@@ -148,7 +160,7 @@ impl Client {
     /// Deletes.
     pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
-        self.send(request, (), CALL).map(drop)
+        self.send(request, (), self.call).map(drop)
     }
 
     fn ask(&self, key: &str, path: &str, limit: Duration) -> Result<Response<Body>, CallError> {
@@ -163,11 +175,14 @@ impl Client {
     }
 
     fn request(&self, method: Method, key: &str, path: &str) -> ureq::http::request::Builder {
-        Request::builder()
+        let request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.base))
-            .header("authorization", format!("Bearer {key}"))
-            .header("accept", "application/json")
+            .header("accept", "application/json");
+        if key.is_empty() {
+            return request;
+        }
+        request.header("authorization", format!("Bearer {key}"))
     }
 
     fn send(
@@ -214,10 +229,18 @@ fn is_timeout(error: &ureq::Error) -> bool {
 }
 
 fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallError> {
+    // An address that it does not know is answered with its front page.
+    let content_type = response.headers().get("content-type");
+    let is_json = content_type
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.starts_with("application/json"));
+    if !is_json {
+        return Err(CallError::Unreadable(None));
+    }
     let body = response.body_mut().with_config().limit(ANSWER_MAX_BYTES);
     body.read_json::<T>().map_err(|error| match error {
         error @ ureq::Error::Timeout(_) => CallError::Silent(Some(Box::new(error))),
-        error => CallError::Unreadable(Box::new(error)),
+        error => CallError::Unreadable(Some(Box::new(error))),
     })
 }
 

@@ -16,4 +16,7 @@ mod standin;
 mod support;
 
 mod groups;
+mod health;
+mod register;
 mod session;
+mod status;
