@@ -9,7 +9,8 @@ use std::io::Read;
 use std::time::Duration;
 
 use fileshed_core::directory::{Group, Member};
-use fileshed_core::frontend::{Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::settings::PublicUrl;
 use fileshed_core::{Caller, Credential, Error};
 use moka::sync::Cache;
 
@@ -20,7 +21,9 @@ mod chat;
 pub mod client;
 mod error;
 mod file;
+mod form;
 mod groups;
+mod item;
 mod status;
 
 use client::Client;
@@ -33,6 +36,8 @@ const REMEMBERED: u64 = 10_000;
 #[derive(Debug)]
 pub struct OpenWebUi {
     client: Client,
+    /// Where people reach it; empty where nobody said it.
+    public: PublicUrl,
     admin: Option<Credential>,
     known: groups::Known,
 }
@@ -65,6 +70,7 @@ impl OpenWebUi {
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
         Some(Self {
             client: Client::new(config.openwebui_api_url.as_str()),
+            public: config.openwebui_public_url.clone(),
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
         })
@@ -94,7 +100,7 @@ impl Frontend for OpenWebUi {
         self.members_of(group)
     }
 
-    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error> {
+    fn attachments(&self, caller: &Caller) -> Result<Attached, Error> {
         self.attachments_of(caller)
     }
 

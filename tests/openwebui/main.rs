@@ -14,3 +14,4 @@ mod standin;
 mod support;
 
 mod groups;
+mod import;
