@@ -5,6 +5,7 @@
 //! the caller may. An administrator's key may everything, so that with it the answers are looked at:
 //! only what belongs to the caller is used.
 
+use std::hash::Hash;
 use std::io::Read;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use moka::sync::Cache;
 
 use crate::config::Config;
 
+mod account;
 mod breaker;
 mod chat;
 pub mod client;
@@ -26,10 +28,11 @@ mod groups;
 mod item;
 mod status;
 
+pub use account::{Account, presentable, role};
 use client::Client;
 pub use error::OpenWebUiError;
 
-/// Callers and groups that are remembered.
+/// Callers, groups and credentials that are remembered, of each so many.
 const REMEMBERED: u64 = 10_000;
 
 /// A connection to one Open WebUI.
@@ -40,6 +43,9 @@ pub struct OpenWebUi {
     public: PublicUrl,
     admin: Option<Credential>,
     known: groups::Known,
+    /// Where lines are shown, if they are.
+    board: Option<status::Board>,
+    accounts: account::Known,
 }
 
 /// With what a question is asked.
@@ -68,11 +74,16 @@ impl OpenWebUi {
         }
         let admin = config.openwebui_admin_key.as_ref();
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
+        let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
-            client: Client::new(config.openwebui_api_url.as_str()),
             public: config.openwebui_public_url.clone(),
+            board: config
+                .live_status
+                .then(|| status::Board::new(client.clone())),
+            client,
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
+            accounts: account::known(),
         })
     }
 
@@ -130,13 +141,17 @@ impl Frontend for OpenWebUi {
         self.withdraw_file(caller, id)
     }
 
-    fn line(&self, caller: &Caller, text: String) -> Option<Box<dyn Line>> {
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
         self.status_line(caller, text)
     }
 }
 
 /// What was answered, for a bounded time in bounded space.
-fn remembered<V: Clone + Send + Sync + 'static>(lifetime: Duration) -> Cache<String, V> {
+fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
     Cache::builder()
         .max_capacity(REMEMBERED)
         .time_to_live(lifetime)

@@ -79,6 +79,11 @@ pub trait Operation: 'static {
     /// meaningless.
     fn prepare(_arguments: &mut Map<String, Value>) {}
 
+    /// What a person reads in the conversation if the work lasts; nothing where it never does.
+    fn line(_request: &Self::Request) -> Option<String> {
+        None
+    }
+
     /// Does the work. Blocks: transports call it where blocking is allowed.
     fn run(
         shed: &Shed,
@@ -195,6 +200,7 @@ fn call<O: Operation>(
 ) -> Result<Reply<Value>, Error> {
     O::prepare(&mut arguments);
     let request = arguments::read::<O>(arguments)?;
+    let _shown = O::line(&request).and_then(|text| shed.line(caller, &text));
     let reply = O::run(shed, caller, request)?;
     let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
     Ok(Reply::new(data, reply.message))

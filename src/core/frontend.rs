@@ -110,5 +110,5 @@ pub trait Frontend: Debug + Send + Sync {
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 
     /// Shows in the caller's conversation what is going on, as soon as it lasts.
-    fn line(&self, caller: &Caller, text: String) -> Option<Box<dyn Line>>;
+    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>>;
 }

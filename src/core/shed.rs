@@ -151,7 +151,7 @@ impl Shed {
     /// Shows in the caller's conversation what is going on, as soon as it lasts, until the answer
     /// is dropped.
     #[must_use]
-    pub fn line(&self, caller: &Caller, text: String) -> Option<Box<dyn Line>> {
+    pub fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
         self.frontend()?.line(caller, text)
     }
 

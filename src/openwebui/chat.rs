@@ -69,13 +69,13 @@ impl OpenWebUi {
         }
     }
 
-    /// The files that hang on a message, as it is kept.
-    pub(super) fn files_of_message(&self, key: &str, chat: &str, message: &str) -> Option<Value> {
-        let path = format!("/api/v1/chats/{chat}");
+    /// The files that hang on the message that is being written, as it is kept.
+    pub(super) fn files_of_message(&self, caller: &Caller, key: &str) -> Option<Value> {
+        let path = format!("/api/v1/chats/{}", kept(&caller.chat)?);
         let kept = self.client.get::<Kept>(key, &path);
         let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
         let mut messages = kept.ok()?.chat.history?.messages;
-        Some(messages.remove(message)?.files)
+        Some(messages.remove(caller.message.as_deref()?)?.files)
     }
 
     pub(super) fn fetch_file(

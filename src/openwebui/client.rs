@@ -5,6 +5,7 @@
 //! Redirects are not followed: a credential goes to the configured address and nowhere else.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -22,6 +23,8 @@ const CONNECT: Duration = Duration::from_secs(3);
 const CALL: Duration = Duration::from_secs(10);
 /// For the whole of a call that moves a file.
 const TRANSFER: Duration = Duration::from_mins(10);
+/// A connection that is not used is not used again after this; Open WebUI closes it a second later.
+const IDLE: Duration = Duration::from_secs(4);
 /// Before a question is asked again.
 const AGAIN: Duration = Duration::from_millis(200);
 /// Longest answer that is read whole: a long chat with its files' texts.
@@ -44,7 +47,7 @@ pub enum CallError {
     Status(u16),
     /// An answer that says something else than was asked.
     #[error("the answer of Open WebUI cannot be read")]
-    Unreadable(#[source] Box<ureq::Error>),
+    Unreadable(#[source] Option<Box<ureq::Error>>),
 }
 
 impl CallError {
@@ -68,12 +71,12 @@ impl CallError {
     }
 }
 
-/// See the module.
-#[derive(Debug)]
+/// See the module. Clones are the same client.
+#[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
     base: String,
-    breaker: Breaker,
+    breaker: Arc<Breaker>,
 }
 
 impl Client {
@@ -91,6 +94,7 @@ impl Client {
         let agent = config
             .timeout_connect(Some(CONNECT))
             .timeout_global(Some(CALL))
+            .max_idle_age(IDLE)
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
@@ -101,7 +105,7 @@ impl Client {
         Self {
             agent,
             base: base.to_owned(),
-            breaker: Breaker::default(),
+            breaker: Arc::default(),
         }
     }
 
@@ -214,10 +218,18 @@ fn is_timeout(error: &ureq::Error) -> bool {
 }
 
 fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallError> {
+    // An address that it does not know is answered with its front page.
+    let content_type = response.headers().get("content-type");
+    let is_json = content_type
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|value| value.starts_with("application/json"));
+    if !is_json {
+        return Err(CallError::Unreadable(None));
+    }
     let body = response.body_mut().with_config().limit(ANSWER_MAX_BYTES);
     body.read_json::<T>().map_err(|error| match error {
         error @ ureq::Error::Timeout(_) => CallError::Silent(Some(Box::new(error))),
-        error => CallError::Unreadable(Box::new(error)),
+        error => CallError::Unreadable(Some(Box::new(error))),
     })
 }
 

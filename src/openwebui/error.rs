@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fileshed_core::{Code, Teach};
 use serde_json::{Map, Value};
 
+use super::breaker::PAUSE;
 use super::client::CallError;
 
 /// Why not.
@@ -13,6 +14,9 @@ pub enum OpenWebUiError {
     /// It does not answer.
     #[error("Open WebUI does not answer, so that {0} cannot be had now")]
     Away(&'static str, #[source] CallError),
+    /// It does not say who calls, whatever the reason.
+    #[error("Open WebUI does not answer, so that it is not known who calls")]
+    Unasked(#[source] CallError),
     /// It answers something else than was asked.
     #[error("Open WebUI did not give {0}")]
     Refused(&'static str, #[source] CallError),
@@ -84,6 +88,7 @@ impl OpenWebUiError {
     fn cause(&self) -> Option<&CallError> {
         match self {
             Self::Away(_, cause)
+            | Self::Unasked(cause)
             | Self::Refused(_, cause)
             | Self::NotTaken(cause)
             | Self::NotDeleted(cause) => Some(cause),
@@ -101,7 +106,7 @@ impl OpenWebUiError {
 impl Teach for OpenWebUiError {
     fn code(&self) -> Code {
         match self {
-            Self::Away(..) | Self::BrokenOff(_) => Code::OpenwebuiApiUnavailable,
+            Self::Away(..) | Self::Unasked(_) | Self::BrokenOff(_) => Code::OpenwebuiApiUnavailable,
             Self::Refused(..) | Self::NoCredential => Code::OpenwebuiGetError,
             Self::NoFile(_) => Code::FileNotFound,
             Self::NotTaken(_) | Self::Changed | Self::Unusable | Self::NoSession => {
@@ -115,6 +120,7 @@ impl Teach for OpenWebUiError {
     fn hint(&self) -> String {
         match self {
             Self::Away(..) => "go on with what does not need it, and try again later",
+            Self::Unasked(_) => "call again in a few seconds",
             Self::NotTaken(CallError::Status(413)) => {
                 "give a smaller file, or tell the user that an administrator of Open WebUI sets the limit"
             }
@@ -151,7 +157,11 @@ impl Teach for OpenWebUiError {
     }
 
     fn retry_after(&self) -> Option<u64> {
-        self.cause().and_then(CallError::retry_after)
+        match self {
+            // It may be put right meanwhile, and nothing else can be done.
+            Self::Unasked(_) => Some(PAUSE.as_secs()),
+            _ => self.cause().and_then(CallError::retry_after),
+        }
     }
 }
 

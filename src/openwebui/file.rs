@@ -10,9 +10,9 @@ use fileshed_core::{Caller, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::chat::kept;
 use super::client::{CallError, segment};
 use super::form::Form;
+use super::status::events;
 use super::{Key, OpenWebUi, OpenWebUiError, item};
 
 /// What a file's metadata have where this server made it.
@@ -142,11 +142,9 @@ impl OpenWebUi {
 
     /// Hangs a file on the answer that is being written; whether that worked.
     fn attach(&self, caller: &Caller, key: &str, item: &Value) -> bool {
-        let message = caller.message.as_deref().and_then(segment);
-        let (Some(chat), Some(message)) = (kept(&caller.chat), message) else {
+        let Some(path) = events(caller) else {
             return false;
         };
-        let path = format!("/api/v1/chats/{chat}/messages/{message}/event");
         let tell = |kind: &str, files: &Value| {
             let event = json!({"type": kind, "data": {"files": files}});
             let told = self.client.post::<Option<bool>>(key, &path, &event);
@@ -157,8 +155,7 @@ impl OpenWebUi {
         }
         // The chat keeps the files of all such events, a browser that is open shows those of the
         // last one: it is told of all.
-        if let Some(message) = caller.message.as_deref()
-            && let Some(files) = self.files_of_message(key, &chat, message)
+        if let Some(files) = self.files_of_message(caller, key)
             && files.as_array().is_some_and(|files| files.len() > 1)
         {
             let _only_shown = tell("chat:message:files", &files);

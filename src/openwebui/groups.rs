@@ -147,8 +147,8 @@ impl OpenWebUi {
                         break;
                     }
                 }
-                // Older versions know only the members that are in the group itself.
-                Err(CallError::Status(404 | 405)) if number == 1 => {
+                // Before 0.10 there are only members that are in the group itself.
+                Err(CallError::Status(404 | 405) | CallError::Unreadable(None)) if number == 1 => {
                     let path = format!("/api/v1/groups/id/{group}/users");
                     members = self.client.post(key.reveal(), &path, &json!({}))?;
                     break;

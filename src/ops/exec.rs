@@ -90,6 +90,10 @@ impl Operation for Exec {
     type Request = Request;
     type Response = Response;
 
+    fn line(request: &Request) -> Option<String> {
+        Some(format!("Running {}", request.cmd))
+    }
+
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let ran = exec::run(

@@ -192,7 +192,7 @@ fn fetched(
 ) -> Result<ZonePath, Error> {
     let caller = zone.caller();
     let name = portable_name(&file.name);
-    let _line = shed.line(caller, format!("Importing {name}"));
+    let _line = shed.line(caller, &format!("Importing {name}"));
     let transit = shed.transit(caller)?;
     let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
     let mut incoming = upload.file(&name)?;

@@ -182,6 +182,13 @@ impl Operation for Sqlite {
         };
     }
 
+    fn line(request: &Request) -> Option<String> {
+        Some(match &request.import_csv {
+            Some(csv) => format!("Importing {csv}"),
+            None => format!("Working on {}", request.path),
+        })
+    }
+
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;

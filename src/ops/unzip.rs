@@ -74,6 +74,10 @@ impl Operation for Unzip {
     type Request = Request;
     type Response = Response;
 
+    fn line(request: &Request) -> Option<String> {
+        Some(format!("Unpacking {}", request.src))
+    }
+
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
         let zone = shed.zone(caller, &request.zone, group)?;

@@ -69,6 +69,10 @@ impl Operation for Zip {
     type Request = Request;
     type Response = Response;
 
+    fn line(request: &Request) -> Option<String> {
+        Some(format!("Packing {}", request.src))
+    }
+
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;

@@ -14,8 +14,20 @@ fn listed() -> Value {
     json!([{"id": "team-id", "name": "Team", "description": "Minutes", "member_count": 2}])
 }
 
+/// How Open WebUI answers: 0.12, or 0.9.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Age {
+    New,
+    Old,
+}
+
+fn people(members: &[&str]) -> Vec<Value> {
+    let person = |user: &&str| json!({"id": user, "name": format!("Name of {user}")});
+    members.iter().map(person).collect()
+}
+
 /// Answers an administrator's questions as Open WebUI does.
-fn directory(members: &Members) -> StandIn {
+fn directory(members: &Members, age: Age) -> StandIn {
     let members = Arc::clone(members);
     StandIn::answering(move |asked: &Asked| {
         let members = members.lock().unwrap();
@@ -30,13 +42,12 @@ fn directory(members: &Members) -> StandIn {
             (_, Some(user)) if members.contains(&user) => Answer::json(&listed()),
             (_, Some(_)) => Answer::json(&json!([])),
             ("/api/v1/groups/", _) => Answer::json(&listed()),
-            ("/api/v1/groups/id/team-id/members", _) => {
-                let items = members.iter();
-                let items: Vec<Value> = items
-                    .map(|user| json!({"id": user, "name": format!("Name of {user}")}))
-                    .collect();
+            ("/api/v1/groups/id/team-id/members", _) if age == Age::New => {
+                let items = people(&members);
                 Answer::json(&json!({"items": items, "total": items.len()}))
             }
+            ("/api/v1/groups/id/team-id/users", _) => Answer::json(&people(&members).into()),
+            _ if age == Age::Old => Answer::page(),
             _ => Answer::status(404, &json!({"detail": "Not Found"})),
         }
     })
@@ -56,8 +67,14 @@ fn write(text: &str) -> Value {
 
 #[test]
 fn a_group_is_its_members_and_answers_are_remembered() {
+    for age in [Age::New, Age::Old] {
+        shared_by_members(age);
+    }
+}
+
+fn shared_by_members(age: Age) {
     let members = Members::new(Mutex::new(vec!["ada", "bob"]));
-    let webui = directory(&members);
+    let webui = directory(&members, age);
     let server = setup(&webui.url()).start();
     let (ada, eve) = (server.as_user("ada"), server.as_user("eve"));
     ada.call("shed_create_file", &write("Monday\n")).data();
@@ -79,7 +96,7 @@ fn a_group_is_its_members_and_answers_are_remembered() {
 #[test]
 fn who_joins_need_not_wait_and_who_leaves_is_out_in_time() {
     let members = Members::new(Mutex::new(vec!["ada"]));
-    let webui = directory(&members);
+    let webui = directory(&members, Age::New);
     let server = setup(&webui.url())
         .env("FILESHED_OPENWEBUI_GROUPS_TTL", "3")
         .start();

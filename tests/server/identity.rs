@@ -81,6 +81,21 @@ fn a_service_key_speaks_for_the_user_it_names() {
             .header("X-OpenWebUI-User-Id", "alice"),
     );
 
+    for role in ["", "admin", "anything"] {
+        passes(
+            &server
+                .as_user("alice")
+                .header("X-OpenWebUI-User-Role", role),
+        );
+    }
+    refused(
+        &server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Role", "pending"),
+        403,
+        "ACCESS_DENIED",
+    );
+
     refused(&gateway("service-key"), 401, "INVALID_USER");
     refused(
         &server.as_user("alice").header("X-User-Id", "bob"),
@@ -167,12 +182,16 @@ fn identity_headers_that_cannot_be_meant() {
 }
 
 #[test]
-fn conversations_are_short_texts() {
+fn conversations_and_messages_are_short_texts() {
     let server = Server::with_key();
     for chat in ["", "temporary:5", "8c7f2c1e", &"c".repeat(256)] {
         passes(&server.as_user("alice").chat(chat));
     }
     passes(&server.as_user("alice").header("X-Session-Id", "s"));
+    let message = |id: &str| server.as_user("alice").header("X-OpenWebUI-Message-Id", id);
+    passes(&message(""));
+    passes(&message(&"m".repeat(256)));
+    refused(&message(&"m".repeat(257)), 400, "INVALID_PARAMETER");
     refused(
         &server.as_user("alice").chat(&"c".repeat(257)),
         400,

@@ -86,6 +86,14 @@ impl Answer {
         self
     }
 
+    /// What older versions answer to an address that they do not know.
+    pub fn page() -> Self {
+        Self {
+            content_type: "text/html",
+            ..Self::bytes("<!doctype html>")
+        }
+    }
+
     /// What Open WebUI answers where others say 403 or 404.
     pub fn refused() -> Self {
         Self::status(401, &serde_json::json!({"detail": "401 Unauthorized"}))
