@@ -10,16 +10,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::http::HeaderName;
 use fileshed_core::Settings;
-use fileshed_core::settings::PublicUrl;
+use fileshed_core::settings::{GroupSource, PublicUrl};
 use tracing::Level;
 
 mod fault;
 mod layers;
+mod origin;
 mod settings;
 mod value;
 
 pub use fault::{ConfigError, Fault, Source};
 pub use layers::{Effective, Inputs};
+pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::{Secret, Value};
 
@@ -60,6 +62,8 @@ pub struct Config {
     pub openwebui_public_url: PublicUrl,
     /// The key of one of its administrators.
     pub openwebui_admin_key: Option<Secret>,
+    /// Sites whose pages may call this server from a browser.
+    pub cors_origins: Vec<Origin>,
     /// Seconds for which its answers about groups count.
     pub openwebui_groups_ttl: u64,
     /// Whether what takes long shows in the conversation.
@@ -104,6 +108,7 @@ impl Default for Config {
             openwebui_api_url: PublicUrl::default(),
             openwebui_public_url: PublicUrl::default(),
             openwebui_admin_key: None,
+            cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
             max_body_mb: 64,
@@ -115,17 +120,15 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether users of Open WebUI are let in with what they are signed in with.
+    #[must_use]
+    pub fn takes_sessions(&self) -> bool {
+        !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()
+    }
+
     /// Why these decisions do not go together: the two settings, and what to do about the first.
     fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
-        let mut found = Vec::new();
-        if !self.bind.ip().is_loopback() && self.api_keys.is_empty() {
-            found.push((
-                ["bind", "api_keys"],
-                "is reachable from other machines, and without `api_keys` everybody there would \
-                 share one workspace: set `api_keys`, or bind 127.0.0.1"
-                    .to_owned(),
-            ));
-        }
+        let mut found = self.contradictions_of_identity();
         let core = &self.core;
         for (low, least, high, most) in [
             (
@@ -161,5 +164,46 @@ impl Config {
             }
         }
         found
+    }
+
+    /// The same for who calls.
+    fn contradictions_of_identity(&self) -> Vec<([&'static str; 2], String)> {
+        let nobody = self.api_keys.is_empty();
+        let unasked = self.openwebui_api_url.is_empty();
+        let cases = [
+            (
+                !self.bind.ip().is_loopback() && nobody && !self.takes_sessions(),
+                ["bind", "api_keys"],
+                "is reachable from other machines, and without `api_keys` everybody there would \
+                 share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
+                 let in), or bind 127.0.0.1",
+            ),
+            (
+                self.core.groups == GroupSource::Openwebui && unasked,
+                ["groups", "openwebui_api_url"],
+                "needs `openwebui_api_url`, where Open WebUI can be asked",
+            ),
+            (
+                self.core.groups == GroupSource::Headers && nobody && self.takes_sessions(),
+                ["groups", "api_keys"],
+                "needs `api_keys`: headers are not believed from users who call with their own \
+                 sessions; set `openwebui` or `local`",
+            ),
+            (
+                self.openwebui_admin_key.is_some() && unasked,
+                ["openwebui_admin_key", "openwebui_api_url"],
+                "needs `openwebui_api_url`: the key is for asking Open WebUI",
+            ),
+            (
+                self.forward_jwt_secret.is_some() && nobody && !self.takes_sessions(),
+                ["forward_jwt_secret", "api_keys"],
+                "needs `api_keys`: signed users count beside a service key, and without any \
+                 credential everybody would share one workspace",
+            ),
+        ];
+        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
+        contradict
+            .map(|(_, settings, problem)| (settings, problem.to_owned()))
+            .collect()
     }
 }

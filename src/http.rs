@@ -20,6 +20,7 @@ use crate::config::Config;
 use crate::openwebui::OpenWebUi;
 
 pub mod body;
+mod cors;
 pub mod envelope;
 mod files;
 pub mod identity;
@@ -48,9 +49,10 @@ impl Server {
         }
         let calls = usize::try_from(config.max_concurrent_calls).unwrap_or(usize::MAX);
         let body_limit = config.max_body_mb.saturating_mul(MEBIBYTE);
+        let gate = identity::Gate::new(config, shed.clock(), openwebui);
         Self {
             shed,
-            gate: identity::Gate::new(config),
+            gate,
             body_limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
             calls: Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS))),
             documents: page::Documents::new(),
@@ -63,7 +65,7 @@ pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
     let server = Arc::new(Server::new(shed, config));
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
-    route::operations()
+    let routes = route::operations()
         .merge(files::routes())
         .route("/health", get(page::health))
         .route("/ready", get(page::ready))
@@ -72,7 +74,8 @@ pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))
-        .layer(from_fn(request::bounded))
+        .layer(from_fn(request::bounded));
+    cors::allow(routes, config)
         .layer(from_fn(request::observed))
         .with_state(server)
 }

@@ -5,40 +5,49 @@
 //! the caller may. An administrator's key may everything, so that with it the answers are looked at:
 //! only what belongs to the caller is used.
 
+use std::hash::Hash;
 use std::io::Read;
 use std::time::Duration;
 
 use fileshed_core::directory::{Group, Member};
-use fileshed_core::frontend::{Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::settings::PublicUrl;
 use fileshed_core::{Caller, Credential, Error};
 use moka::sync::Cache;
 
 use crate::config::Config;
 
+mod account;
 mod breaker;
 mod chat;
 pub mod client;
 mod error;
 mod file;
+mod form;
 mod groups;
 pub mod health;
+mod item;
 pub mod register;
 mod status;
 
+pub use account::{Account, presentable, role};
 use client::Client;
 pub use error::OpenWebUiError;
 
-/// Callers and groups that are remembered.
+/// Callers, groups and credentials that are remembered, of each so many.
 const REMEMBERED: u64 = 10_000;
 
 /// A connection to one Open WebUI.
 #[derive(Debug)]
 pub struct OpenWebUi {
     client: Client,
+    /// Where people reach it; empty where nobody said it.
+    public: PublicUrl,
     admin: Option<Credential>,
     known: groups::Known,
     /// Where lines are shown, if they are.
     board: Option<status::Board>,
+    accounts: account::Known,
 }
 
 /// With what a question is asked.
@@ -69,12 +78,14 @@ impl OpenWebUi {
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
         let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
+            public: config.openwebui_public_url.clone(),
             board: config
                 .live_status
                 .then(|| status::Board::new(client.clone())),
             client,
             admin: admin.map(|key| Credential::new(key.reveal())),
             known: groups::Known::new(lifetime),
+            accounts: account::known(),
         })
     }
 
@@ -102,7 +113,7 @@ impl Frontend for OpenWebUi {
         self.members_of(group)
     }
 
-    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error> {
+    fn attachments(&self, caller: &Caller) -> Result<Attached, Error> {
         self.attachments_of(caller)
     }
 
@@ -138,7 +149,11 @@ impl Frontend for OpenWebUi {
 }
 
 /// What was answered, for a bounded time in bounded space.
-fn remembered<V: Clone + Send + Sync + 'static>(lifetime: Duration) -> Cache<String, V> {
+fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
+where
+    K: Hash + Eq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
     Cache::builder()
         .max_capacity(REMEMBERED)
         .time_to_live(lifetime)

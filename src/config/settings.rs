@@ -96,6 +96,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.webui_secret_key,
     ),
     open(
+        "cors_origins",
+        "Sites whose pages may call from a browser, like https://chat.example.org, comma-separated",
+        |c| &mut c.cors_origins,
+    ),
+    open(
         "openwebui_groups_ttl",
         "Seconds for which Open WebUI's answers about groups count",
         |c| &mut c.openwebui_groups_ttl,

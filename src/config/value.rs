@@ -10,7 +10,7 @@ use fileshed_core::settings::{
 };
 use tracing::Level;
 
-use super::LogFormat;
+use super::{LogFormat, Origin};
 
 /// Most that a number may be: large enough for every limit, small enough that mebibytes of it can
 /// be counted in bytes.
@@ -131,6 +131,28 @@ impl Value for Vec<Destination> {
 
     fn show(&self) -> String {
         let items: Vec<String> = self.iter().map(ToString::to_string).collect();
+        quoted(&items.join(", "))
+    }
+}
+
+impl Value for Vec<Origin> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
+        self.read_list(&items)
+    }
+
+    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
+        *self = items
+            .iter()
+            .map(|item| item.trim())
+            .filter(|item| !item.is_empty())
+            .map(str::parse)
+            .collect::<Result<_, _>>()?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        let items: Vec<&str> = self.iter().map(Origin::as_str).collect();
         quoted(&items.join(", "))
     }
 }

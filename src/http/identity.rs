@@ -1,78 +1,110 @@
 //! Who calls, from the headers of a request.
 //!
 //! The credential decides and nothing else does: a personal token is its user, a service key makes
-//! the caller a gateway whose user header is believed, and no credential is somebody only where
-//! none is configured. What does not fit together is refused, never guessed. Credentials are
-//! neither logged nor answered.
+//! the caller a gateway whose user header is believed, a session is the user of Open WebUI whose it
+//! is, and no credential is somebody only where none is configured. What does not fit together is
+//! refused, never guessed. Credentials are neither logged nor answered.
 
-use axum::http::header::AUTHORIZATION;
+use std::sync::Arc;
+
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
-use fileshed_core::{Caller, Chat, Error, GroupClaim, Shed, UserId};
-use percent_encoding::percent_decode_str;
+use fileshed_core::{Caller, Chat, Clock, Credential, Error, GroupClaim, Shed, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
+use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{Config, Secret};
+use crate::config::{Config, Origin, Secret};
+use crate::openwebui::{OpenWebUi, role};
 
 mod browser;
+mod headers;
+mod jwt;
 mod refusal;
+mod session;
+mod signed;
+#[cfg(test)]
+mod tests;
 
-pub use refusal::IdentityError;
+pub(super) use headers::TEXT_MAX_BYTES;
+use headers::{credential, filled, identifier, list, personal, single};
+pub use jwt::JwtError;
+pub use refusal::{IdentityError, Wanted};
+use session::{Found, Session, Sessions};
+use signed::{Signatures, SignedUser};
 
-/// Longest text in an identity header, in bytes, after decoding.
-pub(super) const TEXT_MAX_BYTES: usize = 256;
-/// Longest credential.
-const CREDENTIAL_MAX_BYTES: usize = 1024;
+/// What every personal token begins with.
+const TOKEN_PREFIX: &str = "shed_";
 /// What Open WebUI's terminal proxy sends.
-const X_USER_ID: HeaderName = HeaderName::from_static("x-user-id");
-const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
+pub(super) const X_USER_ID: HeaderName = HeaderName::from_static("x-user-id");
+pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
 /// What is believed, and from whom.
 #[derive(Debug)]
 pub struct Gate {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
+    /// How a gateway signs its users, where it must.
+    signatures: Option<Signatures>,
+    /// How users of Open WebUI are known by their own credentials, where they are taken.
+    sessions: Option<Sessions>,
+    /// Sites whose pages may call although no credential is asked for.
+    origins: Vec<Origin>,
     user_id: HeaderName,
     user_name: HeaderName,
     user_email: HeaderName,
+    user_role: HeaderName,
     chat_id: HeaderName,
+    message_id: HeaderName,
     /// Ids and names of groups, where the gateway is asked for them.
     groups: Option<(HeaderName, HeaderName)>,
 }
 
 /// What a request claims about itself.
 #[derive(Debug)]
-pub enum Claim {
+pub struct Claim(Whose);
+
+#[derive(Debug)]
+enum Whose {
     /// Nothing more has to be looked up.
     Known(Caller),
     /// Somebody with a personal token, if there is such a token.
-    Token {
-        /// The credential.
-        secret: Secret,
-        /// The user that the headers name besides.
-        named: Option<UserId>,
-        /// The conversation.
-        chat: Chat,
-    },
+    Token(Secret, Beside),
+    /// Somebody with a credential of Open WebUI.
+    Session(Session, Beside),
+}
+
+/// What the headers say besides the credential.
+#[derive(Debug)]
+struct Beside {
+    /// Users that the headers name; they must be who calls.
+    user: Option<UserId>,
+    signed: Option<SignedUser>,
+    chat: Chat,
+    message: Option<String>,
 }
 
 impl Gate {
     /// The gate that `config` describes.
     #[must_use]
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Config, clock: &Clock, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         Self {
             keys: config
                 .api_keys
                 .iter()
                 .map(|key| digest(key.reveal()))
                 .collect(),
+            signatures: Signatures::new(config, clock),
+            sessions: Sessions::new(config, clock, openwebui),
+            origins: config.cors_origins.clone(),
             user_id: config.header_user_id.clone(),
             user_name: config.header_user_name.clone(),
             user_email: config.header_user_email.clone(),
+            user_role: config.header_user_role.clone(),
             chat_id: config.header_chat_id.clone(),
+            message_id: config.header_message_id.clone(),
             groups: (config.core.groups == GroupSource::Headers).then(|| {
                 let names = config.header_group_names.clone();
                 (config.header_group_ids.clone(), names)
@@ -80,21 +112,69 @@ impl Gate {
         }
     }
 
-    /// Reads what a request claims; touches neither disk nor registry.
+    /// Reads what a request claims; touches neither disk nor registry, and asks nobody.
     pub fn claim(&self, request: &Parts) -> Result<Claim, IdentityError> {
-        let headers = &request.headers;
-        match credential(headers)? {
-            None if self.keys.is_empty() => {
-                browser::refuse_foreign_pages(request)?;
-                Ok(Claim::Known(Caller::shared(self.chat(headers)?)))
+        let (headers, wanted) = (&request.headers, self.wanted());
+        let whose = match (credential(headers, wanted)?, &self.sessions) {
+            (None, None) if self.keys.is_empty() => {
+                browser::refuse_foreign_pages(request, &self.origins)?;
+                let mut caller = Caller::shared(self.chat(headers)?);
+                caller.message = self.message(headers)?;
+                Whose::Known(caller)
             }
-            None => Err(IdentityError::NoCredential),
-            Some(secret) if self.is_service_key(&secret) => self.gateway(headers),
-            Some(secret) => Ok(Claim::Token {
-                secret,
-                named: self.user(headers)?,
-                chat: self.chat(headers)?,
-            }),
+            (None, _) => return Err(IdentityError::NoCredential(wanted)),
+            (Some(secret), _) if self.is_service_key(&secret) => {
+                Whose::Known(self.gateway(headers)?)
+            }
+            (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
+                Whose::Session(sessions.read(secret, wanted)?, self.beside(headers)?)
+            }
+            (Some(secret), _) => Whose::Token(secret, self.beside(headers)?),
+        };
+        Ok(Claim(whose))
+    }
+
+    /// Waits for a place among those who need an answer of Open WebUI, where the claim needs one.
+    /// The place is given back when it is dropped.
+    pub async fn place(
+        &self,
+        claim: &Claim,
+    ) -> Result<Option<OwnedSemaphorePermit>, IdentityError> {
+        match (&claim.0, &self.sessions) {
+            (Whose::Session(session, _), Some(sessions)) => sessions.place(session).await,
+            _ => Ok(None),
+        }
+    }
+
+    /// Looks up what has to be; blocks.
+    pub fn settle(&self, claim: Claim, shed: &Shed) -> Result<Caller, Error> {
+        let wanted = self.wanted();
+        match (claim.0, &self.sessions) {
+            (Whose::Known(caller), _) => Ok(caller),
+            (Whose::Session(session, beside), Some(sessions)) => {
+                let found = sessions.find(&session, wanted)?;
+                let mut caller = user_of_open_webui(found, beside)?;
+                caller.credential = Some(Credential::new(session.secret.reveal()));
+                Ok(caller)
+            }
+            (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),
+            (Whose::Token(secret, beside), _) => {
+                let token = shed.tokens().verify(secret.reveal())?;
+                let token = token.ok_or(IdentityError::WrongCredential(wanted))?;
+                let (mut caller, _) = beside.of(token.user)?;
+                caller.scope = token.scope;
+                // Nobody vouches for it, and lines in chats may be shown with an administrator's key.
+                caller.message = None;
+                Ok(caller)
+            }
+        }
+    }
+
+    /// What a request should have brought, for hints.
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            key: !self.keys.is_empty(),
+            session: self.sessions.is_some(),
         }
     }
 
@@ -109,21 +189,67 @@ impl Gate {
         found.into()
     }
 
-    fn gateway(&self, headers: &HeaderMap) -> Result<Claim, IdentityError> {
+    fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        let mut caller = if let Some(signatures) = &self.signatures {
+            self.signed_user(signatures, headers)?
+        } else {
+            self.plain_user(headers)?
+        };
+        caller.chat = self.chat(headers)?;
+        caller.message = self.message(headers)?;
+        caller.groups = self.group_claims(headers)?;
+        Ok(caller)
+    }
+
+    fn signed_user(
+        &self,
+        signatures: &Signatures,
+        headers: &HeaderMap,
+    ) -> Result<Caller, IdentityError> {
+        let signed = signatures.read(headers)?;
+        let signed = signed.ok_or_else(|| IdentityError::Unsigned {
+            header: signatures.header().clone(),
+        })?;
+        let plain = self.user(headers)?;
+        if plain.is_some_and(|plain| plain != signed.id) {
+            return Err(IdentityError::TwoUsers {
+                header: self.user_id.clone(),
+                other: signatures.header().clone(),
+            });
+        }
+        let mut caller = Caller::known(signed.id.clone(), Chat::default());
+        signed.introduce(&mut caller);
+        Ok(caller)
+    }
+
+    fn plain_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
         let user = self.user(headers)?.ok_or_else(|| IdentityError::NoUser {
             header: self.user_id.clone(),
         })?;
-        let mut caller = Caller::known(user, self.chat(headers)?);
+        let mut caller = Caller::known(user, Chat::default());
         caller.name = personal(headers, &self.user_name, true)?;
         caller.email = personal(headers, &self.user_email, false)?;
-        caller.groups = self.group_claims(headers)?;
-        Ok(Claim::Known(caller))
+        if let Some(text) = single(headers, &self.user_role)? {
+            caller.role = role(text).ok_or(IdentityError::Pending)?;
+        }
+        Ok(caller)
+    }
+
+    fn beside(&self, headers: &HeaderMap) -> Result<Beside, IdentityError> {
+        let signatures = self.signatures.as_ref();
+        let signed = signatures.map(|signatures| signatures.read(headers));
+        Ok(Beside {
+            user: self.user(headers)?,
+            signed: signed.transpose()?.flatten(),
+            chat: self.chat(headers)?,
+            message: self.message(headers)?,
+        })
     }
 
     /// The user that the headers name, in one way or in two that agree.
     fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
-            let text = single(headers, name)?;
+            let text = filled(headers, name)?;
             text.map(UserId::parse)
                 .transpose()
                 .map_err(IdentityError::User)
@@ -131,6 +257,7 @@ impl Gate {
         match (read(&self.user_id)?, read(&X_USER_ID)?) {
             (Some(one), Some(other)) if one != other => Err(IdentityError::TwoUsers {
                 header: self.user_id.clone(),
+                other: X_USER_ID,
             }),
             (one, other) => Ok(one.or(other)),
         }
@@ -158,123 +285,53 @@ impl Gate {
 
     fn chat(&self, headers: &HeaderMap) -> Result<Chat, IdentityError> {
         for name in [&self.chat_id, &X_SESSION_ID] {
-            let text = single(headers, name)?.unwrap_or_default();
-            if text.len() > TEXT_MAX_BYTES || text.chars().any(char::is_control) {
-                return Err(IdentityError::Chat {
-                    header: name.clone(),
-                });
-            }
-            if !text.is_empty() {
-                return Ok(Chat::new(text));
+            if let Some(id) = identifier(headers, name)? {
+                return Ok(Chat::new(id));
             }
         }
         Ok(Chat::default())
     }
+
+    fn message(&self, headers: &HeaderMap) -> Result<Option<String>, IdentityError> {
+        Ok(identifier(headers, &self.message_id)?.map(str::to_owned))
+    }
 }
 
-impl Claim {
-    /// Looks up what has to be; blocks.
-    pub fn settle(self, shed: &Shed) -> Result<Caller, Error> {
-        match self {
-            Self::Known(caller) => Ok(caller),
-            Self::Token {
-                secret,
-                named,
-                chat,
-            } => {
-                let Some(token) = shed.tokens().verify(secret.reveal())? else {
-                    return Err(IdentityError::WrongCredential.into());
-                };
-                if named.is_some_and(|named| named != token.user) {
-                    return Err(IdentityError::NotItsUser.into());
-                }
-                Ok(Caller {
-                    scope: token.scope,
-                    ..Caller::known(token.user, chat)
-                })
+impl Beside {
+    /// A caller whom the credential names, unless the headers name another; and what is signed of
+    /// the same user.
+    fn of(self, user: UserId) -> Result<(Caller, Option<SignedUser>), IdentityError> {
+        let signed = self.signed.as_ref().map(|signed| &signed.id);
+        if [self.user.as_ref(), signed]
+            .into_iter()
+            .flatten()
+            .any(|named| *named != user)
+        {
+            return Err(IdentityError::NotItsUser);
+        }
+        let mut caller = Caller::known(user, self.chat);
+        caller.message = self.message;
+        Ok((caller, self.signed))
+    }
+}
+
+fn user_of_open_webui(found: Found, beside: Beside) -> Result<Caller, IdentityError> {
+    match found {
+        Found::Account(account) => {
+            let (mut caller, _) = beside.of(account.user)?;
+            caller.role = account.role.ok_or(IdentityError::Pending)?;
+            caller.name = account.name;
+            caller.email = account.email;
+            Ok(caller)
+        }
+        Found::Signature(user) => {
+            let (mut caller, signed) = beside.of(user)?;
+            if let Some(signed) = signed {
+                signed.introduce(&mut caller);
             }
+            Ok(caller)
         }
     }
-}
-
-fn credential(headers: &HeaderMap) -> Result<Option<Secret>, IdentityError> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = match (values.next(), values.next()) {
-        (None, _) => return Ok(None),
-        (Some(_), Some(_)) => return Err(IdentityError::TwoCredentials),
-        (Some(value), None) => value,
-    };
-    let (scheme, secret) = value
-        .to_str()
-        .ok()
-        .and_then(|text| text.split_once(' '))
-        .ok_or(IdentityError::NoBearer)?;
-    let secret = secret.trim();
-    if !scheme.eq_ignore_ascii_case("bearer")
-        || secret.is_empty()
-        || secret.len() > CREDENTIAL_MAX_BYTES
-        || !secret.bytes().all(|byte| byte.is_ascii_graphic())
-    {
-        return Err(IdentityError::NoBearer);
-    }
-    Ok(Some(Secret::new(secret)))
-}
-
-/// The value of a header that may be there once.
-fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, IdentityError> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => std::str::from_utf8(value.as_bytes())
-            .map(Some)
-            .map_err(|_| IdentityError::NotText {
-                header: name.clone(),
-            }),
-        (Some(_), Some(_)) => Err(IdentityError::Repeated {
-            header: name.clone(),
-        }),
-    }
-}
-
-/// Name or mail address: an empty one is none.
-fn personal(
-    headers: &HeaderMap,
-    name: &HeaderName,
-    encoded: bool,
-) -> Result<Option<String>, IdentityError> {
-    let refused = || IdentityError::NotText {
-        header: name.clone(),
-    };
-    let text = single(headers, name)?.unwrap_or_default();
-    let decoded = if encoded {
-        let decoded = percent_decode_str(text).decode_utf8();
-        decoded.map_err(|_| refused())?
-    } else {
-        text.into()
-    };
-    if decoded.len() > TEXT_MAX_BYTES || decoded.chars().any(char::is_control) {
-        return Err(refused());
-    }
-    Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty()))
-}
-
-/// A list in a header: comma-separated, each item percent-encoded where it has to be.
-fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
-    let text = single(headers, name)?.unwrap_or_default();
-    if text.trim().is_empty() {
-        return Ok(Vec::new());
-    }
-    text.split(',')
-        .map(|item| {
-            let item = percent_decode_str(item.trim()).decode_utf8();
-            item.ok()
-                .filter(|item| item.len() <= TEXT_MAX_BYTES && !item.chars().any(char::is_control))
-                .map(std::borrow::Cow::into_owned)
-                .ok_or_else(|| IdentityError::NotText {
-                    header: name.clone(),
-                })
-        })
-        .collect()
 }
 
 fn digest(text: &str) -> [u8; 32] {

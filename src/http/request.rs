@@ -13,7 +13,7 @@ use fileshed_core::{Caller, Code, Error, Shed, Teach};
 
 use super::envelope;
 
-const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX_BYTES: usize = 64;
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;

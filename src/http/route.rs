@@ -54,9 +54,13 @@ pub(super) async fn identify(
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
     let claim = server.gate.claim(parts)?;
-    let shed = Arc::clone(&server.shed);
-    let settled = tokio::task::spawn_blocking(move || claim.settle(&shed)).await;
-    settled.map_err(RouteError::from)?
+    let place = server.gate.place(&claim).await?;
+    let server = Arc::clone(server);
+    let settled = tokio::task::spawn_blocking(move || {
+        let _place = place;
+        server.gate.settle(claim, &server.shed)
+    });
+    settled.await.map_err(RouteError::from)?
 }
 
 async fn run(

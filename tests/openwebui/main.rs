@@ -7,6 +7,8 @@
     reason = "a test that cannot go on panics, and it looks at files"
 )]
 
+#[path = "../support/jwt.rs"]
+mod jwt;
 #[path = "../support/standin.rs"]
 mod standin;
 #[expect(dead_code, reason = "other test binaries use more of it")]
@@ -15,4 +17,7 @@ mod support;
 
 mod groups;
 mod health;
+mod import;
 mod register;
+mod session;
+mod status;

@@ -166,13 +166,83 @@ fn other_machines_need_a_key() {
     for bind in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8000"] {
         let open = Server::with().flag("bind", bind);
         complains(&open.run(&["serve"]), &["`bind`", "set `api_keys`"]);
-        let keyed = open.env("FILESHED_API_KEYS", "service-key");
-        assert_eq!(config(&keyed).code, Some(0), "{bind}");
+        for (name, value) in [
+            ("FILESHED_API_KEYS", "service-key"),
+            ("FILESHED_OPENWEBUI_API_URL", "http://webui:8080"),
+            ("FILESHED_WEBUI_SECRET_KEY", "webui-secret"),
+        ] {
+            let closed = open.clone().env(name, value);
+            assert_eq!(config(&closed).code, Some(0), "{bind} {name}");
+        }
     }
     shows(
         &config(&Server::with().flag("bind", "[::1]:9000")),
         "bind = \"[::1]:9000\"  # flag --bind",
     );
+}
+
+#[test]
+fn decisions_about_identity_go_together() {
+    let set = |settings: &[(&str, &str)]| {
+        let setup = settings
+            .iter()
+            .fold(Server::with(), |setup, (name, value)| {
+                setup.env(&format!("FILESHED_{name}"), value)
+            });
+        config(&setup)
+    };
+    let url = ("OPENWEBUI_API_URL", "http://webui:8080");
+    let key = ("API_KEYS", "service-key");
+    let (openwebui, headers) = (("GROUPS", "openwebui"), ("GROUPS", "headers"));
+    let admin = ("OPENWEBUI_ADMIN_KEY", "hidden-key");
+    let signing = ("FORWARD_JWT_SECRET", "hidden-key");
+    for (settings, said) in [
+        (
+            &[openwebui, key][..],
+            "`groups` = `openwebui` needs `openwebui_api_url`",
+        ),
+        (
+            &[admin, key],
+            "`openwebui_admin_key` = `********` needs `openwebui_api_url`",
+        ),
+        (&[headers, url], "`groups` = `headers` needs `api_keys`"),
+        (
+            &[signing],
+            "`forward_jwt_secret` = `********` needs `api_keys`",
+        ),
+    ] {
+        let finished = set(settings);
+        complains(&finished, &[said]);
+        assert!(!finished.stderr.contains("hidden"), "{}", finished.stderr);
+    }
+    for settings in [
+        &[openwebui, url][..],
+        &[admin, url],
+        &[headers, url, key],
+        &[headers],
+        &[signing, key],
+        &[signing, url],
+    ] {
+        let finished = set(settings);
+        assert_eq!(finished.code, Some(0), "{finished:?}");
+    }
+}
+
+#[test]
+fn sites_are_listed_one_by_one() {
+    let listed = |text: &str| config(&Server::with().env("FILESHED_CORS_ORIGINS", text));
+    shows(
+        &listed("https://chat.example.org, http://localhost:3000"),
+        "cors_origins = \"https://chat.example.org, http://localhost:3000\"  # environment FILESHED_CORS_ORIGINS",
+    );
+    for (text, said) in [
+        ("*", "any page on the internet"),
+        ("https://chat.example.org,null", "in a frame"),
+        ("https://chat.example.org/path", "without a path"),
+        ("chat.example.org", "must be sites like"),
+    ] {
+        complains(&listed(text), &["`cors_origins`", said]);
+    }
 }
 
 #[test]

@@ -81,6 +81,21 @@ fn a_service_key_speaks_for_the_user_it_names() {
             .header("X-OpenWebUI-User-Id", "alice"),
     );
 
+    for role in ["", "admin", "anything"] {
+        passes(
+            &server
+                .as_user("alice")
+                .header("X-OpenWebUI-User-Role", role),
+        );
+    }
+    refused(
+        &server
+            .as_user("alice")
+            .header("X-OpenWebUI-User-Role", "pending"),
+        403,
+        "ACCESS_DENIED",
+    );
+
     refused(&gateway("service-key"), 401, "INVALID_USER");
     refused(
         &server.as_user("alice").header("X-User-Id", "bob"),
@@ -166,13 +181,45 @@ fn identity_headers_that_cannot_be_meant() {
     );
 }
 
+/// Open WebUI before 0.10 sends the templates of groups as they stand: all users would meet there.
 #[test]
-fn conversations_are_short_texts() {
+fn a_template_that_nobody_filled_names_nobody() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_GROUPS", "headers")
+        .start();
+    let gateway = server
+        .client()
+        .header("Authorization", "Bearer service-key");
+    for (name, template) in [
+        ("X-OpenWebUI-User-Id", "{{USER_ID}}"),
+        ("X-User-Id", "{{USER_ID}}"),
+    ] {
+        refused(&gateway.clone().header(name, template), 401, "INVALID_USER");
+    }
+    let ada = gateway.header("X-OpenWebUI-User-Id", "ada");
+    for (name, template) in [
+        ("X-OpenWebUI-User-Group-Ids", "{{USER_GROUP_IDS}}"),
+        ("X-OpenWebUI-User-Groups", "{{USER_GROUPS}}"),
+        ("X-OpenWebUI-Chat-Id", "{{CHAT_ID}}"),
+        ("X-OpenWebUI-Message-Id", "{{MESSAGE_ID}}"),
+    ] {
+        refused(&ada.clone().header(name, template), 401, "INVALID_USER");
+    }
+    passes(&ada);
+}
+
+#[test]
+fn conversations_and_messages_are_short_texts() {
     let server = Server::with_key();
     for chat in ["", "temporary:5", "8c7f2c1e", &"c".repeat(256)] {
         passes(&server.as_user("alice").chat(chat));
     }
     passes(&server.as_user("alice").header("X-Session-Id", "s"));
+    let message = |id: &str| server.as_user("alice").header("X-OpenWebUI-Message-Id", id);
+    passes(&message(""));
+    passes(&message(&"m".repeat(256)));
+    refused(&message(&"m".repeat(257)), 400, "INVALID_PARAMETER");
     refused(
         &server.as_user("alice").chat(&"c".repeat(257)),
         400,

@@ -6,13 +6,17 @@
     reason = "the cost of the tools is worth reading; tests look at files from outside"
 )]
 
+#[path = "../support/jwt.rs"]
+mod jwt;
 #[path = "../support/mod.rs"]
 #[expect(dead_code, reason = "made for all test binaries")]
 mod support;
 
 mod config;
+mod cors;
 mod documents;
 mod envelope;
 mod identity;
 mod life;
+mod signed;
 mod token;

@@ -12,11 +12,16 @@ use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 
 use super::IdentityError;
+use crate::config::Origin;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Refuses requests that a page of another site makes, and those to a name that is not loopback.
-pub(super) fn refuse_foreign_pages(request: &Parts) -> Result<(), IdentityError> {
+/// Refuses requests that a page of another site makes, unless it is one of `listed`, and those to
+/// a name that is not loopback.
+pub(super) fn refuse_foreign_pages(
+    request: &Parts,
+    listed: &[Origin],
+) -> Result<(), IdentityError> {
     let authority = match request.uri.authority() {
         Some(authority) => Some(authority.as_str()),
         None => text(&request.headers, &HOST),
@@ -25,6 +30,9 @@ pub(super) fn refuse_foreign_pages(request: &Parts) -> Result<(), IdentityError>
         return Err(IdentityError::ForeignPage);
     }
     if let Some(origin) = text(&request.headers, &ORIGIN) {
+        if listed.iter().any(|listed| listed.as_str() == origin) {
+            return Ok(());
+        }
         let from = origin.split_once("://").map(|(_, authority)| authority);
         if from.is_none() || from != authority {
             return Err(IdentityError::ForeignPage);
@@ -63,6 +71,7 @@ mod tests {
 
     #[test]
     fn programs_and_the_own_page_pass_others_do_not() {
+        let listed: Vec<Origin> = vec!["https://chat.example.org".parse().expect("a site")];
         for (headers, passes) in [
             (&[][..], true),
             (&[("host", "127.0.0.1:8000")], true),
@@ -96,13 +105,37 @@ mod tests {
                 ],
                 true,
             ),
+            // A listed site passes, and only to a loopback name.
+            (
+                &[
+                    ("host", "localhost:8000"),
+                    ("origin", "https://chat.example.org"),
+                    ("sec-fetch-site", "cross-site"),
+                ],
+                true,
+            ),
+            (
+                &[
+                    ("host", "evil.example:8000"),
+                    ("origin", "https://chat.example.org"),
+                ],
+                false,
+            ),
+            (
+                &[
+                    ("host", "localhost:8000"),
+                    ("origin", "https://chat.example.org.evil.example"),
+                ],
+                false,
+            ),
         ] {
             let mut request = Request::post("/shed_stats");
             for (name, value) in headers {
                 request = request.header(*name, *value);
             }
             let (parts, ()) = request.body(()).unwrap_or_default().into_parts();
-            assert_eq!(refuse_foreign_pages(&parts).is_ok(), passes, "{headers:?}");
+            let passed = refuse_foreign_pages(&parts, &listed).is_ok();
+            assert_eq!(passed, passes, "{headers:?}");
         }
     }
 }

@@ -1,0 +1,91 @@
+//! Pages of other sites that may call from a browser: a tool server that a user of Open WebUI adds
+//! is called by the page itself.
+//!
+//! Only sites that an administrator lists. Questions of browsers beforehand are answered here, so
+//! that they never reach an operation and need no credential. Cookies are never taken.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::{
+    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, ORIGIN, RETRY_AFTER, VARY,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
+
+use super::Server;
+use super::identity::{X_SESSION_ID, X_USER_ID};
+use super::request::X_REQUEST_ID;
+use crate::config::{Config, Origin};
+
+/// How long a browser need not ask again.
+const MAX_AGE: Duration = Duration::from_mins(10);
+
+/// Lets pages of the listed sites call `routes`.
+pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<Server>> {
+    let listed: Arc<[Origin]> = config.cors_origins.clone().into();
+    if listed.is_empty() {
+        return routes;
+    }
+    let (by_origin, by_network) = (Arc::clone(&listed), Arc::clone(&listed));
+    let layer = CorsLayer::new()
+        .allow_origin(AllowOrigin::predicate(move |origin, _| {
+            is_listed(&by_origin, origin)
+        }))
+        // A page of the internet asks for a server at home or at work.
+        .allow_private_network(AllowPrivateNetwork::predicate(
+            move |origin: &HeaderValue, _: &Parts| is_listed(&by_network, origin),
+        ))
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::OPTIONS])
+        .allow_headers(taken(config))
+        .expose_headers([CONTENT_DISPOSITION, ETAG, RETRY_AFTER, X_REQUEST_ID])
+        .max_age(MAX_AGE);
+    routes
+        .layer(layer)
+        .layer(from_fn(move |request: Request, next: Next| {
+            let listed = Arc::clone(&listed);
+            async move { unless_foreign(&listed, request, next).await }
+        }))
+}
+
+/// Headers with a meaning for this server.
+fn taken(config: &Config) -> Vec<HeaderName> {
+    vec![
+        AUTHORIZATION,
+        CONTENT_TYPE,
+        X_SESSION_ID,
+        X_USER_ID,
+        config.header_user_id.clone(),
+        config.header_user_name.clone(),
+        config.header_user_email.clone(),
+        config.header_user_role.clone(),
+        config.header_user_jwt.clone(),
+        config.header_group_ids.clone(),
+        config.header_group_names.clone(),
+        config.header_chat_id.clone(),
+        config.header_message_id.clone(),
+    ]
+}
+
+/// The layer would tell every site which methods and headers there are.
+async fn unless_foreign(listed: &[Origin], request: Request, next: Next) -> Response {
+    if request.method() == Method::OPTIONS && !comes_from(listed, request.headers()) {
+        return (StatusCode::NO_CONTENT, [(VARY, "origin")]).into_response();
+    }
+    next.run(request).await
+}
+
+fn comes_from(listed: &[Origin], headers: &HeaderMap) -> bool {
+    let origin = headers.get(ORIGIN);
+    origin.is_some_and(|origin| is_listed(listed, origin))
+}
+
+fn is_listed(listed: &[Origin], origin: &HeaderValue) -> bool {
+    let mut listed = listed.iter();
+    listed.any(|listed| listed.as_str().as_bytes() == origin.as_bytes())
+}

@@ -1,0 +1,132 @@
+//! Headers that say who calls, read as they must be: once, short, and text.
+
+use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName};
+use percent_encoding::percent_decode_str;
+
+use super::{IdentityError, Wanted};
+use crate::config::Secret;
+
+/// Longest text in an identity header, in bytes, after decoding.
+pub(in crate::http) const TEXT_MAX_BYTES: usize = 256;
+/// Longest credential.
+const CREDENTIAL_MAX_BYTES: usize = 4096;
+
+/// What the caller called with.
+pub(super) fn credential(
+    headers: &HeaderMap,
+    wanted: Wanted,
+) -> Result<Option<Secret>, IdentityError> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some(_), Some(_)) => return Err(IdentityError::TwoCredentials(wanted)),
+        (Some(value), None) => value,
+    };
+    let (scheme, secret) = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.split_once(' '))
+        .ok_or(IdentityError::NoBearer(wanted))?;
+    let secret = secret.trim();
+    if !scheme.eq_ignore_ascii_case("bearer")
+        || secret.is_empty()
+        || secret.len() > CREDENTIAL_MAX_BYTES
+        || !secret.bytes().all(|byte| byte.is_ascii_graphic())
+    {
+        return Err(IdentityError::NoBearer(wanted));
+    }
+    Ok(Some(Secret::new(secret)))
+}
+
+/// The value of a header that may be there once.
+pub(super) fn single<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, IdentityError> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => std::str::from_utf8(value.as_bytes())
+            .map(Some)
+            .map_err(|_| IdentityError::NotText {
+                header: name.clone(),
+            }),
+        (Some(_), Some(_)) => Err(IdentityError::Repeated {
+            header: name.clone(),
+        }),
+    }
+}
+
+/// The same for what must tell one from another: a template that the gateway did not fill would be
+/// the same for all.
+pub(super) fn filled<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, IdentityError> {
+    match single(headers, name)? {
+        Some(text) if text.contains("{{") => Err(IdentityError::Unfilled {
+            header: name.clone(),
+        }),
+        text => Ok(text),
+    }
+}
+
+/// An identifier of something that is no user, as it was sent; an empty one is none.
+pub(super) fn identifier<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, IdentityError> {
+    let text = filled(headers, name)?.unwrap_or_default();
+    if !is_short_text(text) {
+        return Err(IdentityError::Identifier {
+            header: name.clone(),
+        });
+    }
+    Ok(Some(text).filter(|text| !text.is_empty()))
+}
+
+/// Name or mail address: an empty one is none.
+pub(super) fn personal(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    encoded: bool,
+) -> Result<Option<String>, IdentityError> {
+    let refused = || IdentityError::NotText {
+        header: name.clone(),
+    };
+    let text = single(headers, name)?.unwrap_or_default();
+    let decoded = if encoded {
+        let decoded = percent_decode_str(text).decode_utf8();
+        decoded.map_err(|_| refused())?
+    } else {
+        text.into()
+    };
+    if !is_short_text(&decoded) {
+        return Err(refused());
+    }
+    Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty()))
+}
+
+/// A list in a header: comma-separated, each item percent-encoded where it has to be.
+pub(super) fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
+    let text = filled(headers, name)?.unwrap_or_default();
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',')
+        .map(|item| {
+            let item = percent_decode_str(item.trim()).decode_utf8();
+            item.ok()
+                .filter(|item| is_short_text(item))
+                .map(std::borrow::Cow::into_owned)
+                .ok_or_else(|| IdentityError::NotText {
+                    header: name.clone(),
+                })
+        })
+        .collect()
+}
+
+fn is_short_text(text: &str) -> bool {
+    text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
+}

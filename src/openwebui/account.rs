@@ -1,0 +1,160 @@
+//! Whose credential a caller called with.
+//!
+//! Open WebUI is asked, and its answer counts for [`LIFETIME`], also when the answer is that nobody
+//! has such a credential: somebody who was thrown out is out within that time, and made-up ones
+//! that are sent again cost nothing. That it did not answer is never remembered.
+
+use std::time::Duration;
+
+use fileshed_core::{Error, Role, UserId};
+use moka::sync::Cache;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::client::CallError;
+use super::error::Shared;
+use super::{OpenWebUi, OpenWebUiError, remembered};
+
+/// How long an answer counts.
+const LIFETIME: Duration = Duration::from_secs(30);
+
+/// Longest name or mail address that is shown, in bytes.
+const TEXT_MAX_BYTES: usize = 256;
+
+/// Somebody whom Open WebUI knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// The user id.
+    pub user: UserId,
+    /// Display name.
+    pub name: Option<String>,
+    /// Mail address.
+    pub email: Option<String>,
+    /// What the user may do; nothing until an administrator activates the account.
+    pub role: Option<Role>,
+}
+
+/// What was answered lately, by a hash of the credential.
+pub(super) type Known = Cache<[u8; 32], Option<Account>>;
+
+pub(super) fn known() -> Known {
+    remembered(LIFETIME)
+}
+
+/// The role that Open WebUI calls so; none for one who waits for an administrator.
+#[must_use]
+pub fn role(text: &str) -> Option<Role> {
+    match text {
+        "pending" => None,
+        "admin" => Some(Role::Admin),
+        _ => Some(Role::User),
+    }
+}
+
+/// A name or mail address as it may stand in a commit; nothing where it cannot.
+#[must_use]
+pub fn presentable(text: String) -> Option<String> {
+    let shown =
+        !text.is_empty() && text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control);
+    shown.then_some(text)
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    id: String,
+    name: Option<String>,
+    email: Option<String>,
+    role: Option<String>,
+}
+
+impl Answer {
+    fn account(self) -> Option<Account> {
+        Some(Account {
+            user: UserId::parse(&self.id).ok()?,
+            name: self.name.and_then(presentable),
+            email: self.email.and_then(presentable),
+            role: role(self.role.as_deref().unwrap_or("user")),
+        })
+    }
+}
+
+impl OpenWebUi {
+    /// Whether Open WebUI said lately whose credential it is, or that it is nobody's.
+    pub(crate) fn remembers_account(&self, credential: &str) -> bool {
+        self.accounts.contains_key(&key(credential))
+    }
+
+    /// Whose credential it is; nobody's where Open WebUI refuses it. `is_session` says whether it
+    /// looks like one that a browser has. However many ask at once, Open WebUI is asked once.
+    pub(crate) fn account(
+        &self,
+        credential: &str,
+        is_session: bool,
+    ) -> Result<Option<Account>, Error> {
+        let asked = self.accounts.try_get_with(key(credential), || {
+            self.ask_account(credential, is_session)
+                .map_err(OpenWebUiError::Unasked)
+        });
+        Ok(asked.map_err(Shared::from)?)
+    }
+
+    fn ask_account(
+        &self,
+        credential: &str,
+        is_session: bool,
+    ) -> Result<Option<Account>, CallError> {
+        // Keys and what automations have are taken by the second address only, which an
+        // administrator can close.
+        let paths: &[&str] = if is_session {
+            &["/api/v1/auths/", "/api/v1/users/user/status"]
+        } else {
+            &["/api/v1/users/user/status"]
+        };
+        for path in paths {
+            match self.client.get::<Answer>(credential, path) {
+                Err(CallError::Status(400 | 401 | 403)) => {}
+                answer => return Ok(answer?.account()),
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn key(credential: &str) -> [u8; 32] {
+    Sha256::digest(credential).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_count_for_half_a_minute_in_bounded_space() {
+        let known = known();
+        let policy = known.policy();
+        assert_eq!(policy.time_to_live(), Some(Duration::from_secs(30)));
+        // Reading an answer does not make it count longer.
+        assert_eq!(policy.time_to_idle(), None);
+        assert_eq!(policy.max_capacity(), Some(10_000));
+    }
+
+    #[test]
+    fn an_answer_that_names_nobody_is_nobody() {
+        let account = |text: &str| {
+            let answer: Answer = serde_json::from_str(text).expect("an answer");
+            answer.account()
+        };
+        for text in ["{}", r#"{"id":""}"#, r#"{"id":" a"}"#] {
+            assert_eq!(account(text), None, "{text}");
+        }
+        let text = r#"{"id":"a","name":"A\nB","email":"a@example.org","role":"pending"}"#;
+        let expected = Account {
+            user: UserId::parse("a").expect("an id"),
+            name: None,
+            email: Some("a@example.org".to_owned()),
+            role: None,
+        };
+        assert_eq!(account(text), Some(expected));
+    }
+}
