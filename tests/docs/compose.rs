@@ -174,6 +174,22 @@ fn both_have_the_same_secret() {
     );
 }
 
+/// The list that the command writes into an Open WebUI that has none.
+fn made(setup: &Setup, command: &str) -> Value {
+    let standin = StandIn::answering(|asked: &Asked| {
+        let list = asked.json()["TOOL_SERVER_CONNECTIONS"].take();
+        Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": list}))
+    });
+    let url = standin.url();
+    let mut words: Vec<&str> = command.split(' ').collect();
+    words.extend(["--url", &url, "--admin-token", "sk-admin", "--no-verify"]);
+    let finished = setup.run(&words);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    let asked = standin.asked();
+    let posted = asked.iter().find(|asked| asked.method == "POST");
+    posted.expect("a list").json()["TOOL_SERVER_CONNECTIONS"].take()
+}
+
 #[test]
 fn the_connection_is_what_the_command_makes() {
     let Some(compose) = compose() else { return };
@@ -182,19 +198,30 @@ fn the_connection_is_what_the_command_makes() {
     let setup = fileshed(&services["fileshed"], &secret(directory.path()));
     let webui = &services["open-webui"]["environment"]["TOOL_SERVER_CONNECTIONS"];
     let written: Value = serde_json::from_str(webui.as_str().expect("a text")).expect("JSON");
-    let standin = StandIn::answering(|asked: &Asked| {
-        let list = asked.json()["TOOL_SERVER_CONNECTIONS"].take();
-        Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": list}))
-    });
-    let url = standin.url();
     let text = read("docker-compose.yml");
-    let command = between(&text, "`fileshed ", "`");
-    let mut words: Vec<&str> = command.split(' ').collect();
-    words.extend(["--url", &url, "--admin-token", "sk-admin", "--no-verify"]);
-    let finished = setup.run(&words);
-    assert_eq!(finished.code, Some(0), "{finished:?}");
-    let asked = standin.asked();
-    let posted = asked.iter().find(|asked| asked.method == "POST");
-    let made = posted.expect("a list").json();
-    assert_eq!(made["TOOL_SERVER_CONNECTIONS"], written);
+    assert_eq!(made(&setup, between(&text, "`fileshed ", "`")), written);
+}
+
+#[test]
+fn the_values_to_fill_in_by_hand_are_what_the_command_makes() {
+    let text = read("README.md");
+    let page = between(&text, "### By hand", "### What each secret can do");
+    let row = between(page, "| headers |", "|\n");
+    let setup = Server::with()
+        .env("FILESHED_API_KEYS", "key")
+        .env("FILESHED_GROUPS", "headers");
+    for auth in ["session", "bearer"] {
+        let command = format!("openwebui register --auth {auth}");
+        let connection = made(&setup, &command)[0].take();
+        let headers = connection["headers"].as_object().expect("headers");
+        for (name, template) in headers {
+            let pair = format!("\"{name}\": {template}");
+            let place = if name.contains("Group") { page } else { row };
+            assert!(place.contains(&pair), "{pair}");
+        }
+        let path = connection["path"].as_str().expect("a path");
+        assert!(page.contains(&format!("`{path}`")), "{path}");
+    }
+    let named = row.matches("{{").count();
+    assert_eq!(named, 6, "{row}");
 }
