@@ -1,10 +1,10 @@
 //! Registers this server in Open WebUI: what an administrator would do by hand in its settings.
 //!
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
-//! our own connection in it made what it should be ([`ToolServer`]), and the list written back, with
-//! everybody else's connections as they were; nothing is written where nothing changed. Before that
-//! Open WebUI itself has to reach this server. A kind of connection is its list ([`Kind`]) and what
-//! ours is in it: another kind stands beside [`tool_server`].
+//! our own connection in it made what it should be, and the list written back, with everybody
+//! else's connections as they were; nothing is written where nothing changed. Before that Open
+//! WebUI itself has to reach this server. A kind of connection is its list (`Kind`) and what ours
+//! is in it (`tool_server`): another kind stands beside it.
 
 use std::time::Duration;
 

@@ -347,6 +347,17 @@ fn what_else_is_needed_is_said() {
         "{finished:?}"
     );
     assert!(!finished.stdout.contains("signed-secret"));
+    let named = setup(&webui).env("FILESHED_GROUPS", "headers");
+    let finished = register(&named, &["--dry-run"]);
+    assert!(
+        finished.stdout.contains("{{USER_GROUP_IDS}}"),
+        "{finished:?}"
+    );
+    let finished = register(&named, &["--auth", "session", "--dry-run"]);
+    assert!(
+        finished.stdout.contains("set `groups` to openwebui"),
+        "{finished:?}"
+    );
     let bare = Server::with();
     let words = [
         "--url",
