@@ -10,7 +10,8 @@ use std::io::Read;
 use std::time::Duration;
 
 use fileshed_core::directory::{Group, Member};
-use fileshed_core::frontend::{Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::settings::PublicUrl;
 use fileshed_core::{Caller, Credential, Error};
 use moka::sync::Cache;
 
@@ -22,8 +23,10 @@ mod chat;
 pub mod client;
 mod error;
 mod file;
+mod form;
 mod groups;
 pub mod health;
+mod item;
 pub mod register;
 mod status;
 
@@ -38,6 +41,8 @@ const REMEMBERED: u64 = 10_000;
 #[derive(Debug)]
 pub struct OpenWebUi {
     client: Client,
+    /// Where people reach it; empty where nobody said it.
+    public: PublicUrl,
     admin: Option<Credential>,
     known: groups::Known,
     /// Where lines are shown, if they are.
@@ -73,6 +78,7 @@ impl OpenWebUi {
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
         let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
+            public: config.openwebui_public_url.clone(),
             board: config
                 .live_status
                 .then(|| status::Board::new(client.clone())),
@@ -107,7 +113,7 @@ impl Frontend for OpenWebUi {
         self.members_of(group)
     }
 
-    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error> {
+    fn attachments(&self, caller: &Caller) -> Result<Attached, Error> {
         self.attachments_of(caller)
     }
 

@@ -11,15 +11,34 @@ use std::io::Read;
 use crate::directory::{Group, Member};
 use crate::{Caller, Error};
 
-/// A file that somebody attached to the conversation.
+/// What a conversation has of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Attached {
+    /// These.
+    Files(Vec<Attachment>),
+    /// Nobody knows: there is no credential to ask with.
+    NoCredential,
+    /// Nobody knows: the application does not keep this conversation.
+    NotKept,
+}
+
+/// A file that somebody attached to the conversation.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Attachment {
     /// Identifies it in the application.
     pub id: String,
-    /// Its name there.
+    /// Its name there, whatever it holds.
     pub name: String,
-    /// Its size in bytes, where the conversation says it.
-    pub size: Option<u64>,
+    /// Its content, where the conversation itself has it.
+    pub content: Option<Vec<u8>>,
+}
+
+impl Debug for Attachment {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Attachment");
+        shown.field("id", &self.id).field("name", &self.name);
+        shown.finish_non_exhaustive()
+    }
 }
 
 /// A file on its way to the application.
@@ -65,9 +84,10 @@ pub trait Frontend: Debug + Send + Sync {
     fn members(&self, group: &Group) -> Result<Option<Vec<Member>>, Error>;
 
     /// The files that are attached to the caller's conversation.
-    fn attachments(&self, caller: &Caller) -> Result<Vec<Attachment>, Error>;
+    fn attachments(&self, caller: &Caller) -> Result<Attached, Error>;
 
-    /// Gives the content of an attached file to `sink`.
+    /// Gives the content of an attached file to `sink`. A file that the caller may not open is
+    /// none.
     fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error>;
 
     /// Whether files of this caller can be put into the application at all.

@@ -2,10 +2,12 @@
 
 mod name;
 mod path;
+mod portable;
 mod room;
 
 pub use name::{ZoneError, ZoneName};
 pub(crate) use path::is_reserved;
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
+pub use portable::portable_name;
 pub(crate) use room::Shared;
 pub use room::{Home, Zone};

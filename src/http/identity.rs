@@ -29,7 +29,7 @@ mod signed;
 mod tests;
 
 pub(super) use headers::TEXT_MAX_BYTES;
-use headers::{credential, identifier, list, personal, single};
+use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub use refusal::{IdentityError, Wanted};
 use session::{Found, Session, Sessions};
@@ -249,7 +249,7 @@ impl Gate {
     /// The user that the headers name, in one way or in two that agree.
     fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
-            let text = single(headers, name)?;
+            let text = filled(headers, name)?;
             text.map(UserId::parse)
                 .transpose()
                 .map_err(IdentityError::User)

@@ -20,6 +20,40 @@ pub enum OpenWebUiError {
     /// It answers something else than was asked.
     #[error("Open WebUI did not give {0}")]
     Refused(&'static str, #[source] CallError),
+    /// Not there, or not the caller's: nobody is told which.
+    #[error("there is no file `{0}` of yours in Open WebUI")]
+    NoFile(String),
+    /// The answer ended in the middle of a file.
+    #[error("Open WebUI broke off in the middle of the file")]
+    BrokenOff(#[source] std::io::Error),
+    /// It does not take a file.
+    #[error("Open WebUI did not take the file{}", reason(.0))]
+    NotTaken(#[source] CallError),
+    /// The file lost bytes while it was sent.
+    #[error("the file was changed while it was sent to Open WebUI")]
+    Changed,
+    /// What it answered to a file names none.
+    #[error("Open WebUI did not say where it put the file")]
+    Unusable,
+    /// It does not delete a file.
+    #[error("Open WebUI did not delete the file{}", reason(.0))]
+    NotDeleted(#[source] CallError),
+    /// A file that this server did not make.
+    #[error("parameter `file_id` names a file that is none of your links")]
+    NotOurs,
+    /// Files are put there with the user's own session, and this call has none.
+    #[error("this connection does not tell Open WebUI in whose name a file is put there")]
+    NoSession,
+    /// Nothing to ask with.
+    #[error("there is no credential to ask Open WebUI with")]
+    NoCredential,
+}
+
+fn reason(error: &CallError) -> &'static str {
+    match error {
+        CallError::Status(413) => ": it is larger than it allows",
+        _ => "",
+    }
 }
 
 impl OpenWebUiError {
@@ -32,40 +66,101 @@ impl OpenWebUiError {
             Self::Refused(what, error)
         }
     }
+
+    /// A file that was to be put there.
+    pub(super) fn not_taken(error: CallError) -> Self {
+        if error.passes() {
+            Self::Away("a link into it", error)
+        } else {
+            Self::NotTaken(error)
+        }
+    }
+
+    /// A file that was to be deleted.
+    pub(super) fn not_deleted(error: CallError) -> Self {
+        if error.passes() {
+            Self::Away("the file", error)
+        } else {
+            Self::NotDeleted(error)
+        }
+    }
+
+    fn cause(&self) -> Option<&CallError> {
+        match self {
+            Self::Away(_, cause)
+            | Self::Unasked(cause)
+            | Self::Refused(_, cause)
+            | Self::NotTaken(cause)
+            | Self::NotDeleted(cause) => Some(cause),
+            Self::NoFile(_)
+            | Self::BrokenOff(_)
+            | Self::Changed
+            | Self::Unusable
+            | Self::NotOurs
+            | Self::NoSession
+            | Self::NoCredential => None,
+        }
+    }
 }
 
 impl Teach for OpenWebUiError {
     fn code(&self) -> Code {
         match self {
-            Self::Away(..) | Self::Unasked(_) => Code::OpenwebuiApiUnavailable,
-            Self::Refused(..) => Code::OpenwebuiGetError,
+            Self::Away(..) | Self::Unasked(_) | Self::BrokenOff(_) => Code::OpenwebuiApiUnavailable,
+            Self::Refused(..) | Self::NoCredential => Code::OpenwebuiGetError,
+            Self::NoFile(_) => Code::FileNotFound,
+            Self::NotTaken(_) | Self::Changed | Self::Unusable | Self::NoSession => {
+                Code::OpenwebuiInsertError
+            }
+            Self::NotDeleted(_) => Code::OpenwebuiDeleteError,
+            Self::NotOurs => Code::NotAFileshedLink,
         }
     }
 
     fn hint(&self) -> String {
         match self {
-            Self::Away(..) => "go on with what does not need it, and try again later".to_owned(),
-            Self::Unasked(_) => "call again in a few seconds".to_owned(),
-            Self::Refused(..) => {
-                "repeat the call once; then tell the user that an administrator should look at the log of fileshed".to_owned()
+            Self::Away(..) => "go on with what does not need it, and try again later",
+            Self::Unasked(_) => "call again in a few seconds",
+            Self::NotTaken(CallError::Status(413)) => {
+                "give a smaller file, or tell the user that an administrator of Open WebUI sets the limit"
+            }
+            Self::Refused(..) | Self::NotTaken(_) | Self::Unusable | Self::NotDeleted(_) => {
+                "repeat the call once; then tell the user that an administrator should look at the log of fileshed"
+            }
+            Self::BrokenOff(_) | Self::Changed => "repeat the call",
+            Self::NoFile(_) => "ask the person to add the file to this conversation again",
+            Self::NotOurs => "shed_link_list() shows the file_id of each link",
+            Self::NoSession => {
+                "tell the user that an administrator must set the authentication of this connection in Open WebUI to Session (`auth_type`), or `links` of fileshed to own"
+            }
+            Self::NoCredential => {
+                "tell the user that an administrator must set `openwebui_admin_key` of fileshed"
             }
         }
+        .to_owned()
     }
 
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
-        let (Self::Away(_, cause) | Self::Unasked(cause) | Self::Refused(_, cause)) = self;
-        if let CallError::Status(status) = cause {
+        if let Some(CallError::Status(status)) = self.cause() {
             details.insert("status".to_owned(), (*status).into());
+        }
+        let missing = match self {
+            Self::NoSession => Some("auth_type"),
+            Self::NoCredential => Some("openwebui_admin_key"),
+            _ => None,
+        };
+        if let Some(missing) = missing {
+            details.insert("missing_setting".to_owned(), missing.into());
         }
         details
     }
 
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::Away(_, cause) | Self::Refused(_, cause) => cause.retry_after(),
             // It may be put right meanwhile, and nothing else can be done.
             Self::Unasked(_) => Some(PAUSE.as_secs()),
+            _ => self.cause().and_then(CallError::retry_after),
         }
     }
 }

@@ -1,31 +1,174 @@
 //! Files of the caller in Open WebUI: the ones that this server put there, and no others.
+//!
+//! They are the caller's own files over there, marked in their metadata. They hang on the answer
+//! that is being written, where that is known; a link to one works by itself as well.
 
 use std::io::Read;
 
 use fileshed_core::frontend::{Publication, Published};
 use fileshed_core::{Caller, Error};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::OpenWebUi;
+use super::client::{CallError, segment};
+use super::form::Form;
+use super::status::events;
+use super::{Key, OpenWebUi, OpenWebUiError, item};
+
+/// What a file's metadata have where this server made it.
+pub(super) const MARK: &str = "fileshed";
+
+/// A file as Open WebUI has it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Record {
+    pub(super) id: String,
+    pub(super) user_id: String,
+    #[serde(default)]
+    pub(super) filename: String,
+    #[serde(default)]
+    meta: Value,
+    #[serde(default)]
+    created_at: Value,
+}
+
+impl Record {
+    pub(super) fn content_type(&self) -> &str {
+        self.meta["content_type"].as_str().unwrap_or_default()
+    }
+
+    pub(super) fn size(&self) -> Option<u64> {
+        self.meta["size"].as_u64()
+    }
+
+    /// What a browser is shown of it.
+    pub(super) fn shown(&self) -> Value {
+        json!({
+            "id": self.id,
+            "user_id": self.user_id,
+            "filename": self.filename,
+            "meta": self.meta,
+            "created_at": self.created_at,
+        })
+    }
+
+    fn is_marked(&self) -> bool {
+        self.meta["data"][MARK].is_object()
+    }
+
+    fn is_of(&self, caller: &Caller) -> bool {
+        let user = caller.user.as_ref();
+        user.is_some_and(|user| user.as_str() == self.user_id)
+    }
+}
 
 impl OpenWebUi {
     pub(super) fn publish_file(
         &self,
-        _caller: &Caller,
-        _file: &Publication<'_>,
-        _content: &mut (dyn Read + Send),
+        caller: &Caller,
+        file: &Publication<'_>,
+        content: &mut (dyn Read + Send),
     ) -> Result<Published, Error> {
-        unimplemented!()
+        // What an administrator's key puts there, the user cannot open.
+        let own = caller.credential.as_ref();
+        let own = own.ok_or(OpenWebUiError::NoSession)?;
+        let metadata = json!({MARK: {"source": file.source}});
+        let form = Form::new(file, &metadata);
+        let mut body = form.body(content);
+        let sent = self.client.upload::<Record>(
+            own.reveal(),
+            // Without `process`, no text is taken out of it and indexed.
+            "/api/v1/files/?process=false",
+            form.content_type(),
+            form.size(),
+            &mut body,
+        );
+        let record = match sent {
+            Ok(record) => record,
+            Err(_) if body.is_short() => return Err(OpenWebUiError::Changed.into()),
+            Err(error) => return Err(OpenWebUiError::not_taken(error).into()),
+        };
+        let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
+        let url = address(self.public.as_str(), &id);
+        let here = address("", &id);
+        let attached = self.attach(caller, own.reveal(), &item::of_record(&id, &here, &record));
+        Ok(Published { id, url, attached })
     }
 
     pub(super) fn published_file(
         &self,
-        _caller: &Caller,
-        _id: &str,
+        caller: &Caller,
+        id: &str,
     ) -> Result<Option<String>, Error> {
-        Ok(None)
+        let key = self.key(caller).ok_or(OpenWebUiError::NoCredential)?;
+        let Some(id) = segment(id) else {
+            return Ok(None);
+        };
+        let record = self.record(key, &id).map_err(away)?;
+        let ours = record.filter(|record| record.is_of(caller) && record.is_marked());
+        Ok(ours.map(|_| address(self.public.as_str(), &id)))
     }
 
-    pub(super) fn withdraw_file(&self, _caller: &Caller, _id: &str) -> Result<bool, Error> {
-        Ok(false)
+    pub(super) fn withdraw_file(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
+        let key = self.key(caller).ok_or(OpenWebUiError::NoCredential)?;
+        let Some(id) = segment(id) else {
+            return Ok(false);
+        };
+        let Some(record) = self.record(key, &id).map_err(away)? else {
+            return Ok(false);
+        };
+        if !record.is_of(caller) || !record.is_marked() {
+            return Err(OpenWebUiError::NotOurs.into());
+        }
+        let path = format!("/api/v1/files/{id}");
+        match self.client.delete(key.reveal(), &path) {
+            Ok(()) | Err(CallError::Status(404)) => Ok(true),
+            // Without a vector database it fails after the file is gone.
+            Err(error) if error.passes() => Err(OpenWebUiError::not_deleted(error).into()),
+            Err(error) => match self.record(key, &id) {
+                Ok(None) => Ok(true),
+                _ => Err(OpenWebUiError::not_deleted(error).into()),
+            },
+        }
     }
+
+    /// What Open WebUI has under an id, a segment of a path; nothing where it shows nothing.
+    pub(super) fn record(&self, key: Key<'_>, id: &str) -> Result<Option<Record>, CallError> {
+        let path = format!("/api/v1/files/{id}");
+        match self.client.get::<Option<Record>>(key.reveal(), &path) {
+            Err(CallError::Status(404)) => Ok(None),
+            answer => answer,
+        }
+    }
+
+    /// Hangs a file on the answer that is being written; whether that worked.
+    fn attach(&self, caller: &Caller, key: &str, item: &Value) -> bool {
+        let Some(path) = events(caller) else {
+            return false;
+        };
+        let tell = |kind: &str, files: &Value| {
+            let event = json!({"type": kind, "data": {"files": files}});
+            let told = self.client.post::<Option<bool>>(key, &path, &event);
+            told.inspect_err(|error| tracing::debug!(%error, "no file on the message"))
+        };
+        if !matches!(tell("files", &json!([item])), Ok(Some(true))) {
+            return false;
+        }
+        // The chat keeps the files of all such events, a browser that is open shows those of the
+        // last one: it is told of all.
+        if let Some(files) = self.files_of_message(caller, key)
+            && files.as_array().is_some_and(|files| files.len() > 1)
+        {
+            let _only_shown = tell("chat:message:files", &files);
+        }
+        true
+    }
+}
+
+/// Where a browser opens a file.
+fn address(base: &str, id: &str) -> String {
+    format!("{base}/api/v1/files/{id}/content")
+}
+
+fn away(error: CallError) -> OpenWebUiError {
+    OpenWebUiError::of("the file", error)
 }

@@ -14,6 +14,7 @@ use fileshed_core::{Caller, Credential};
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
+use super::chat::kept;
 use super::client::{Client, segment};
 
 /// How long something takes before it shows.
@@ -105,10 +106,8 @@ impl OpenWebUi {
 
 /// Where events of the message go that is being written; none in conversations that are not kept.
 pub(super) fn events(caller: &Caller) -> Option<String> {
-    let (chat, message) = (caller.chat.as_str(), caller.message.as_deref()?);
-    let kept = !chat.contains(':') && chat != fileshed_core::Chat::DEFAULT;
-    let (chat, message) = (segment(chat)?, segment(message)?);
-    kept.then(|| format!("/api/v1/chats/{chat}/messages/{message}/event"))
+    let (chat, message) = (kept(&caller.chat)?, segment(caller.message.as_deref()?)?);
+    Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))
 }
 
 fn tell(client: &Client, news: &Receiver<News>) {

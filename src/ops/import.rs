@@ -1,20 +1,25 @@
 //! `shed_import`: the files that a person brought into this conversation.
 //!
-//! They come from one source so far: what was uploaded to this server lies in the zone `uploads`
-//! already, so that importing reports it, and puts it into a directory of its own where asked.
+//! They come from two sources. What was uploaded to this server lies in the zone `uploads`
+//! already: importing reports it, and puts it into a directory of its own where asked. What was
+//! attached to the chat is fetched from Open WebUI, each file by itself: one that cannot be had
+//! does not stop the others, and one that is there already is not stored again.
+
+mod choice;
+mod error;
 
 use fileshed_core::disk::Kind;
+use fileshed_core::frontend::{Attached, Attachment};
 use fileshed_core::guard::Needs;
-use fileshed_core::{Caller, Code, Error, Shed, Teach, Zone, ZoneName, ZonePath};
+use fileshed_core::transfer::{Existing, Upload};
+use fileshed_core::zone::portable_name;
+use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::{Operation, Reply};
-use crate::nearest::nearest;
-
-/// Names that a failure lists.
-const LISTED: usize = 20;
+use choice::Choice;
+use error::{ImportError, Unknown};
 
 /// See the module.
 pub struct Import;
@@ -22,12 +27,12 @@ pub struct Import;
 /// Which files, and where to.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Default: all files
+    /// Name or id; default: all files
     filename: Option<String>,
     /// All files
     #[serde(default)]
     import_all: bool,
-    /// Directory of uploads to move them into
+    /// Directory of uploads to put them into
     dest_subdir: Option<String>,
 }
 
@@ -37,21 +42,50 @@ pub struct Response {
     /// Paths in uploads.
     imported: Vec<String>,
     count: u64,
-    /// What could not be moved, and why.
+    /// What could not be imported, and why.
     errors: Vec<String>,
+}
+
+/// What was imported so far.
+#[derive(Default)]
+struct Yield {
+    imported: Vec<String>,
+    errors: Vec<String>,
+    first: Option<Error>,
+}
+
+impl Yield {
+    fn add(&mut self, name: &str, result: Result<ZonePath, Error>) {
+        match result {
+            Ok(path) => {
+                let path = path.as_str().to_owned();
+                if !self.imported.contains(&path) {
+                    self.imported.push(path);
+                }
+            }
+            Err(error) => {
+                self.errors.push(format!("{name}: {}", error.message()));
+                self.first.get_or_insert(error);
+            }
+        }
+    }
 }
 
 impl Operation for Import {
     const ID: &str = "shed_import";
     const SUMMARY: &str = "Import files of this conversation";
-    const DOC: &str = "List the files that the person added to this conversation; they are in zone uploads. dest_subdir moves them into a directory there.";
+    const DOC: &str = "Get the files that the person added to this conversation into zone uploads and list them. dest_subdir puts them into a directory there.";
     const ERRORS: &[Code] = &[
         Code::FileNotFound,
         Code::FileExists,
+        Code::FileTooLarge,
+        Code::QuotaExceeded,
         Code::PathEscape,
         Code::PathStartsWithZone,
         Code::ProtectedPath,
         Code::InvalidPath,
+        Code::OpenwebuiApiUnavailable,
+        Code::OpenwebuiGetError,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"filename": "report.pdf"}"#,
@@ -67,28 +101,33 @@ impl Operation for Import {
             .as_deref()
             .map(|text| zone.path_to_change("dest_subdir", text))
             .transpose()?;
-        let found = uploaded(&zone)?;
-        if found.is_empty() {
-            return Err(ImportError::Nothing.into());
-        }
-        let wanted = match request.filename.as_deref().filter(|_| !request.import_all) {
-            Some(filename) => vec![chosen(filename, found)?],
-            None => found,
+        let uploaded = uploaded(&zone)?;
+        let (attached, unknown) = match attached(shed, caller) {
+            Ok(attached) => (attached, None),
+            Err(unknown) => (Vec::new(), Some(unknown)),
         };
-        let (mut imported, mut errors) = (Vec::new(), Vec::new());
-        let mut failure = None;
-        for path in wanted {
-            match moved(&zone, path, directory.as_ref()) {
-                Ok(path) => imported.push(path.as_str().to_owned()),
-                Err(error) => {
-                    errors.push(error.message().to_owned());
-                    failure.get_or_insert(error);
-                }
-            }
+        let all = Choice { uploaded, attached };
+        let filename = request.filename.as_deref().filter(|_| !request.import_all);
+        let wanted = filename.map_or_else(|| Ok(all.clone()), |name| all.only(name))?;
+        if wanted.is_empty() {
+            return Err(ImportError::nothing(filename, &all, unknown));
         }
-        if let Some(error) = failure.filter(|_| imported.is_empty()) {
+        let mut done = Yield::default();
+        for path in wanted.uploaded {
+            let name = path.as_str().to_owned();
+            done.add(&name, moved(&zone, path, directory.as_ref()));
+        }
+        let directory = directory.unwrap_or_else(ZonePath::root);
+        for file in &wanted.attached {
+            done.add(&file.name, fetched(shed, &zone, &directory, file));
+        }
+        if let Some(error) = done.first.filter(|_| done.imported.is_empty()) {
             return Err(error);
         }
+        if let Some(Unknown::Failed(error)) = unknown {
+            done.errors.push(error.message().to_owned());
+        }
+        let (imported, errors) = (done.imported, done.errors);
         let message = match imported.as_slice() {
             [path] => format!("{path} is in zone uploads"),
             paths => format!("{} files are in zone uploads", paths.len()),
@@ -117,25 +156,14 @@ fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
     Ok(found)
 }
 
-/// The file of that path, or the only one of that name.
-fn chosen(filename: &str, found: Vec<ZonePath>) -> Result<ZonePath, Error> {
-    let wanted = ZonePath::parse("filename", filename)?;
-    if let Some(path) = found.iter().find(|path| path.key() == wanted.key()) {
-        return Ok(path.clone());
+/// The files that are attached to the chat.
+fn attached(shed: &Shed, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
+    let frontend = shed.frontend().ok_or(Unknown::NoConnection)?;
+    match frontend.attachments(caller).map_err(Unknown::Failed)? {
+        Attached::Files(files) => Ok(files),
+        Attached::NoCredential => Err(Unknown::NoCredential),
+        Attached::NotKept => Err(Unknown::NotKept),
     }
-    let mut same_name = found
-        .iter()
-        .filter(|path| path.name() == Some(wanted.as_str()));
-    if let (Some(path), None) = (same_name.next(), same_name.next()) {
-        return Ok(path.clone());
-    }
-    let names = found.iter().map(ZonePath::as_str);
-    Err(ImportError::NoSuch {
-        nearest: nearest(filename, names).map(str::to_owned),
-        filename: filename.to_owned(),
-        available: found,
-    }
-    .into())
 }
 
 /// Moves a file into the directory, if one is asked for and it is not there already.
@@ -155,61 +183,27 @@ fn moved(zone: &Zone<'_>, path: ZonePath, directory: Option<&ZonePath>) -> Resul
     Ok(destination)
 }
 
-/// Nothing to import.
-#[derive(Debug, thiserror::Error)]
-enum ImportError {
-    /// The person brought nothing.
-    #[error("no files were added to this conversation")]
-    Nothing,
-    /// Or nothing of that name.
-    #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
-    NoSuch {
-        /// What was asked for.
-        filename: String,
-        /// What may have been meant.
-        nearest: Option<String>,
-        /// What there is.
-        available: Vec<ZonePath>,
-    },
-}
-
-impl Teach for ImportError {
-    fn code(&self) -> Code {
-        Code::FileNotFound
-    }
-
-    fn hint(&self) -> String {
-        match self {
-            Self::Nothing => {
-                "ask the person to add the file to this conversation; shed_help(howto=\"upload\") says how".to_owned()
-            }
-            Self::NoSuch {
-                nearest, available, ..
-            } => {
-                let meant = nearest
-                    .as_deref()
-                    .or(available.first().map(ZonePath::as_str));
-                let meant = meant.unwrap_or_default();
-                format!("there is shed_import(filename={})", Value::from(meant))
-            }
+/// Fetches a file into the directory, unless it is there already.
+fn fetched(
+    shed: &Shed,
+    zone: &Zone<'_>,
+    directory: &ZonePath,
+    file: &Attachment,
+) -> Result<ZonePath, Error> {
+    let caller = zone.caller();
+    let name = portable_name(&file.name);
+    let _line = shed.line(caller, &format!("Importing {name}"));
+    let transit = shed.transit(caller)?;
+    let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
+    let mut incoming = upload.file(&name)?;
+    match (&file.content, shed.frontend()) {
+        (Some(content), _) => incoming.write(content)?,
+        (None, Some(frontend)) => {
+            frontend.fetch(caller, file, &mut |piece| incoming.write(piece))?;
         }
+        (None, None) => return Err(ImportError::nothing(None, &Choice::default(), None)),
     }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        if let Self::NoSuch {
-            filename,
-            available,
-            ..
-        } = self
-        {
-            let paths: Vec<&str> = available.iter().map(ZonePath::as_str).collect();
-            details.insert("filename".to_owned(), filename.as_str().into());
-            details.insert(
-                "available".to_owned(),
-                paths[..paths.len().min(LISTED)].into(),
-            );
-        }
-        details
-    }
+    let stored = incoming.finish()?.store(Import::ID, None)?;
+    let path = stored.into_iter().next().map(|stored| stored.path);
+    Ok(path.unwrap_or_else(|| directory.join(&name)))
 }

@@ -69,11 +69,9 @@ impl Operation for Maintenance {
         for name in [ZoneName::Storage, ZoneName::Documents] {
             response.clean(&shed.personal_zone(caller, name)?, name.as_str())?;
         }
-        let groups = match caller.user {
-            Some(_) => shed.groups(caller)?,
-            None => Vec::new(),
-        };
-        for group in groups {
+        let groups = shed.known_groups(caller)?;
+        let unknown = groups.is_none() && caller.user.is_some();
+        for group in groups.unwrap_or_default() {
             let zone = shed.group_zone(caller, Some(group.id.as_str()))?;
             let place = format!("group {}", group.name);
             response.clean(&zone, &place)?;
@@ -82,12 +80,17 @@ impl Operation for Maintenance {
                 .orphan_ownerships
                 .extend(gone.map(|path| format!("{place}/{path}")));
         }
-        let message = if response.is_empty() {
+        let done = if response.is_empty() {
             "Nothing to clean"
         } else {
             "Cleaned up"
         };
-        Ok(Reply::new(response, message))
+        let left = if unknown {
+            "; your groups are not known now"
+        } else {
+            ""
+        };
+        Ok(Reply::new(response, format!("{done}{left}")))
     }
 }
 

@@ -12,14 +12,17 @@ use crate::support::repository;
 const PAGES: [&str; 3] = ["README.md", "SPEC.md", "CHANGELOG.md"];
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 17] = [
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
     "TOOL_SERVER_CONNECTIONS",
     "WEBUI_SECRET_KEY",
     "USER_ID",
     "USER_NAME",
+    "USER_EMAIL",
+    "USER_ROLE",
     "CHAT_ID",
+    "MESSAGE_ID",
     "USER_GROUPS",
     "USER_GROUP_IDS",
     "LC_ALL",
@@ -53,6 +56,8 @@ fn variables_exist() {
         .chain(["FILESHED", "FILESHED_CONFIG"].map(str::to_owned))
         // The misspelt one of the troubleshooting table.
         .chain(["FILESHED_BINDD".to_owned()])
+        // The program that the test in Open WebUI starts.
+        .chain(["FILESHED_BIN".to_owned()])
         .collect();
     for page in PAGES
         .into_iter()

@@ -17,6 +17,7 @@ mod support;
 
 mod groups;
 mod health;
+mod import;
 mod register;
 mod session;
 mod status;

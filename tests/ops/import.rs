@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::fault;
-use crate::stage::{Provoked, done, output, place, small, upload};
+use crate::stage::{Provoked, Stage, done, file, output, place, small, upload};
+use crate::standin::{Answer, StandIn, nobody};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("FILE_NOT_FOUND", |stage| {
@@ -60,7 +61,43 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.bring("uploads", "plain", "x");
         stage.refuses_example("dest_subdir", "plain", &["plain"]);
     }),
+    ("FILE_TOO_LARGE", |stage| {
+        attached(stage, 2, 1024 * 1024 + 1)
+    }),
+    ("QUOTA_EXCEEDED", |stage| attached(stage, 1, 1024 * 1024)),
+    ("OPENWEBUI_API_UNAVAILABLE", |stage| {
+        refused_with(stage, 2, &nobody());
+    }),
+    ("OPENWEBUI_GET_ERROR", |stage| {
+        let webui = StandIn::answering(|_| Answer::status(500, &json!({})));
+        refused_with(stage, 2, &webui.url());
+    }),
 ];
+
+/// The case of a chat with one file of so many bytes, for a user with so many MiB.
+fn attached(stage: &Stage<'_>, quota: u64, bytes: usize) {
+    let webui = StandIn::answering(move |asked| match asked.path.as_str() {
+        "/api/v1/chats/chat-1" => {
+            let files = json!([{"type": "file", "id": "f-1", "name": "a.bin"}]);
+            Answer::json(&json!({"user_id": "ada", "chat": {"files": files}}))
+        }
+        "/api/v1/files/f-1" => Answer::json(&json!({"id": "f-1", "user_id": "ada"})),
+        _ => Answer::bytes(vec![0; bytes]),
+    });
+    refused_with(stage, quota, &webui.url());
+}
+
+/// The case with Open WebUI at this address.
+fn refused_with(stage: &Stage<'_>, quota: u64, url: &str) {
+    let server = small()
+        .env("FILESHED_QUOTA_PER_USER_MB", &quota.to_string())
+        .env("FILESHED_OPENWEBUI_API_URL", url)
+        .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
+        .start();
+    let ada = server.as_user("ada").chat("chat-1");
+    file(&ada, "storage", "own", "x");
+    stage.refused_elsewhere(&ada.call("shed_import", &json!({})));
+}
 
 #[test]
 fn what_was_uploaded_is_reported() {

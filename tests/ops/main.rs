@@ -23,6 +23,10 @@ mod support;
 #[path = "../support/outside.rs"]
 mod outside;
 
+#[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/standin.rs"]
+mod standin;
+
 mod arbitrary;
 mod archives;
 mod bridge;

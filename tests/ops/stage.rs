@@ -158,7 +158,11 @@ fn status(code: &str) -> u16 {
         "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
-        "GROUP_NOT_AVAILABLE" => 503,
+        "GROUP_NOT_AVAILABLE"
+        | "OPENWEBUI_API_UNAVAILABLE"
+        | "OPENWEBUI_INSERT_ERROR"
+        | "OPENWEBUI_GET_ERROR"
+        | "OPENWEBUI_DELETE_ERROR" => 503,
         "TIMEOUT" => 504,
         "QUOTA_EXCEEDED" => 507,
         other => panic!("no status for {other}"),

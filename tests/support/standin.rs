@@ -51,6 +51,8 @@ pub struct Answer {
     pub status: u16,
     pub content_type: &'static str,
     pub body: Vec<u8>,
+    /// Bytes that are announced and never come: the connection ends before.
+    pub missing: usize,
 }
 
 impl Answer {
@@ -63,6 +65,7 @@ impl Answer {
             status,
             content_type: "application/json",
             body: value.to_string().into_bytes(),
+            missing: 0,
         }
     }
 
@@ -71,7 +74,16 @@ impl Answer {
             status: 200,
             content_type: "application/octet-stream",
             body: body.into(),
+            missing: 0,
         }
+    }
+
+    /// Ends the connection so many bytes before the end.
+    #[must_use]
+    pub fn cut(mut self, missing: usize) -> Self {
+        self.body.truncate(self.body.len().saturating_sub(missing));
+        self.missing = missing;
+        self
     }
 
     /// What older versions answer to an address that they do not know.
@@ -162,11 +174,14 @@ fn serve(stream: &TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> Option
             "HTTP/1.1 {} Answer\r\ncontent-type: {}\r\ncontent-length: {}\r\n\r\n",
             answer.status,
             answer.content_type,
-            answer.body.len()
+            answer.body.len() + answer.missing
         );
         let mut writer = stream;
         writer.write_all(head.as_bytes()).ok()?;
         writer.write_all(&answer.body).ok()?;
+        if answer.missing > 0 {
+            return None;
+        }
     }
 }
 

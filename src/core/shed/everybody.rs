@@ -71,7 +71,8 @@ impl Shed {
     }
 
     fn own_homes(&self, caller: &Caller) -> Result<HashSet<String>, Error> {
-        let groups = self.groups(caller)?.into_iter();
+        let groups = self.known_groups(caller)?.unwrap_or_default();
+        let groups = groups.into_iter();
         let mut own: HashSet<String> = groups
             .map(|group| format!("{GROUPS}/{}", group.id.as_str()))
             .collect();

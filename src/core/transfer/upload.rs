@@ -1,16 +1,19 @@
 //! One request that brings files.
 
+mod error;
+mod same;
+
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
-
-use serde_json::{Map, Value};
 
 use super::Transit;
 use crate::disk::{DiskError, Entry, StagedDirectory, Stamp, Target, Totals};
 use crate::guard::{Needs, SizeError, check_lock};
 use crate::zone::ZonePath;
-use crate::{Code, Error, Teach, Zone};
+use crate::{Code, Error, Zone};
+pub use error::UploadError;
+use same::Fingerprint;
 
 /// Files of one request.
 const FILES_MAX: usize = 500;
@@ -34,6 +37,8 @@ pub enum Existing {
     Replace,
     /// The new file gets another name: `a (2).txt`.
     Keep,
+    /// The same, unless one of these names holds the same content already: then that is it.
+    KeepOther,
 }
 
 /// Files that arrive together. Dropped, nothing of them was ever there.
@@ -59,6 +64,20 @@ struct Waiting {
     name: String,
     path: ZonePath,
     size: u64,
+    /// What its content is known by, where it is compared.
+    fingerprint: Option<Fingerprint>,
+}
+
+impl Waiting {
+    fn stored(&self, path: &ZonePath, created: bool) -> Stored {
+        Stored {
+            name: self.name.clone(),
+            path: path.clone(),
+            size: self.size,
+            created,
+            stamp: None,
+        }
+    }
 }
 
 /// A file that was stored.
@@ -87,6 +106,16 @@ impl<'a> Upload<'a> {
     ) -> Result<Self, Error> {
         let directory = zone.directory_to_fill("path", directory)?;
         Self::begin(zone, directory, existing, transit)
+    }
+
+    /// The same into a directory that the caller has looked at.
+    pub fn into_directory(
+        zone: &'a Zone<'a>,
+        directory: &ZonePath,
+        existing: Existing,
+        transit: Transit,
+    ) -> Result<Self, Error> {
+        Self::begin(zone, directory.clone(), existing, transit)
     }
 
     /// An upload of one file to exactly `path`, whatever is there.
@@ -145,12 +174,14 @@ impl<'a> Upload<'a> {
         }
         self.transit.replace(target.size());
         let file = self.arrived.create_file(&place(self.files.len()), false)?;
+        let compared = self.existing == Existing::KeepOther;
         Ok(Incoming {
             upload: self,
             parameter,
             name,
             path,
             size: 0,
+            fingerprint: compared.then(Fingerprint::default),
             file,
         })
     }
@@ -165,20 +196,32 @@ impl<'a> Upload<'a> {
         if self.existing == Existing::Replace {
             return self.zone.target(parameter, path);
         }
-        let mut candidate = path.clone();
-        for number in 2..=NAMES_MAX + 1 {
-            if !taken.contains(&candidate.key()) {
-                match self.zone.vacancy(parameter, &candidate) {
-                    Ok(vacancy) => return Ok(Target::Vacancy(vacancy)),
-                    Err(error) if error.code() == Code::FileExists => {}
-                    Err(error) => return Err(error),
-                }
+        for candidate in names(path).filter(|name| !taken.contains(&name.key())) {
+            match self.zone.vacancy(parameter, &candidate) {
+                Ok(vacancy) => return Ok(Target::Vacancy(vacancy)),
+                Err(error) if error.code() == Code::FileExists => {}
+                Err(error) => return Err(error),
             }
-            candidate = numbered(path, number);
         }
         Err(self
             .zone
             .explain_disk(DiskError::Exists { path: path.clone() }))
+    }
+
+    /// The file that holds already what has arrived, under its name or one that was tried instead.
+    fn already_there(&self, file: &Waiting) -> Result<Option<ZonePath>, Error> {
+        let Some(fingerprint) = &file.fingerprint else {
+            return Ok(None);
+        };
+        for name in names(&file.path) {
+            match self.zone.data.entry(&name) {
+                Ok(entry) if fingerprint.is_of(&entry, file.size)? => return Ok(Some(name)),
+                Ok(_) => {}
+                // The first free name ends the row.
+                Err(_) => break,
+            }
+        }
+        Ok(None)
     }
 
     /// Counts bytes against the quota, together with what else arrives for the same home.
@@ -214,31 +257,26 @@ impl<'a> Upload<'a> {
             return Err(UploadError::Nothing.into());
         }
         let writer = self.zone.receiver(operation)?;
-        let mut taken = HashSet::new();
-        let mut targets = Vec::new();
-        for file in &self.files {
+        let (mut taken, mut targets) = (HashSet::new(), Vec::new());
+        let mut all = Vec::new();
+        for (number, file) in self.files.iter().enumerate() {
+            if let Some(path) = self.already_there(file)? {
+                all.push(file.stored(&path, false));
+                continue;
+            }
             let target = self.target(file.parameter, &file.path, &taken)?;
             allowed(target.entry())?;
             taken.insert(target.path().key());
-            targets.push(target);
+            all.push(file.stored(target.path(), target.entry().is_none()));
+            targets.push((number, target));
         }
-        let stored = |file: &Waiting, target: &Target| Stored {
-            name: file.name.clone(),
-            path: target.path().clone(),
-            size: file.size,
-            created: target.entry().is_none(),
-            stamp: None,
-        };
-        let mut all: Vec<Stored> = self
-            .files
-            .iter()
-            .zip(&targets)
-            .map(|(file, target)| stored(file, target))
-            .collect();
+        if targets.is_empty() {
+            return Ok(all);
+        }
         if targets.len() == 1
-            && let Some(target) = targets.pop()
+            && let Some((number, target)) = targets.pop()
         {
-            let mut staged = self.arrived.take(&place(0))?;
+            let mut staged = self.arrived.take(&place(number))?;
             let written = staged
                 .file()
                 .try_clone()
@@ -251,7 +289,7 @@ impl<'a> Upload<'a> {
                 .commit(message, &default)?;
             // Of the very file that was written: another writer may have replaced it already.
             let stamp = Stamp::of_file(&written)?;
-            for file in &mut all {
+            if let Some(file) = all.get_mut(number) {
                 file.stamp = Some(stamp);
             }
             return Ok(all);
@@ -259,8 +297,8 @@ impl<'a> Upload<'a> {
         let default = format!("Upload {} files", targets.len());
         let tree = self.zone.stage_directory()?;
         let mut replaced = Totals::default();
-        for (number, target) in targets.iter().enumerate() {
-            tree.adopt(&self.arrived, &place(number), target.path())
+        for (number, target) in &targets {
+            tree.adopt(&self.arrived, &place(*number), target.path())
                 .map_err(|error| self.zone.explain_disk(error))?;
             replaced.bytes += target.size();
             replaced.files += u64::from(target.entry().is_some());
@@ -269,7 +307,7 @@ impl<'a> Upload<'a> {
         let root = data.entry(&ZonePath::root())?;
         let merge = match self.existing {
             Existing::Replace => tree.merge_over(data, &root),
-            Existing::Keep => tree.merge_into(data, &root),
+            Existing::Keep | Existing::KeepOther => tree.merge_into(data, &root),
         };
         let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
         writer
@@ -293,6 +331,7 @@ pub struct Incoming<'a> {
     name: String,
     path: ZonePath,
     size: u64,
+    fingerprint: Option<Fingerprint>,
     file: File,
 }
 
@@ -317,6 +356,9 @@ impl<'a> Incoming<'a> {
         self.size += bytes;
         self.announce(self.size)?;
         self.upload.admit(bytes)?;
+        if let Some(fingerprint) = &mut self.fingerprint {
+            fingerprint.add(piece);
+        }
         self.file
             .write_all(piece)
             .map_err(|error| DiskError::of("write", &self.path, error))?;
@@ -337,9 +379,16 @@ impl<'a> Incoming<'a> {
             name: self.name,
             path: self.path,
             size: self.size,
+            fingerprint: self.fingerprint,
         });
         Ok(upload)
     }
+}
+
+/// A name and those that are tried in its place, in this order.
+fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
+    let others = (2..=NAMES_MAX).map(|number| numbered(path, number));
+    std::iter::once(path.clone()).chain(others)
 }
 
 /// `a (2).txt` for `a.txt`, within the length that a name may have.
@@ -357,59 +406,6 @@ fn numbered(path: &ZonePath, number: u32) -> ZonePath {
         .unwrap_or_default();
     let parent = path.parent().unwrap_or_else(ZonePath::root);
     parent.join(&format!("{}{suffix}", &stem[..end]))
-}
-
-/// An upload that cannot be taken as it is.
-#[derive(Debug, thiserror::Error)]
-pub enum UploadError {
-    /// No file in it.
-    #[error("the request holds no file")]
-    Nothing,
-    /// Too many files in it.
-    #[error("the request holds more than {FILES_MAX} files")]
-    TooMany,
-    /// Two files of the same name.
-    #[error("the request holds two files named `{path}`")]
-    Twice {
-        /// The name.
-        path: ZonePath,
-    },
-}
-
-impl Teach for UploadError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Nothing => Code::MissingParameter,
-            Self::TooMany | Self::Twice { .. } => Code::InvalidParameter,
-        }
-    }
-
-    fn hint(&self) -> String {
-        match self {
-            Self::Nothing => {
-                "send the files as multipart/form-data, for instance curl -F file=@notes.md"
-                    .to_owned()
-            }
-            Self::TooMany => format!("send {FILES_MAX} files at a time, or one archive"),
-            Self::Twice { .. } => "give each file a name of its own".to_owned(),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Nothing => {
-                details.insert("parameter".to_owned(), FILE.into());
-            }
-            Self::TooMany => {
-                details.insert("files_max".to_owned(), FILES_MAX.into());
-            }
-            Self::Twice { path } => {
-                details.insert("path".to_owned(), path.display().into());
-            }
-        }
-        details
-    }
 }
 
 #[cfg(test)]

@@ -262,7 +262,7 @@ fn is_ignored_by_hfs(character: char) -> bool {
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
+pub(super) fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
     let device = ["CON", "PRN", "AUX", "NUL"]
         .iter()

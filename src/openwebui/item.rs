@@ -1,0 +1,173 @@
+//! One entry in a message's list of files, as browsers write it and read it.
+
+use std::collections::HashSet;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use fileshed_core::frontend::Attachment;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::file::{MARK, Record};
+
+/// Longest id that is asked for.
+const ID_MAX_BYTES: usize = 128;
+
+/// An entry that somebody else wrote: nothing in it has to be what it should.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item<'a>(&'a Value);
+
+impl<'a> Item<'a> {
+    pub(super) fn read(value: &'a Value) -> Self {
+        Self(value)
+    }
+
+    /// Whether it says that this server made the file.
+    pub(super) fn is_ours(self) -> bool {
+        self.0["file"]["meta"]["data"][MARK].is_object()
+    }
+
+    /// The file, unless it is none or was seen before. `images` counts pictures without a name.
+    pub(super) fn attachment(
+        self,
+        seen: &mut HashSet<String>,
+        images: &mut u32,
+    ) -> Option<Attachment> {
+        let (kind, url) = (self.0["type"].as_str()?, self.0["url"].as_str());
+        let is_picture = kind == "image";
+        if !is_picture && kind != "file" {
+            return None;
+        }
+        let embedded = url.filter(|url| url.starts_with("data:"));
+        let (id, content, extension) = if let Some(url) = embedded {
+            let (media_type, content) = decoded(url)?;
+            let id = hex::encode(&Sha256::digest(&content)[..16]);
+            (id, Some(content), extension(media_type))
+        } else {
+            let said = self.0["id"].as_str().or(self.0["file"]["id"].as_str());
+            let id = said.or(url.and_then(id_in)).filter(|id| is_id(id))?;
+            let media_type = self.0["content_type"].as_str().unwrap_or_default();
+            (id.to_owned(), None, extension(media_type))
+        };
+        if !seen.insert(id.clone()) {
+            return None;
+        }
+        let file = &self.0["file"];
+        let name = [&self.0["name"], &file["meta"]["name"], &file["filename"]];
+        let mut name = name.into_iter().filter_map(Value::as_str);
+        let name = match name.find(|name| !name.trim().is_empty()) {
+            Some(name) => name.to_owned(),
+            None if is_picture => {
+                *images += 1;
+                format!("image-{images}.{extension}")
+            }
+            None => id.clone(),
+        };
+        Some(Attachment { id, name, content })
+    }
+}
+
+/// The entry for a file of ours, which a click in the browser opens.
+pub(super) fn of_record(id: &str, url: &str, record: &Record) -> Value {
+    let (name, content_type) = (&record.filename, record.content_type());
+    let is_picture = content_type.starts_with("image/");
+    json!({
+        // Pictures are shown from their address; everything else is opened by its id.
+        "type": if is_picture { "image" } else { "file" },
+        "id": id,
+        "url": if is_picture { url } else { id },
+        "name": name,
+        "size": record.size(),
+        "content_type": content_type,
+        "status": "uploaded",
+        "file": record.shown(),
+    })
+}
+
+fn is_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    !id.is_empty() && id.len() <= ID_MAX_BYTES && id.bytes().all(plain)
+}
+
+/// The id in the address of a file; an address that is no more than an id is one.
+fn id_in(url: &str) -> Option<&str> {
+    match url.rsplit_once("/files/") {
+        Some((_, rest)) => rest.split('/').next(),
+        None => Some(url),
+    }
+}
+
+/// Media type and content of a `data:` address.
+fn decoded(url: &str) -> Option<(&str, Vec<u8>)> {
+    let (head, text) = url.strip_prefix("data:")?.split_once(',')?;
+    let media_type = head.strip_suffix(";base64")?;
+    Some((media_type, STANDARD.decode(text).ok()?))
+}
+
+fn extension(media_type: &str) -> &'static str {
+    match media_type.split(';').next().unwrap_or_default() {
+        "image/jpeg" => "jpg",
+        "image/gif" => "gif",
+        "image/webp" => "webp",
+        "image/svg+xml" => "svg",
+        "image/avif" => "avif",
+        _ => "png",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attachments(items: &Value) -> Vec<(String, String, Option<Vec<u8>>)> {
+        let (mut seen, mut images) = (HashSet::new(), 0);
+        let items = items.as_array().expect("a list").iter();
+        items
+            .filter_map(|item| Item::read(item).attachment(&mut seen, &mut images))
+            .map(|file| (file.id, file.name, file.content))
+            .collect()
+    }
+
+    #[test]
+    fn files_and_pictures_are_found_in_every_form_that_they_had() {
+        let found = attachments(&json!([
+            {"type": "file", "id": "f-1", "url": "f-1", "name": "notes.txt"},
+            {"type": "file", "id": "f-1", "name": "again"},
+            {"type": "file", "url": "f-2", "file": {"filename": "record.csv"}},
+            {"type": "file", "id": "f-3"},
+            {"type": "image", "url": "/api/v1/files/f-4/content"},
+            {"type": "image", "url": "https://x.example/api/v1/files/f-5/content", "name": "p.png"},
+            {"type": "image", "url": "data:image/jpeg;base64,eA=="},
+            {"type": "image", "url": "data:image/jpeg;base64,eA=="},
+        ]));
+        let picture = hex::encode(&Sha256::digest(b"x")[..16]);
+        let expected = [
+            ("f-1", "notes.txt", None),
+            ("f-2", "record.csv", None),
+            ("f-3", "f-3", None),
+            ("f-4", "image-1.png", None),
+            ("f-5", "p.png", None),
+            (&picture, "image-2.jpg", Some(b"x".to_vec())),
+        ];
+        let expected =
+            expected.map(|(id, name, content)| (id.to_owned(), name.to_owned(), content));
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_is_no_file_is_left_out() {
+        let found = attachments(&json!([
+            null, 1, "file", [], {},
+            {"type": "collection", "id": "c"},
+            {"type": "filesystem", "path": "/etc/passwd", "id": "x"},
+            {"type": "file", "id": null, "url": "", "status": "uploading"},
+            {"type": "file", "id": "../../users"},
+            {"type": "file", "id": "a?b=c"},
+            {"type": "file", "id": "x".repeat(129)},
+            {"type": "image", "url": "https://example.org/cat.png"},
+            {"type": "image", "url": "data:image/png;base64,???"},
+            {"type": "image", "url": "data:image/png,plain"},
+        ]));
+        assert_eq!(found, []);
+    }
+}

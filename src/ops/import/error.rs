@@ -1,0 +1,140 @@
+//! Nothing to import, and what would have to be otherwise.
+
+use fileshed_core::{Code, Error, Teach};
+use serde_json::{Map, Value};
+
+use super::choice::Choice;
+use crate::nearest::nearest;
+
+/// Names that a failure lists.
+const LISTED: usize = 20;
+
+/// Why nobody knows what is attached to the chat.
+pub(super) enum Unknown {
+    /// This server does not know where Open WebUI is.
+    NoConnection,
+    /// It has nothing to ask with.
+    NoCredential,
+    /// Open WebUI does not keep the conversation.
+    NotKept,
+    /// It was asked.
+    Failed(Error),
+}
+
+/// Nothing to import.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ImportError {
+    /// The person brought nothing.
+    #[error("no files were added to this conversation")]
+    Nothing,
+    /// As far as can be known.
+    #[error(
+        "no files were uploaded in this conversation, and those of the chat are not known: {0}"
+    )]
+    NotKnown(Missing),
+    /// Or nothing of that name.
+    #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
+    NoSuch {
+        /// What was asked for.
+        filename: String,
+        /// What may have been meant.
+        nearest: Option<String>,
+        /// What there is.
+        available: Vec<String>,
+        /// Why there may be more.
+        missing: Option<Missing>,
+    },
+}
+
+/// What stands between this server and the files of the chat.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(super) enum Missing {
+    #[error("this server is not connected to Open WebUI (`openwebui_api_url` is not set)")]
+    Connection,
+    #[error("this connection has no session of the user, and `openwebui_admin_key` is not set")]
+    Credential,
+    #[error("Open WebUI keeps none for a temporary chat")]
+    Chat,
+}
+
+impl Missing {
+    fn setting(self) -> Option<&'static str> {
+        match self {
+            Self::Connection => Some("openwebui_api_url"),
+            Self::Credential => Some("openwebui_admin_key"),
+            Self::Chat => None,
+        }
+    }
+}
+
+impl ImportError {
+    /// The failure where there is no such file among `all`, as far as they are known.
+    pub(super) fn nothing(filename: Option<&str>, all: &Choice, unknown: Option<Unknown>) -> Error {
+        let missing = match unknown {
+            None => None,
+            Some(Unknown::NoConnection) => Some(Missing::Connection),
+            Some(Unknown::NoCredential) => Some(Missing::Credential),
+            Some(Unknown::NotKept) => Some(Missing::Chat),
+            Some(Unknown::Failed(error)) => return error,
+        };
+        let available = all.names();
+        let error = match (filename, missing) {
+            (Some(filename), missing) if !available.is_empty() => Self::NoSuch {
+                nearest: nearest(filename, available.iter().map(String::as_str)).map(str::to_owned),
+                filename: filename.to_owned(),
+                available,
+                missing,
+            },
+            (_, Some(missing)) => Self::NotKnown(missing),
+            (_, None) => Self::Nothing,
+        };
+        error.into()
+    }
+}
+
+impl Teach for ImportError {
+    fn code(&self) -> Code {
+        Code::FileNotFound
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Nothing => {
+                "ask the person to add the file to this conversation; shed_help(howto=\"upload\") says how".to_owned()
+            }
+            Self::NotKnown(_) => {
+                "shed_link_create(upload=true) makes a page where the person brings files".to_owned()
+            }
+            Self::NoSuch {
+                nearest, available, ..
+            } => {
+                let meant = nearest.as_ref().or(available.first());
+                let meant = meant.map(String::as_str).unwrap_or_default();
+                format!("there is shed_import(filename={})", Value::from(meant))
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        let missing = match self {
+            Self::Nothing => None,
+            Self::NotKnown(missing) => Some(*missing),
+            Self::NoSuch {
+                filename,
+                available,
+                missing,
+                ..
+            } => {
+                details.insert("filename".to_owned(), filename.as_str().into());
+                let listed = &available[..available.len().min(LISTED)];
+                details.insert("available".to_owned(), listed.into());
+                *missing
+            }
+        };
+        if let Some(setting) = missing.and_then(Missing::setting) {
+            details.insert("missing_setting".to_owned(), setting.into());
+        }
+        details
+    }
+}
