@@ -15,3 +15,4 @@ mod support;
 
 mod groups;
 mod import;
+mod links;
