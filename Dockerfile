@@ -76,8 +76,8 @@ VOLUME /data
 EXPOSE 8000
 USER fileshed
 WORKDIR /data
-# The server starts only with FILESHED_API_KEYS or FILESHED_API_KEYS_FILE: it is reachable from
-# other machines.
+# The server starts only with FILESHED_API_KEYS, FILESHED_OPENWEBUI_API_URL or
+# FILESHED_WEBUI_SECRET_KEY: it is reachable from other machines, and has to know who calls.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=10s \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /ready HTTP/1.0\\r\\n\\r\\n' >&3 && grep -q '^HTTP/1.. 200' <&3"]
 ENTRYPOINT ["tini", "--", "fileshed"]

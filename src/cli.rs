@@ -15,13 +15,17 @@ use fileshed_core::{CheckState, Error, Shed};
 use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
 use crate::openapi::{self, Toolset};
+use crate::openwebui::health;
+use crate::openwebui::register::RegisterError;
 
 mod group;
 mod log;
+mod openwebui;
 mod token;
 
 pub use group::{Action as GroupAction, run as group};
 pub use log::init as log;
+pub use openwebui::{Action as OpenWebUiAction, run as openwebui};
 pub use token::{Action, run as token};
 
 /// What the program was asked to do.
@@ -42,6 +46,8 @@ pub enum Task {
     Token(Inputs, Action),
     /// Work on the groups of this server.
     Group(Inputs, GroupAction),
+    /// Work on the connection in Open WebUI.
+    OpenWebUi(Inputs, OpenWebUiAction),
     /// Become a confined command.
     Jail,
 }
@@ -61,6 +67,9 @@ pub enum Failure {
     /// The address cannot be bound.
     #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] std::io::Error),
+    /// Open WebUI was not told of this server.
+    #[error(transparent)]
+    Register(#[from] RegisterError),
     /// The output cannot be written.
     #[error(transparent)]
     System(#[from] std::io::Error),
@@ -125,6 +134,7 @@ pub fn command() -> Command {
         .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
         .subcommand(token::command())
         .subcommand(group::command())
+        .subcommand(openwebui::command())
         .subcommand(Command::new("jail").hide(true))
 }
 
@@ -152,6 +162,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap
         Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
         Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
         Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
+        Some(("openwebui", matches)) => Task::OpenWebUi(inputs(matches), openwebui::read(matches)?),
         Some(("jail", _)) => Task::Jail,
         Some((_, matches)) => Task::Serve(inputs(matches)),
         None => Task::Serve(inputs(&matches)),
@@ -212,8 +223,9 @@ pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
 }
 
 /// `fileshed doctor`
-pub fn doctor(shed: &Shed) -> Result<ExitCode, Failure> {
-    let checks = shed.check();
+pub fn doctor(shed: &Shed, config: &Config) -> Result<ExitCode, Failure> {
+    let mut checks = shed.check();
+    checks.extend(health::check(config));
     for check in &checks {
         let state = state_name(check.state);
         print(&format!("{state:<7} {}: {}", check.name, check.text))?;

@@ -26,12 +26,18 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Jail => Ok(cli::jail()),
         Task::Openapi { core } => cli::openapi(core),
         Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
-        Task::Doctor(inputs) => cli::doctor(&cli::open(&Effective::load(&inputs)?.config)?),
+        Task::Doctor(inputs) => {
+            let config = Effective::load(&inputs)?.config;
+            cli::doctor(&cli::open(&config)?, &config)
+        }
         Task::Token(inputs, action) => {
             cli::token(&cli::open(&Effective::load(&inputs)?.config)?, &action)
         }
         Task::Group(inputs, action) => {
             cli::group(&cli::open(&Effective::load(&inputs)?.config)?, &action)
+        }
+        Task::OpenWebUi(inputs, action) => {
+            cli::openwebui(&Effective::load(&inputs)?.config, &action)
         }
         Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
     }

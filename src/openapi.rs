@@ -12,6 +12,9 @@ use serde_json::{Map, Value, json};
 use crate::http::envelope;
 use crate::ops::{Entry, OPERATIONS};
 
+/// What the document is called.
+pub const TITLE: &str = "fileshed";
+
 /// Which operations a document holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Toolset {
@@ -52,7 +55,7 @@ pub fn document(toolset: Toolset) -> Value {
     json!({
         "openapi": "3.1.0",
         "info": {
-            "title": "fileshed",
+            "title": TITLE,
             "version": env!("CARGO_PKG_VERSION"),
             "description": "A persistent, versioned file workspace for every user.",
             "license": {"name": "MIT", "identifier": "MIT"},

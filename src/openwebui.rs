@@ -25,7 +25,9 @@ mod error;
 mod file;
 mod form;
 mod groups;
+pub mod health;
 mod item;
+pub mod register;
 mod status;
 
 pub use account::{Account, presentable, role};

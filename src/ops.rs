@@ -100,6 +100,7 @@ pub const COMMON_ERRORS: &[Code] = &[
     Code::InvalidUser,
     Code::AccessDenied,
     Code::Busy,
+    Code::OpenwebuiApiUnavailable,
     Code::DbError,
     Code::InternalApiError,
 ];

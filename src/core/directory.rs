@@ -121,6 +121,20 @@ impl Shed {
         Ok(groups)
     }
 
+    /// The same for work that can do without: nothing where there are none, or where they cannot be
+    /// asked for.
+    pub fn known_groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
+        match self.groups(caller) {
+            Err(error)
+                if [Code::GroupNotAvailable, Code::OpenwebuiApiUnavailable]
+                    .contains(&error.code()) =>
+            {
+                Ok(None)
+            }
+            groups => groups.map(Some),
+        }
+    }
+
     /// The group of the caller that the parameter `group` names, by id or by name.
     pub fn group(&self, caller: &Caller, name_or_id: Option<&str>) -> Result<Group, Error> {
         user_of(caller)?;

@@ -14,7 +14,7 @@ use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 
 /// Directory of all working copies, beside the zone's data.
-const EDITZONE: &str = "editzone";
+pub(crate) const EDITZONE: &str = "editzone";
 
 /// A locked edit that belongs to the caller.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The whole store, opened once: the way from a caller to a zone.
 
+mod everybody;
 mod health;
 mod instance;
 mod repair;
@@ -22,11 +23,15 @@ use crate::transfer::{Traffic, Transit};
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings};
 
+pub use everybody::{NotAdministrator, Numbers};
 pub use health::{Check, CheckState, Sandbox};
 use instance::Instance;
 
 /// Directory of the one workspace of shared mode.
 const SHARED: &str = "shared";
+
+/// Directory of all users.
+const USERS: &str = "users";
 
 /// Directory of all groups.
 const GROUPS: &str = "groups";
@@ -279,7 +284,7 @@ impl Shed {
         Ok(match &caller.user {
             None => SHARED.to_owned(),
             Some(user) => format!(
-                "users/{}",
+                "{USERS}/{}",
                 self.pepper.namespace(user, self.settings.namespace)?
             ),
         })

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
-use fileshed_core::{Caller, Chat, Clock, Credential, Error, GroupClaim, Role, Shed, UserId};
+use fileshed_core::{Caller, Chat, Clock, Credential, Error, GroupClaim, Shed, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 use tokio::sync::OwnedSemaphorePermit;
@@ -25,9 +25,11 @@ mod jwt;
 mod refusal;
 mod session;
 mod signed;
+#[cfg(test)]
+mod tests;
 
 pub(super) use headers::TEXT_MAX_BYTES;
-use headers::{credential, identifier, list, personal, single};
+use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub use refusal::{IdentityError, Wanted};
 use session::{Found, Session, Sessions};
@@ -188,39 +190,48 @@ impl Gate {
     }
 
     fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
-        let plain = self.user(headers)?;
-        let mut caller = match &self.signatures {
-            Some(signatures) => {
-                let signed = signatures.read(headers)?;
-                let signed = signed.ok_or_else(|| IdentityError::Unsigned {
-                    header: signatures.header().clone(),
-                })?;
-                if plain.is_some_and(|plain| plain != signed.id) {
-                    return Err(IdentityError::TwoUsers {
-                        header: self.user_id.clone(),
-                        other: signatures.header().clone(),
-                    });
-                }
-                let mut caller = Caller::known(signed.id.clone(), self.chat(headers)?);
-                signed.introduce(&mut caller);
-                caller
-            }
-            None => {
-                let user = plain.ok_or_else(|| IdentityError::NoUser {
-                    header: self.user_id.clone(),
-                })?;
-                let mut caller = Caller::known(user, self.chat(headers)?);
-                caller.name = personal(headers, &self.user_name, true)?;
-                caller.email = personal(headers, &self.user_email, false)?;
-                caller.role = match single(headers, &self.user_role)? {
-                    Some(text) => role(text).ok_or(IdentityError::Pending)?,
-                    None => Role::User,
-                };
-                caller
-            }
+        let mut caller = if let Some(signatures) = &self.signatures {
+            self.signed_user(signatures, headers)?
+        } else {
+            self.plain_user(headers)?
         };
+        caller.chat = self.chat(headers)?;
         caller.message = self.message(headers)?;
         caller.groups = self.group_claims(headers)?;
+        Ok(caller)
+    }
+
+    fn signed_user(
+        &self,
+        signatures: &Signatures,
+        headers: &HeaderMap,
+    ) -> Result<Caller, IdentityError> {
+        let signed = signatures.read(headers)?;
+        let signed = signed.ok_or_else(|| IdentityError::Unsigned {
+            header: signatures.header().clone(),
+        })?;
+        let plain = self.user(headers)?;
+        if plain.is_some_and(|plain| plain != signed.id) {
+            return Err(IdentityError::TwoUsers {
+                header: self.user_id.clone(),
+                other: signatures.header().clone(),
+            });
+        }
+        let mut caller = Caller::known(signed.id.clone(), Chat::default());
+        signed.introduce(&mut caller);
+        Ok(caller)
+    }
+
+    fn plain_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        let user = self.user(headers)?.ok_or_else(|| IdentityError::NoUser {
+            header: self.user_id.clone(),
+        })?;
+        let mut caller = Caller::known(user, Chat::default());
+        caller.name = personal(headers, &self.user_name, true)?;
+        caller.email = personal(headers, &self.user_email, false)?;
+        if let Some(text) = single(headers, &self.user_role)? {
+            caller.role = role(text).ok_or(IdentityError::Pending)?;
+        }
         Ok(caller)
     }
 
@@ -238,7 +249,7 @@ impl Gate {
     /// The user that the headers name, in one way or in two that agree.
     fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
-            let text = single(headers, name)?;
+            let text = filled(headers, name)?;
             text.map(UserId::parse)
                 .transpose()
                 .map_err(IdentityError::User)

@@ -80,9 +80,9 @@ impl Answer {
 }
 
 impl OpenWebUi {
-    /// What Open WebUI said about a credential lately, if anything.
-    pub(crate) fn remembered_account(&self, credential: &str) -> Option<Option<Account>> {
-        self.accounts.get(&key(credential))
+    /// Whether Open WebUI said lately whose credential it is, or that it is nobody's.
+    pub(crate) fn remembers_account(&self, credential: &str) -> bool {
+        self.accounts.contains_key(&key(credential))
     }
 
     /// Whose credential it is; nobody's where Open WebUI refuses it. `is_session` says whether it

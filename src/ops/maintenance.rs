@@ -1,15 +1,39 @@
 //! `shed_maintenance`: clean up after locked edits that nobody ended.
 
 use fileshed_core::lockedit::{self, Cleaned};
+use fileshed_core::shed::Numbers;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, sharing};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
 /// See the module.
 pub struct Maintenance;
+
+/// Whose.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = MaintenanceRequest)]
+pub struct Request {
+    /// Administrators: of everybody
+    #[serde(default)]
+    all: bool,
+}
+
+/// What was found and cleaned of everybody else, in numbers.
+#[derive(Serialize, ToSchema)]
+pub struct Others {
+    /// Users that were looked at.
+    users: u64,
+    /// Groups that were looked at.
+    groups: u64,
+    expired_locks: u64,
+    corrupted_locks: u64,
+    orphan_editzones: u64,
+    orphan_ownerships: u64,
+    /// Users and groups where it did not work; the log says why.
+    failed: u64,
+}
 
 /// What was found and cleaned.
 #[derive(Default, Serialize, ToSchema)]
@@ -22,6 +46,9 @@ pub struct Response {
     orphan_editzones: Vec<String>,
     /// Ownership records of files that are gone: removed.
     orphan_ownerships: Vec<String>,
+    /// Where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<Others>,
 }
 
 impl Operation for Maintenance {
@@ -30,19 +57,21 @@ impl Operation for Maintenance {
     const DOC: &str = "Release expired and broken locks of your zones and groups.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
-    type Request = Nothing;
+    type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let mut response = Response::default();
+        // In shared mode there is nobody else.
+        if request.all && caller.user.is_some() {
+            response.others = Some(shed.clean_others(caller)?.into());
+        }
         for name in [ZoneName::Storage, ZoneName::Documents] {
             response.clean(&shed.personal_zone(caller, name)?, name.as_str())?;
         }
-        let groups = match caller.user {
-            Some(_) => shed.groups(caller)?,
-            None => Vec::new(),
-        };
-        for group in groups {
+        let groups = shed.known_groups(caller)?;
+        let unknown = groups.is_none() && caller.user.is_some();
+        for group in groups.unwrap_or_default() {
             let zone = shed.group_zone(caller, Some(group.id.as_str()))?;
             let place = format!("group {}", group.name);
             response.clean(&zone, &place)?;
@@ -51,19 +80,32 @@ impl Operation for Maintenance {
                 .orphan_ownerships
                 .extend(gone.map(|path| format!("{place}/{path}")));
         }
-        let cleaned = response.expired_locks.len()
-            + response.corrupted_locks.len()
-            + response.orphan_editzones.len()
-            + response.orphan_ownerships.len();
-        let message = match cleaned {
-            0 => "Nothing to clean".to_owned(),
-            _ => "Cleaned up".to_owned(),
+        let done = if response.is_empty() {
+            "Nothing to clean"
+        } else {
+            "Cleaned up"
         };
-        Ok(Reply::new(response, message))
+        let left = if unknown {
+            "; your groups are not known now"
+        } else {
+            ""
+        };
+        Ok(Reply::new(response, format!("{done}{left}")))
     }
 }
 
 impl Response {
+    fn is_empty(&self) -> bool {
+        let lists = [
+            &self.expired_locks,
+            &self.corrupted_locks,
+            &self.orphan_editzones,
+            &self.orphan_ownerships,
+        ];
+        lists.iter().all(|list| list.is_empty())
+            && self.others.as_ref().is_none_or(Others::is_empty)
+    }
+
     /// Cleans one zone, which answers call `place`.
     fn clean(&mut self, zone: &Zone<'_>, place: &str) -> Result<(), Error> {
         let Cleaned {
@@ -81,5 +123,29 @@ impl Response {
                 .push(format!("{place} ({orphan_copies})"));
         }
         Ok(())
+    }
+}
+
+impl Others {
+    fn is_empty(&self) -> bool {
+        let found = self.expired_locks
+            + self.corrupted_locks
+            + self.orphan_editzones
+            + self.orphan_ownerships;
+        found == 0
+    }
+}
+
+impl From<Numbers> for Others {
+    fn from(numbers: Numbers) -> Self {
+        Self {
+            users: numbers.users,
+            groups: numbers.groups,
+            expired_locks: numbers.expired_locks,
+            corrupted_locks: numbers.corrupted_locks,
+            orphan_editzones: numbers.orphan_editzones,
+            orphan_ownerships: numbers.orphan_ownerships,
+            failed: numbers.failed,
+        }
     }
 }

@@ -1,11 +1,10 @@
-//! Dockerfile and docker-compose.yml, as far as they can be tried without building an image.
+//! Dockerfile, as far as it can be tried without building an image.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use fileshed_core::policy::commands;
-use serde_json::Value;
 
 use crate::page::{between, read};
 use crate::support::Server;
@@ -153,106 +152,4 @@ fn the_health_check_tells_a_living_server_from_none() {
     assert!(check(port));
     // Nobody listens on a port that only the system gives out.
     assert!(!check("1"));
-}
-
-/// The compose file as JSON, where Python can read YAML.
-fn compose() -> Option<Value> {
-    let program = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))";
-    let text = read("docker-compose.yml");
-    let Some(output) = run("python3", &["-c", program], &text) else {
-        println!("SKIP: docker-compose.yml is read by python3, which is not there");
-        return None;
-    };
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    if complaint.contains("No module named 'yaml'") {
-        println!("SKIP: docker-compose.yml is read by python3-yaml, which is not there");
-        return None;
-    }
-    assert!(output.status.success(), "{complaint}");
-    Some(serde_json::from_slice(&output.stdout).expect("JSON"))
-}
-
-/// Texts of a list, or the names of an object.
-fn names(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(items) => items
-            .iter()
-            .map(|item| item.as_str().unwrap_or_default().to_owned())
-            .collect(),
-        Value::Object(members) => members.keys().cloned().collect(),
-        _ => Vec::new(),
-    }
-}
-
-#[test]
-fn the_compose_file_fits_together() {
-    let Some(compose) = compose() else { return };
-    let volumes = names(&compose["volumes"]);
-    let secrets = names(&compose["secrets"]);
-    let services = compose["services"].as_object().expect("services");
-    for (name, service) in services {
-        for volume in names(&service["volumes"]) {
-            let source = volume.split(':').next().unwrap_or_default();
-            assert!(
-                volumes.iter().any(|known| known == source),
-                "{name}: {volume}"
-            );
-        }
-        for secret in names(&service["secrets"]) {
-            assert!(secrets.contains(&secret), "{name}: {secret}");
-        }
-        for other in names(&service["depends_on"]) {
-            assert!(services.contains_key(&other), "{name}: {other}");
-        }
-    }
-    let fileshed = &services["fileshed"];
-    assert!(
-        fileshed.get("ports").is_none(),
-        "only Open WebUI reaches it"
-    );
-    let secret = &names(&fileshed["secrets"])[0];
-    assert_eq!(
-        fileshed["environment"]["FILESHED_API_KEYS_FILE"],
-        format!("/run/secrets/{secret}")
-    );
-    // The image keeps its data where the volume is.
-    let data = &names(&fileshed["volumes"])[0];
-    let (_, place) = data.split_once(':').expect("a place");
-    assert!(read("Dockerfile").contains(&format!("FILESHED_STORAGE_BASE_PATH={place}\n")));
-    // What git must not take up: the key.
-    let file = compose["secrets"][secret]["file"]
-        .as_str()
-        .unwrap_or_default();
-    let ignored = format!("/{}", file.trim_start_matches("./"));
-    assert!(
-        read(".gitignore").lines().any(|line| line == ignored),
-        "{ignored}"
-    );
-}
-
-#[test]
-fn open_webui_is_told_of_the_server() {
-    let Some(compose) = compose() else { return };
-    let words = names(&compose["services"]["open-webui"]["command"]);
-    let directory = tempfile::tempdir().expect("a directory");
-    let secret = directory.path().join("secret");
-    std::fs::write(&secret, "0123abcd\n").expect("a secret");
-    let start = "printf %s \"$TOOL_SERVER_CONNECTIONS\"\n";
-    std::fs::write(directory.path().join("start.sh"), start).expect("a program");
-    let script = words[2].replace("$$", "$").replace(
-        "/run/secrets/fileshed_api_key",
-        &secret.display().to_string(),
-    );
-    let output = Command::new(&words[0])
-        .args([&words[1], &script])
-        .current_dir(directory.path())
-        .output()
-        .expect("bash");
-    let connections: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {output:?}"));
-    let connection = &connections[0];
-    assert_eq!(connection["key"], "0123abcd");
-    assert_eq!(connection["url"], "http://fileshed:8000");
-    assert_eq!(connection["auth_type"], "bearer");
-    assert!(read("Dockerfile").contains("FILESHED_BIND=0.0.0.0:8000"));
 }

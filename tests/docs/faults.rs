@@ -33,6 +33,9 @@ fn what_the_program_says_when_it_does_not_start() {
     let damaged = Server::with();
     std::fs::create_dir(damaged.path("data")).expect("a directory");
     let faults = [
+        env("FILESHED_GROUPS", "openwebui"),
+        env("FILESHED_GROUPS", "headers").env("FILESHED_WEBUI_SECRET_KEY", "secret"),
+        env("FILESHED_CORS_ORIGINS", "*"),
         Server::with().flag("bind", "0.0.0.0:8000"),
         Server::with().flag("bind", running.address()),
         env("FILESHED_BINDD", "127.0.0.1:8000"),

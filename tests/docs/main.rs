@@ -9,9 +9,13 @@
 )]
 
 #[expect(dead_code, reason = "shared with the other test binaries")]
+#[path = "../support/standin.rs"]
+mod standin;
+#[expect(dead_code, reason = "shared with the other test binaries")]
 #[path = "../support/mod.rs"]
 mod support;
 
+mod compose;
 mod container;
 mod examples;
 mod faults;

@@ -12,14 +12,17 @@ use crate::support::repository;
 const PAGES: [&str; 3] = ["README.md", "SPEC.md", "CHANGELOG.md"];
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 14] = [
+const FOREIGN: [&str; 17] = [
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
     "TOOL_SERVER_CONNECTIONS",
     "WEBUI_SECRET_KEY",
     "USER_ID",
     "USER_NAME",
+    "USER_EMAIL",
+    "USER_ROLE",
     "CHAT_ID",
+    "MESSAGE_ID",
     "USER_GROUPS",
     "USER_GROUP_IDS",
     "LC_ALL",

@@ -127,6 +127,10 @@ fn without_an_answer_only_groups_are_away() {
         assert_eq!(away.header("retry-after"), "10");
         assert!(!away.text.contains("127.0.0.1"), "{}", away.text);
     }
+    let cleaned = ada.call("shed_maintenance", &json!({}));
+    cleaned.data();
+    let message = "Nothing to clean; your groups are not known now";
+    assert_eq!(cleaned.body["message"], message);
     let down = json!({"zone": "storage", "cmd": "cat", "args": ["a.md"]});
     ada.call("shed_exec", &down).data();
 }

@@ -7,6 +7,8 @@
     reason = "a test that cannot go on panics, and it looks at files"
 )]
 
+#[path = "../support/jwt.rs"]
+mod jwt;
 #[path = "../support/standin.rs"]
 mod standin;
 #[expect(dead_code, reason = "other test binaries use more of it")]
@@ -14,5 +16,9 @@ mod standin;
 mod support;
 
 mod groups;
+mod health;
 mod import;
 mod links;
+mod register;
+mod session;
+mod status;

@@ -181,6 +181,34 @@ fn identity_headers_that_cannot_be_meant() {
     );
 }
 
+/// Open WebUI before 0.10 sends the templates of groups as they stand: all users would meet there.
+#[test]
+fn a_template_that_nobody_filled_names_nobody() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_GROUPS", "headers")
+        .start();
+    let gateway = server
+        .client()
+        .header("Authorization", "Bearer service-key");
+    for (name, template) in [
+        ("X-OpenWebUI-User-Id", "{{USER_ID}}"),
+        ("X-User-Id", "{{USER_ID}}"),
+    ] {
+        refused(&gateway.clone().header(name, template), 401, "INVALID_USER");
+    }
+    let ada = gateway.header("X-OpenWebUI-User-Id", "ada");
+    for (name, template) in [
+        ("X-OpenWebUI-User-Group-Ids", "{{USER_GROUP_IDS}}"),
+        ("X-OpenWebUI-User-Groups", "{{USER_GROUPS}}"),
+        ("X-OpenWebUI-Chat-Id", "{{CHAT_ID}}"),
+        ("X-OpenWebUI-Message-Id", "{{MESSAGE_ID}}"),
+    ] {
+        refused(&ada.clone().header(name, template), 401, "INVALID_USER");
+    }
+    passes(&ada);
+}
+
 #[test]
 fn conversations_and_messages_are_short_texts() {
     let server = Server::with_key();

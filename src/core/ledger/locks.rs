@@ -75,6 +75,14 @@ impl Ledger {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Homes and zones with locks.
+    pub(crate) fn locked_zones(&self) -> Result<Vec<(String, String)>, LedgerError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached("SELECT DISTINCT home, zone FROM locks")?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// Takes a lock; false where the path has one.
     pub(crate) fn take_lock(
         &self,

@@ -58,12 +58,26 @@ pub(super) fn single<'a>(
     }
 }
 
+/// The same for what must tell one from another: a template that the gateway did not fill would be
+/// the same for all.
+pub(super) fn filled<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a str>, IdentityError> {
+    match single(headers, name)? {
+        Some(text) if text.contains("{{") => Err(IdentityError::Unfilled {
+            header: name.clone(),
+        }),
+        text => Ok(text),
+    }
+}
+
 /// An identifier of something that is no user, as it was sent; an empty one is none.
 pub(super) fn identifier<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a str>, IdentityError> {
-    let text = single(headers, name)?.unwrap_or_default();
+    let text = filled(headers, name)?.unwrap_or_default();
     if !is_short_text(text) {
         return Err(IdentityError::Identifier {
             header: name.clone(),
@@ -96,7 +110,7 @@ pub(super) fn personal(
 
 /// A list in a header: comma-separated, each item percent-encoded where it has to be.
 pub(super) fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
-    let text = single(headers, name)?.unwrap_or_default();
+    let text = filled(headers, name)?.unwrap_or_default();
     if text.trim().is_empty() {
         return Ok(Vec::new());
     }

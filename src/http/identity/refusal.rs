@@ -81,6 +81,12 @@ pub enum IdentityError {
         /// Which one.
         header: HeaderName,
     },
+    /// A template of a connection's own header that was sent as it stands.
+    #[error("the header `{header}` holds a template that was not filled in")]
+    Unfilled {
+        /// Which one.
+        header: HeaderName,
+    },
     /// A header that is no short text.
     #[error("the header `{header}` is not a text of at most 256 bytes in UTF-8")]
     NotText {
@@ -118,6 +124,7 @@ impl Teach for IdentityError {
             | Self::User(_)
             | Self::Repeated { .. }
             | Self::NotText { .. }
+            | Self::Unfilled { .. }
             | Self::Group { .. } => Code::InvalidUser,
             Self::TwoUsers { .. } | Self::NotItsUser | Self::Pending | Self::ForeignPage => {
                 Code::AccessDenied
@@ -158,6 +165,9 @@ impl Teach for IdentityError {
             Self::Repeated { header } | Self::NotText { header } | Self::Identifier { header } => {
                 format!("send `{header}` once, as a short text, or leave it out")
             }
+            Self::Unfilled { header } => format!(
+                "take `{header}` out of the connection: this Open WebUI does not know the template; groups can be asked for instead, with the setting groups = \"openwebui\""
+            ),
             Self::Group { header } => format!(
                 "send UUIDs in `{header}`, or ids of 1 to 64 of A-Z a-z 0-9 . _ -, comma-separated"
             ),
@@ -175,6 +185,7 @@ impl Teach for IdentityError {
         | Self::TwoUsers { header, .. }
         | Self::Repeated { header }
         | Self::NotText { header }
+        | Self::Unfilled { header }
         | Self::Group { header }
         | Self::Identifier { header } = self
         {

@@ -113,7 +113,7 @@ impl Sessions {
             return Ok(None);
         };
         let secret = session.secret.reveal();
-        if openwebui.remembered_account(secret).is_some() {
+        if openwebui.remembers_account(secret) {
             return Ok(None);
         }
         let places = match session.user {

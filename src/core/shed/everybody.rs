@@ -1,0 +1,216 @@
+//! Cleaning up for everybody, for administrators.
+//!
+//! Numbers leave here and nothing else: whose a file is, what it is called, even that a group
+//! exists, is none of an administrator's business. One home is open at a time, and only one in
+//! which something may be left is made ready.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{DATA, GROUPS, Shed, USERS};
+use crate::caller::{Role, Scope};
+use crate::directory::{Group, GroupId};
+use crate::disk::{Kind, Root};
+use crate::ledger::Ownership as _;
+use crate::lockedit::{self, Cleaned};
+use crate::settings::MEBIBYTE;
+use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName, ZonePath};
+use crate::{Caller, Code, Error, Teach, sharing};
+
+/// What was found and cleaned, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Users that were looked at.
+    pub users: u64,
+    /// Groups that were looked at.
+    pub groups: u64,
+    /// Locked edits that were too old.
+    pub expired_locks: u64,
+    /// Locked edits that had lost their working copy.
+    pub corrupted_locks: u64,
+    /// Zones with working copies that no lock names.
+    pub orphan_editzones: u64,
+    /// Ownership records of files that are gone.
+    pub orphan_ownerships: u64,
+    /// Users and groups where it did not work; the log says why.
+    pub failed: u64,
+}
+
+impl Shed {
+    /// Cleans the zones of all users and groups but the caller's own.
+    pub fn clean_others(&self, caller: &Caller) -> Result<Numbers, Error> {
+        if caller.role != Role::Admin {
+            return Err(NotAdministrator.into());
+        }
+        if caller.scope != Scope::Write {
+            return Err(ZoneError::ReadOnlyScope.into());
+        }
+        let own = self.own_homes(caller)?;
+        let mut numbers = Numbers::default();
+        for parent in [USERS, GROUPS] {
+            for key in self.homes_below(parent)? {
+                if caller.cancellation.is_cancelled() {
+                    return Ok(numbers);
+                }
+                if own.contains(&key) {
+                    continue;
+                }
+                match parent {
+                    USERS => numbers.users += 1,
+                    _ => numbers.groups += 1,
+                }
+                if let Err(error) = self.clean_home(caller, &key, &mut numbers) {
+                    numbers.failed += 1;
+                    tracing::warn!(home = key, %error, "could not be cleaned up");
+                }
+            }
+        }
+        self.release_locks_of_nobody(&mut numbers)?;
+        Ok(numbers)
+    }
+
+    fn own_homes(&self, caller: &Caller) -> Result<HashSet<String>, Error> {
+        let groups = self.known_groups(caller)?.unwrap_or_default();
+        let groups = groups.into_iter();
+        let mut own: HashSet<String> = groups
+            .map(|group| format!("{GROUPS}/{}", group.id.as_str()))
+            .collect();
+        own.insert(self.home_key(caller)?);
+        Ok(own)
+    }
+
+    fn homes_below(&self, parent: &str) -> Result<Vec<String>, Error> {
+        let Some(directory) = self.data.existing_subdirectory(parent)? else {
+            return Ok(Vec::new());
+        };
+        let entries = directory.list(&ZonePath::root())?.into_iter();
+        Ok(entries
+            .filter(|entry| entry.kind == Kind::Directory)
+            .map(|entry| format!("{parent}/{}", entry.path))
+            .collect())
+    }
+
+    fn clean_home(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
+        let Some(root) = self.data.existing_subdirectory(key)? else {
+            return Ok(());
+        };
+        let home = self.home_of_somebody(root, key);
+        let group = home.group().map(str::to_owned);
+        let has_records = match &group {
+            Some(group) => !self.ledger.records(group)?.is_empty(),
+            None => false,
+        };
+        let mut is_ready = false;
+        for &name in home.zones.iter().filter(|name| name.is_writable()) {
+            let base = home.existing_base(name)?;
+            if !has_records && !self.may_be_left(key, name, base.as_ref())? {
+                continue;
+            }
+            if !is_ready {
+                self.make_ready(&home)?;
+                is_ready = true;
+            }
+            let base = match (base, name.directory()) {
+                (Some(base), _) => base,
+                (None, directory) => home.root.subdirectory(directory.unwrap_or_default())?,
+            };
+            let zone = Zone {
+                shed: self,
+                caller,
+                name,
+                home: self.home_of_somebody(home.root.try_clone()?, key),
+                data: base.subdirectory(DATA)?,
+                base,
+                group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
+            };
+            numbers.count(&lockedit::clean(&zone)?);
+            if has_records {
+                numbers.orphan_ownerships += sharing::clean(&zone)?.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn home_of_somebody(&self, root: Root, key: &str) -> Home {
+        let key = key.to_owned();
+        let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
+            (self.settings.quota_per_group_mb, &ZoneName::SHARED)
+        } else {
+            (self.settings.quota_per_user_mb, &ZoneName::PERSONAL)
+        };
+        Home {
+            root,
+            key,
+            limit: limit * MEBIBYTE,
+            zones,
+        }
+    }
+
+    /// Whether there is a lock, or a working copy.
+    fn may_be_left(&self, key: &str, name: ZoneName, base: Option<&Root>) -> Result<bool, Error> {
+        if !self.ledger.locks(key, name.as_str())?.is_empty() {
+            return Ok(true);
+        }
+        let copies = base.map(|base| base.existing_subdirectory(lockedit::EDITZONE));
+        Ok(match copies.transpose()?.flatten() {
+            Some(copies) => !copies.list(&ZonePath::root())?.is_empty(),
+            None => false,
+        })
+    }
+
+    /// A group as its directory knows it: its name is of no use here.
+    fn unnamed(&self, id: &str) -> Result<Shared, Error> {
+        Ok(Shared {
+            group: Group {
+                id: GroupId::parse(id)?,
+                name: id.to_owned(),
+                description: String::new(),
+                member_count: 0,
+            },
+            mode: self.settings.group_default_mode,
+        })
+    }
+
+    /// Locks in homes that somebody removed from the disk.
+    fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
+        for (home, zone) in self.ledger.locked_zones()? {
+            if self.data.existing_subdirectory(&home)?.is_some() {
+                continue;
+            }
+            for lock in self.ledger.locks(&home, &zone)? {
+                if self.ledger.release_lock(&home, &zone, &lock)? {
+                    numbers.corrupted_locks += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Numbers {
+    fn count(&mut self, cleaned: &Cleaned) {
+        self.expired_locks += cleaned.expired_locks.len() as u64;
+        self.corrupted_locks += cleaned.corrupted_locks.len() as u64;
+        self.orphan_editzones += u64::from(cleaned.orphan_copies > 0);
+    }
+}
+
+/// Somebody who may clean up only for themselves.
+#[derive(Debug, thiserror::Error)]
+#[error("parameter `all`: only administrators clean up for everybody")]
+pub struct NotAdministrator;
+
+impl Teach for NotAdministrator {
+    fn code(&self) -> Code {
+        Code::AccessDenied
+    }
+
+    fn hint(&self) -> String {
+        "call shed_maintenance() for your own zones and groups".to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::from_iter([("parameter".to_owned(), "all".into())])
+    }
+}

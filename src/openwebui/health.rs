@@ -1,0 +1,61 @@
+//! Whether Open WebUI can be asked: for `fileshed doctor`. The server itself is ready without it.
+
+use fileshed_core::{Check, CheckState};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::client::{CallError, Client};
+use crate::config::Config;
+
+#[derive(Deserialize)]
+struct Version {
+    version: String,
+}
+
+/// Asks once; nothing where no Open WebUI is configured.
+#[must_use]
+pub fn check(config: &Config) -> Option<Check> {
+    let url = &config.openwebui_api_url;
+    if url.is_empty() {
+        return None;
+    }
+    let (state, text) = match ask(config, &Client::new(url.as_str())) {
+        Ok(text) => (CheckState::Ok, text),
+        Err(text) => (CheckState::Warning, text),
+    };
+    Some(Check {
+        name: "openwebui".to_owned(),
+        state,
+        text,
+    })
+}
+
+fn ask(config: &Config, client: &Client) -> Result<String, String> {
+    let url = &config.openwebui_api_url;
+    let version = client.get("", "/api/version").map_err(|error| {
+        if error.passes() {
+            format!("does not answer at {url}: its groups, attachments and links are away, all else works")
+        } else {
+            format!("what answers at {url} is not Open WebUI: openwebui_api_url is wrong")
+        }
+    })?;
+    let Version { version } = version;
+    let version: String = version.chars().filter(|c| !c.is_control()).collect();
+    let Some(key) = &config.openwebui_admin_key else {
+        return Ok(format!(
+            "version {version} answers; no openwebui_admin_key is set"
+        ));
+    };
+    // Only administrators get this list.
+    match client.get::<IgnoredAny>(key.reveal(), "/api/v1/users/?page=1") {
+        Ok(_) => Ok(format!(
+            "version {version} answers, and takes openwebui_admin_key"
+        )),
+        Err(CallError::Status(401 | 403)) => Err(format!(
+            "version {version} answers, but does not take openwebui_admin_key for an administrator's"
+        )),
+        Err(error) => Err(format!(
+            "version {version} answers, but not about users: {error}"
+        )),
+    }
+}

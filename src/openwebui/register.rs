@@ -1,0 +1,177 @@
+//! Registers this server in Open WebUI: what an administrator would do by hand in its settings.
+//!
+//! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
+//! our own connection in it made what it should be ([`ToolServer`]), and the list written back, with
+//! everybody else's connections as they were; nothing is written where nothing changed. Before that
+//! Open WebUI itself has to reach this server. A kind of connection is its list ([`Kind`]) and what
+//! ours is in it: another kind stands beside [`tool_server`].
+
+use std::time::Duration;
+
+use fileshed_core::settings::{GroupSource, PublicUrl};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::client::{CallError, Client};
+use crate::config::{Config, Secret};
+use crate::openapi::Toolset;
+
+mod auth;
+mod change;
+mod error;
+mod grant;
+mod list;
+#[cfg(test)]
+mod tests;
+mod tool_server;
+
+pub use auth::Auth;
+pub use error::RegisterError;
+pub use grant::Grantee;
+
+use change::Change;
+use list::Kind;
+use tool_server::ToolServer;
+
+/// Open WebUI gives every one of its servers ten seconds, ours and others.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// What the administrator said. What was not said follows from the configuration, or stays as an
+/// existing connection has it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where Open WebUI is.
+    pub url: Option<PublicUrl>,
+    /// The credential of one of its administrators.
+    pub admin_token: Option<Secret>,
+    /// Where Open WebUI reaches this server.
+    pub server_url: Option<PublicUrl>,
+    /// With what it calls.
+    pub auth: Option<Auth>,
+    /// The name of the connection for programs.
+    pub id: String,
+    /// The name of the connection for people.
+    pub name: Option<String>,
+    /// Which operations are offered.
+    pub toolset: Option<Toolset>,
+    /// Who may use it.
+    pub grants: Vec<Grantee>,
+    /// Whether Open WebUI has to reach this server first.
+    pub verify: bool,
+    /// Whether nothing is changed.
+    pub dry_run: bool,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    version: String,
+}
+
+/// Registers; the lines say what was done.
+pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, RegisterError> {
+    let url = options.url.as_ref().unwrap_or(&config.openwebui_api_url);
+    if url.is_empty() {
+        return Err(RegisterError::NoUrl);
+    }
+    let token = options.admin_token.as_ref();
+    let token = token.or(config.openwebui_admin_key.as_ref());
+    let token = token.ok_or(RegisterError::NoToken)?.reveal();
+    let client = Client::new(url.as_str()).within(PATIENCE);
+
+    let mut lines = vec![where_it_is(&client, url)?];
+    let kind = &Kind::TOOL_SERVER;
+    let list = kind.read(&client, token)?;
+    let grants = grant::resolve(&client, token, &options.grants)?;
+    let ours = ToolServer::new(config, options, grants)?;
+    if options.verify {
+        let existing = ours.find(&list).map(|place| &list[place]);
+        lines.push(ours.verify(&client, token, &ours.connection(existing))?);
+    }
+    // Others may have worked on the list while Open WebUI was looking for this server.
+    let mut list = kind.read(&client, token)?;
+    let found = ours.find(&list);
+    let existing = found.map(|place| &list[place]);
+    let wanted = ours.connection(existing);
+    let change = Change::between(existing, &wanted);
+    lines.extend(change.lines(&options.id, options.dry_run));
+    if !options.dry_run && !change.is_empty() {
+        match found {
+            Some(place) => list[place] = wanted.clone(),
+            None => list.push(wanted.clone()),
+        }
+        let stored = kind.write(&client, token, &list)?;
+        if ours.find(&stored).is_none() {
+            return Err(RegisterError::NotStored);
+        }
+    }
+    let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
+    lines.push(format!("who may use it: {users}"));
+    for name in ours.rivals(&list) {
+        lines.push(format!(
+            "remember: the connection `{name}` leads here too, so that users find every tool twice"
+        ));
+    }
+    lines.extend(remember(config, ours.auth));
+    Ok(lines)
+}
+
+fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
+    match client.get("", "/api/version") {
+        Ok(Version { version }) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
+        Err(error) if error.passes() => Err(error.into()),
+        // What follows says what this is.
+        Err(_) => Ok(format!("Open WebUI at {url}")),
+    }
+}
+
+/// What this command cannot do.
+fn remember(config: &Config, auth: Auth) -> Vec<String> {
+    let mut lines = Vec::new();
+    let knows_sessions = !config.openwebui_api_url.is_empty() || config.webui_secret_key.is_some();
+    if auth == Auth::Session && !knows_sessions {
+        lines.push(
+            "remember: the server accepts sessions only with `openwebui_api_url` or `webui_secret_key`"
+                .to_owned(),
+        );
+    }
+    if auth == Auth::Bearer && config.forward_jwt_secret.is_some() {
+        lines.push(
+            "remember: Open WebUI needs ENABLE_FORWARD_USER_INFO_HEADERS=True, and in \
+             FORWARD_USER_INFO_HEADER_JWT_SECRET what `forward_jwt_secret` is here"
+                .to_owned(),
+        );
+    }
+    if auth == Auth::Session && config.core.groups == GroupSource::Headers {
+        lines.push(
+            "remember: with sessions the groups that headers name are not believed; \
+             set `groups` to openwebui"
+                .to_owned(),
+        );
+    }
+    lines.push(
+        "next: set Function Calling to Native for each model that uses it, unless that is the \
+         default of this Open WebUI"
+            .to_owned(),
+    );
+    lines
+}
+
+/// A text field of a JSON object.
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+/// A text of Open WebUI, for a terminal.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Why a question has no answer.
+fn asked(error: CallError) -> RegisterError {
+    match error {
+        CallError::Status(401 | 403) => RegisterError::Denied,
+        CallError::Status(status @ 300..=399) => RegisterError::Redirected(status),
+        CallError::Status(404 | 405) | CallError::Unreadable(_) => RegisterError::Stranger,
+        error => RegisterError::Call(error),
+    }
+}

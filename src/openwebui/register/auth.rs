@@ -1,0 +1,106 @@
+//! How Open WebUI says who calls, and in which chat.
+
+use axum::http::HeaderName;
+use fileshed_core::settings::GroupSource;
+use serde_json::{Map, Value, json};
+
+use crate::config::Config;
+
+/// With what Open WebUI calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// The credential of the user in whose name it calls.
+    Session,
+    /// A service key.
+    Bearer,
+}
+
+impl Auth {
+    /// The names on the command line and in Open WebUI.
+    pub const NAMES: [&str; 2] = ["session", "bearer"];
+
+    /// Reads a name.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        match name {
+            "session" => Some(Self::Session),
+            "bearer" => Some(Self::Bearer),
+            _ => None,
+        }
+    }
+
+    /// What fits the configuration.
+    pub(super) fn of(config: &Config) -> Self {
+        if config.api_keys.is_empty() {
+            Self::Session
+        } else {
+            Self::Bearer
+        }
+    }
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Bearer => "bearer",
+        }
+    }
+}
+
+/// A header of the connection: Open WebUI fills its template for every call, whatever its own
+/// environment says.
+#[derive(Debug)]
+pub(super) struct Header {
+    name: String,
+    template: &'static str,
+    wanted: bool,
+}
+
+impl Header {
+    /// Every header that this server may ask for, wanted or not.
+    pub(super) fn all(config: &Config, auth: Auth) -> Vec<Self> {
+        let bearer = auth == Auth::Bearer;
+        // Signed users come in a header of their own, and nothing unsigned is believed then.
+        let plain = bearer && config.forward_jwt_secret.is_none();
+        let groups = bearer && config.core.groups == GroupSource::Headers;
+        [
+            (&config.header_chat_id, "{{CHAT_ID}}", true),
+            (&config.header_message_id, "{{MESSAGE_ID}}", true),
+            (&config.header_user_id, "{{USER_ID}}", plain),
+            (&config.header_user_name, "{{USER_NAME}}", plain),
+            (&config.header_user_email, "{{USER_EMAIL}}", plain),
+            (&config.header_user_role, "{{USER_ROLE}}", plain),
+            (&config.header_group_ids, "{{USER_GROUP_IDS}}", groups),
+            (&config.header_group_names, "{{USER_GROUPS}}", groups),
+        ]
+        .map(|(name, template, wanted)| Self {
+            name: shown(name),
+            template,
+            wanted,
+        })
+        .into()
+    }
+
+    /// Makes it what it should be among `headers`.
+    pub(super) fn settle(&self, headers: &mut Map<String, Value>) {
+        let same = |name: &&String| name.eq_ignore_ascii_case(&self.name);
+        let name = headers.keys().find(same).cloned();
+        match name {
+            Some(name) if self.wanted => headers.insert(name, json!(self.template)),
+            None if self.wanted => headers.insert(self.name.clone(), json!(self.template)),
+            // From another mode; what somebody else wrote there stays.
+            Some(name) if headers[&name] == self.template => headers.shift_remove(&name),
+            _ => None,
+        };
+    }
+}
+
+/// A header name as people write it.
+fn shown(name: &HeaderName) -> String {
+    let word = |word: &str| match (word, word.split_at_checked(1)) {
+        ("openwebui", _) => "OpenWebUI".to_owned(),
+        (_, Some((first, rest))) => first.to_ascii_uppercase() + rest,
+        (_, None) => String::new(),
+    };
+    let words: Vec<String> = name.as_str().split('-').map(word).collect();
+    words.join("-")
+}

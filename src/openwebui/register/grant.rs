@@ -1,0 +1,219 @@
+//! Who may use a connection.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::super::client::segment;
+use super::{CallError, Client, RegisterError, asked, printable, text};
+
+/// Grants that are shown by name.
+const NAMED_MAX: usize = 20;
+
+/// Who may use it, as an administrator says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Grantee {
+    /// Every user.
+    Everyone,
+    /// Administrators only.
+    Nobody,
+    /// A group, by id or name.
+    Group(String),
+    /// A user, by id or mail address.
+    User(String),
+}
+
+impl FromStr for Grantee {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.split_once(':')) {
+            ("everyone", _) => Ok(Self::Everyone),
+            ("nobody", _) => Ok(Self::Nobody),
+            (_, Some(("group", name))) if !name.is_empty() => Ok(Self::Group(name.to_owned())),
+            (_, Some(("user", name))) if !name.is_empty() => Ok(Self::User(name.to_owned())),
+            _ => Err(
+                "must be everyone, nobody, group:<id or name>, or user:<id or mail address>"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// Who may use it, as Open WebUI says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    kind: &'static str,
+    id: String,
+}
+
+impl Grant {
+    pub(super) fn everyone() -> Self {
+        Self::to("user", "*")
+    }
+
+    pub(super) fn to(kind: &'static str, id: &str) -> Self {
+        let id = id.to_owned();
+        Self { kind, id }
+    }
+}
+
+#[derive(Deserialize)]
+struct Group {
+    id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct User {
+    id: String,
+    email: String,
+}
+
+#[derive(Deserialize)]
+struct Users {
+    users: Vec<User>,
+}
+
+/// The grants to `grantees`; nothing where none were said.
+pub(super) fn resolve(
+    client: &Client,
+    token: &str,
+    grantees: &[Grantee],
+) -> Result<Option<Vec<Grant>>, RegisterError> {
+    if grantees.is_empty() {
+        return Ok(None);
+    }
+    let mut grants: Vec<Grant> = Vec::new();
+    for grantee in grantees {
+        let grant = match grantee {
+            Grantee::Everyone => Grant::everyone(),
+            Grantee::Nobody => continue,
+            Grantee::Group(name) => Grant::to("group", &group(client, token, name)?),
+            Grantee::User(name) => Grant::to("user", &user(client, token, name)?),
+        };
+        if !grants.contains(&grant) {
+            grants.push(grant);
+        }
+    }
+    Ok(Some(grants))
+}
+
+/// The grants as Open WebUI keeps them.
+pub(super) fn list(grants: &[Grant]) -> Value {
+    grants
+        .iter()
+        .map(|Grant { kind, id }| {
+            json!({"principal_type": kind, "principal_id": id, "permission": "read"})
+        })
+        .collect()
+}
+
+/// Whether what Open WebUI keeps is these grants, in whatever order.
+pub(super) fn is_same(kept: &Value, grants: &[Grant]) -> bool {
+    let wanted = list(grants);
+    let all = |grants: &Value| -> Option<BTreeSet<[String; 3]>> {
+        let fields = ["principal_type", "principal_id", "permission"];
+        let fields = |grant: &Value| fields.map(|field| text(grant, field).to_owned());
+        Some(grants.as_array()?.iter().map(fields).collect())
+    };
+    all(kept) == all(&wanted)
+}
+
+/// What Open WebUI keeps, for people. Whose name cannot be had shows by the id.
+pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
+    let grants = kept.as_array().map_or(&[][..], Vec::as_slice);
+    let groups = OnceCell::new();
+    let group = |id: &str| {
+        let groups = groups.get_or_init(|| self::groups(client, token).unwrap_or_default());
+        let found = groups.iter().find(|group| group.id == id);
+        found.map(|group| group.name.clone())
+    };
+    let user = |id: &str| Some(by_id(client, token, id).ok()??.email);
+    let name = |(place, grant): (usize, &Value)| {
+        let (kind, id) = (text(grant, "principal_type"), text(grant, "principal_id"));
+        let name = match kind {
+            "user" if id == "*" => return "everyone".to_owned(),
+            _ if place >= NAMED_MAX => None,
+            "user" => user(id),
+            _ => group(id),
+        };
+        let name = name.unwrap_or_else(|| id.to_owned());
+        format!("{} {}", printable(kind), printable(&name))
+    };
+    let names: Vec<String> = grants.iter().enumerate().map(name).collect();
+    match names.as_slice() {
+        [] => "administrators only".to_owned(),
+        names => names.join(", "),
+    }
+}
+
+fn groups(client: &Client, token: &str) -> Result<Vec<Group>, RegisterError> {
+    client.get(token, "/api/v1/groups/").map_err(asked)
+}
+
+fn group(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterError> {
+    let groups = groups(client, token)?;
+    if groups.iter().any(|group| group.id == wanted) {
+        return Ok(wanted.to_owned());
+    }
+    let named = groups.iter().filter(|group| group.name.trim() == wanted);
+    let ids: Vec<&str> = named.map(|group| group.id.as_str()).collect();
+    let all = groups.iter().map(|group| printable(&group.name));
+    one("group", wanted, &ids, || match groups.len() {
+        0 => ": it has no groups".to_owned(),
+        _ => format!(", only {}", all.collect::<Vec<_>>().join(", ")),
+    })
+}
+
+fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterError> {
+    if let Some(user) = by_id(client, token, wanted)? {
+        return Ok(user.id);
+    }
+    let query = utf8_percent_encode(wanted, NON_ALPHANUMERIC);
+    let found = client.get(token, &format!("/api/v1/users/search?query={query}"));
+    let found: Users = found.map_err(asked)?;
+    let same = |user: &&User| user.email.eq_ignore_ascii_case(wanted);
+    let same = found.users.iter().filter(same);
+    let ids: Vec<&str> = same.map(|user| user.id.as_str()).collect();
+    one("user", wanted, &ids, || {
+        " by that id or mail address".to_owned()
+    })
+}
+
+fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<User>, RegisterError> {
+    let Some(segment) = segment(id) else {
+        return Ok(None);
+    };
+    match client.get::<User>(token, &format!("/api/v1/users/{segment}")) {
+        Ok(user) => Ok(Some(user).filter(|user| user.id == id)),
+        // What is no user there may be the address of something else, or of a page.
+        Err(error) if error.is_absence() || matches!(error, CallError::Unreadable(_)) => Ok(None),
+        Err(error) => Err(asked(error)),
+    }
+}
+
+fn one(
+    kind: &'static str,
+    name: &str,
+    ids: &[&str],
+    known: impl FnOnce() -> String,
+) -> Result<String, RegisterError> {
+    match ids {
+        [id] => Ok((*id).to_owned()),
+        [] => Err(RegisterError::NoSuch {
+            kind,
+            name: name.to_owned(),
+            known: known(),
+        }),
+        ids => Err(RegisterError::Several {
+            kind,
+            name: name.to_owned(),
+            ids: ids.join(", "),
+        }),
+    }
+}

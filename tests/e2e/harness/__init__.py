@@ -1,0 +1,1 @@
+"""A real Open WebUI with a scripted model, and fileshed beside it."""

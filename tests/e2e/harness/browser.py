@@ -1,0 +1,149 @@
+"""Chromium, as a person uses it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+from pathlib import Path
+
+from harness import check
+from harness.webui import PASSWORD, Account, OpenWebUI
+
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+# What the page shows and a person could click, with this text in it. The innermost comes last.
+_VISIBLE = """
+return [...document.querySelectorAll(arguments[0])].filter((element) =>
+    element.checkVisibility() && element.innerText.includes(arguments[1]));
+"""
+
+# The page's own request, with what the browser knows of the session.
+_FETCH = """
+const done = arguments[arguments.length - 1];
+fetch(arguments[0]).then(async (answer) => done([answer.status, await answer.text()]), (error) => done([0, String(error)]));
+"""
+
+
+def missing() -> str:
+    """What is not there of all that this needs."""
+    needs = {
+        "chromium": any(shutil.which(name) for name in _CHROMIUM),
+        "chromium-driver": shutil.which("chromedriver"),
+        "python3-selenium": importlib.util.find_spec("selenium"),
+    }
+    return ", ".join(package for package, there in needs.items() if not there)
+
+
+class Browser:
+    """One window. `with Browser(...) as browser:` closes it."""
+
+    def __init__(self, downloads: Path):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service
+
+        self.downloads = downloads
+        options = webdriver.ChromeOptions()
+        for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+            options.add_argument(flag)
+        options.add_argument("--lang=en-US")
+        own_session = {"start_new_session": True}
+        self._service = Service(shutil.which("chromedriver"), popen_kw=own_session)
+        self._driver = webdriver.Chrome(service=self._service, options=options)
+        self._driver.set_page_load_timeout(check.PATIENCE)
+        self.resize(1200, 800)
+        allowed = {"behavior": "allow", "downloadPath": str(downloads)}
+        self._driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        process = self._service.process.pid
+        try:
+            self._driver.quit()
+        finally:
+            try:
+                os.killpg(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def resize(self, width: int, height: int) -> None:
+        """The size of the page, not of the window around it."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def open(self, address: str) -> None:
+        self._driver.get(address)
+
+    def see(self, selector: str, text: str = ""):
+        """The element, as soon as it shows."""
+        found = check.until(
+            f"the page shows {selector} {text}",
+            lambda: self._driver.execute_script(_VISIBLE, selector, text),
+        )
+        return found[-1]
+
+    def click(self, selector: str, text: str = "") -> None:
+        from selenium.common.exceptions import WebDriverException
+
+        def works() -> bool:
+            try:
+                self.see(selector, text).click()
+                return True
+            except WebDriverException:
+                # The page moves.
+                return False
+
+        check.until(f"{selector} {text} can be clicked", works)
+
+    def write(self, selector: str, text: str) -> None:
+        self.click(selector)
+        self.see(selector).send_keys(text)
+
+    def press(self, selector: str, key: str) -> None:
+        from selenium.webdriver.common.keys import Keys
+
+        self.see(selector).send_keys(getattr(Keys, key))
+
+    def gone(self, selector: str) -> None:
+        """Waits until nothing of this shows."""
+        look = lambda: not self._driver.execute_script(_VISIBLE, selector, "")
+        check.until(f"the page no longer shows {selector}", look)
+
+    def fetch(self, address: str) -> tuple[int, str]:
+        """Status and text of what this session gets."""
+        status, text = self._driver.execute_async_script(_FETCH, address)
+        return status, text
+
+    def picture(self, file: Path) -> None:
+        self._driver.save_screenshot(str(file))
+
+    def downloaded(self, name: str) -> bytes:
+        """The file, as soon as it is there."""
+        file = self.downloads / name
+        check.until(f"{name} is downloaded", file.is_file)
+        return file.read_bytes()
+
+
+def log_in(browser: Browser, webui: OpenWebUI, who: Account) -> None:
+    """Through the form."""
+    browser.open(f"{webui.url}/auth")
+    browser.write("input[type=email]", who.email)
+    browser.write("input[type=password]", PASSWORD)
+    browser.click("button[type=submit]")
+    browser.see("#chat-input")
+
+
+def choose_tool(browser: Browser, name: str) -> None:
+    """In the menu beside the message."""
+    browser.click("#integration-menu-button")
+    browser.click("button", "Tools")
+    browser.click("button", name)
+    browser.press("body", "ESCAPE")
+
+
+def send(browser: Browser, message: str) -> None:
+    browser.write("#chat-input", message)
+    browser.press("#chat-input", "ENTER")

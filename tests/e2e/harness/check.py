@@ -1,0 +1,37 @@
+"""What a scenario says about what it sees. The first thing that does not hold ends the scenario."""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, TypeVar
+
+Seen = TypeVar("Seen")
+
+#: Longest that anything may take that answers at once on an idle machine.
+PATIENCE = 60.0
+
+
+class Failed(Exception):
+    """Something did not hold."""
+
+
+def that(what: str, holds: object, seen: object = "") -> None:
+    if not holds:
+        raise Failed(f"{what}\n  seen: {str(seen)[:3000]}")
+
+
+def equal(what: str, seen: object, expected: object) -> None:
+    if seen != expected:
+        raise Failed(f"{what}\n  seen:     {str(seen)[:2000]}\n  expected: {str(expected)[:2000]}")
+
+
+def until(what: str, look: Callable[[], Seen], seconds: float = PATIENCE) -> Seen:
+    """Looks again and again until there is something to see, and gives it back."""
+    end = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if seen:
+            return seen
+        if time.monotonic() > end:
+            raise Failed(f"after {seconds:.0f} s still not: {what}")
+        time.sleep(0.05)

@@ -1,0 +1,100 @@
+"""Open WebUI from the package index, in a virtual environment that is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.versions import Version
+
+_RIGHT_PYTHON = "import sys, ensurepip; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12)))"
+
+# Prints what the installed package asks for, without its optional parts.
+_ASKED_FOR = """
+import importlib.metadata
+for line in importlib.metadata.requires("open-webui"):
+    if ";" not in line:
+        print(line)
+"""
+
+_FIND_FILE = """
+import importlib.metadata, sys
+print(*[file.locate() for file in importlib.metadata.files("open-webui") if file.name == sys.argv[1]][:1])
+"""
+
+_NO_INDEX = re.compile(
+    "No matching distribution|Could not find a version|Connection|ConnectTimeout|ReadTimeout"
+    "|Temporary failure in name resolution|ProxyError|No module named pip"
+)
+
+
+class Missing(Exception):
+    """What this machine does not have, so that the version cannot be tested here."""
+
+
+def environment(version: Version, directory: Path) -> Path:
+    """The Python of a virtual environment that has this version; makes it if it is not there."""
+    place = directory / f"open-webui-{version.number}"
+    python = place / "bin" / "python"
+    stamp = place / "complete"
+    needs = (version.number, version.requirements_file, version.names, version.additions)
+    wanted = hashlib.sha256(repr(needs).encode()).hexdigest()
+    if stamp.is_file() and stamp.read_text() == wanted and _works(python):
+        return python
+    shutil.rmtree(place, ignore_errors=True)
+    base = _base_python()
+    print(f"installing Open WebUI {version.number} into {place}", flush=True)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    _run([base, "-m", "venv", str(place)])
+    _install(python, "--no-deps", f"open-webui=={version.number}")
+    _install(python, *_requirements(version, python))
+    stamp.write_text(wanted)
+    return python
+
+
+def _works(python: Path) -> bool:
+    """Whether the Python that the environment was made with is still there."""
+    try:
+        return subprocess.run([python, "-c", ""], check=False).returncode == 0
+    except OSError:
+        return False
+
+
+def _base_python() -> str:
+    for name in (sys.executable, "python3.12", "python3.11"):
+        path = shutil.which(name)
+        if path and subprocess.run([path, "-c", _RIGHT_PYTHON], stderr=subprocess.DEVNULL).returncode == 0:
+            return path
+    raise Missing("there is no Python 3.11 or 3.12 with venv")
+
+
+def _requirements(version: Version, python: Path) -> list[str]:
+    if version.requirements_file:
+        return ["-r", _run([python, "-c", _FIND_FILE, version.requirements_file]).strip()]
+    asked_for = _run([python, "-c", _ASKED_FOR]).splitlines()
+    by_name = {re.split(r"[^A-Za-z0-9_.-]", line)[0].lower(): line for line in asked_for}
+    return [by_name[name] for name in version.names] + list(version.additions)
+
+
+def _install(python: Path, *arguments: str) -> None:
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    try:
+        _run([*pip, *arguments])
+    except RuntimeError as failure:
+        if _NO_INDEX.search(str(failure)):
+            reason = str(failure).strip().splitlines()[-1]
+            raise Missing(f"pip cannot install it: {reason}") from failure
+        raise
+
+
+def _run(command: list) -> str:
+    """What the program printed."""
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        shown = " ".join(map(str, command[:6]))
+        raise RuntimeError(f"{shown} failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+    return done.stdout

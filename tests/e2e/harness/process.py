@@ -1,0 +1,58 @@
+"""A program that is started for the test, and ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+
+# The only variables that started programs have from outside.
+_INHERITED = ("PATH", "LANG", "TZ")
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind((LOOPBACK, 0))
+        return listener.getsockname()[1]
+
+
+class Process:
+    """Runs in a session of its own, so that everything it starts can be ended with it."""
+
+    def __init__(self, name: str, command: list, environment: dict[str, str], directory: Path):
+        self.name = name
+        self.log = directory / f"{name}.log"
+        inherited = {key: os.environ[key] for key in _INHERITED if key in os.environ}
+        with self.log.open("ab") as log:
+            self._child = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=directory,
+                env={**inherited, **environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def runs(self) -> bool:
+        return self._child.poll() is None
+
+    def stop(self) -> None:
+        for end, patience in ((signal.SIGTERM, 15), (signal.SIGKILL, 15)):
+            try:
+                os.killpg(self._child.pid, end)
+            except ProcessLookupError:
+                pass
+            try:
+                self._child.wait(patience)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def last_lines(self, count: int = 20) -> str:
+        lines = self.log.read_text(errors="replace").splitlines()[-count:]
+        return "\n".join([f"-- last lines of {self.name}", *lines])

@@ -1,0 +1,88 @@
+"""Everything that a scenario may use."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import secrets
+from pathlib import Path
+from typing import Iterator
+
+from harness import chat, check, signature
+from harness.fileshed import Fileshed
+from harness.model import Model, Turn
+from harness.versions import Version
+from harness.webui import Account, OpenWebUI
+
+
+class World:
+    """One Open WebUI and its model; servers of fileshed come and go."""
+
+    def __init__(self, version: Version, python: Path, program: Path, directory: Path):
+        self.version = version
+        self.directory = directory
+        self.jwt_secret = secrets.token_hex(32)
+        self.model = Model()
+        self.webui = OpenWebUI(version, python, directory, self.model.url)
+        self.signed = False
+        #: Where the picture of the page goes, if one is wanted.
+        self.screenshot: Path | None = None
+        self._program = program
+        self._numbers = itertools.count(1)
+        self._logs: list[Fileshed] = []
+
+    def start(self, signed: bool = False) -> None:
+        """Starts Open WebUI. `signed`: it names its users in a signed token, not in plain headers."""
+        self.signed = signed
+        self.webui.start(self.jwt_secret if signed else "")
+
+    def restart(self) -> None:
+        self.webui.stop()
+        self.start(self.signed)
+
+    def stop(self) -> None:
+        self.webui.stop()
+        self.model.stop()
+
+    @contextlib.contextmanager
+    def fileshed(self, **settings: str) -> Iterator[Fileshed]:
+        """A fresh server. `groups="headers"` is the setting FILESHED_GROUPS."""
+        directory = self.directory / f"fileshed-{next(self._numbers)}"
+        directory.mkdir()
+        if self.signed:
+            settings.setdefault("forward_jwt_secret", self.jwt_secret)
+        named = {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
+        with Fileshed(self._program, directory, named) as server:
+            self._logs.append(server)
+            yield server
+
+    @contextlib.contextmanager
+    def connected(self, auth: str = "bearer", **settings: str) -> Iterator[Fileshed]:
+        """A fresh server that all users of Open WebUI have as a tool."""
+        if auth == "session":
+            # No service key at all.
+            settings["api_keys"] = ""
+        with self.fileshed(**settings) as server:
+            self.webui.connect()
+            done = server.register(self.webui.url, self.webui.admin.token, "--auth", auth)
+            check.that("fileshed registers itself", done.returncode == 0, done.stderr)
+            yield server
+
+    def ask(self, who: Account, turns: list[Turn], **named) -> chat.Answer:
+        return chat.ask(self.webui, self.model, who, turns, **named)
+
+    def call(self, who: Account, tool: str, **arguments) -> chat.Result:
+        """One call in a chat of its own."""
+        return self.ask(who, [[(tool, arguments)]]).last
+
+    def named(self, who: Account, chat: str = "by-hand") -> dict[str, str]:
+        """The headers in which Open WebUI would name this user, for calls past it."""
+        user = {"X-OpenWebUI-User-Id": who.id}
+        if self.signed:
+            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.jwt_secret)}
+        return {**user, "X-OpenWebUI-Chat-Id": chat}
+
+    def last_lines(self) -> str:
+        """The ends of the logs, for a failure."""
+        processes = [self.webui.process, *(server.process for server in self._logs[-1:])]
+        return "\n".join(process.last_lines() for process in processes if process)

@@ -1,0 +1,106 @@
+"""Proves that fileshed works in a real Open WebUI.
+
+openwebui.sh [VERSION …] [--only SCENARIO] [--keep] [--screenshot FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import Callable
+
+import scenarios
+from harness import check, fileshed, install, versions, webui
+from harness.world import World
+from scenarios import page
+
+
+def main() -> int:
+    arguments = _arguments()
+    # A SystemExit unwinds, so everything that was started is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    program = fileshed.binary()
+    chosen = [versions.find(number) for number in arguments.versions] or versions.VERSIONS
+    failed = 0
+    for version in chosen:
+        try:
+            python = install.environment(version, fileshed.target() / "e2e")
+        except install.Missing as missing:
+            print(f"SKIP: Open WebUI {version.number}: {missing}", flush=True)
+            continue
+        with tempfile.TemporaryDirectory(prefix="fileshed-e2e-") as directory:
+            world = World(version, python, program, Path(directory))
+            world.screenshot = arguments.screenshot
+            try:
+                failed += _keep(world) if arguments.keep else _run(world, arguments.only)
+            finally:
+                world.stop()
+    if failed:
+        print(f"{failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
+    names = ", ".join(scenarios.name(scenario) for scenario in dict.fromkeys(scenarios.SIGNED + scenarios.PLAIN))
+    parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
+    parser.add_argument("--only", metavar="SCENARIO", help=f"one of {names}")
+    parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
+    parser.add_argument("--screenshot", metavar="FILE", type=Path, help="keep a picture of the page (PNG)")
+    return parser.parse_args()
+
+
+def _run(world: World, only: str | None) -> int:
+    """How many scenarios failed."""
+    failed = 0
+    for signed, listed in ((True, scenarios.SIGNED), (False, scenarios.PLAIN)):
+        chosen = [scenario for scenario in listed if only in (None, scenarios.name(scenario))]
+        if not chosen:
+            continue
+        world.webui.stop()
+        if not _holds(world, "start", lambda world: world.start(signed)):
+            return failed + 1
+        failed += sum(not _holds(world, scenarios.name(scenario), scenario.run) for scenario in chosen)
+    return failed
+
+
+def _keep(world: World) -> int:
+    """Stays until told to stop, for people who want to look."""
+    world.start()
+    page.tell(world)
+    with world.connected() as server:
+        print(f"Open WebUI {world.version.number}: {world.webui.url}")
+        print(f"fileshed: {server.url}, service key {server.key}")
+        for account in world.webui.accounts.values():
+            print(f"{account.name}: {account.email}, password: {webui.PASSWORD}")
+        print(f"The model knows one question: {page.QUESTION}")
+        print("Ctrl-C ends everything.", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.pause()
+    return 0
+
+
+def _holds(world: World, name: str, run: Callable[[World], None]) -> bool:
+    title = f"Open WebUI {world.version.number}: {name}"
+    begun = time.monotonic()
+    try:
+        run(world)
+    except Exception as failure:
+        print(f"FAILED {title}", flush=True)
+        if isinstance(failure, check.Failed):
+            print(failure)
+        traceback.print_exc(file=sys.stdout)
+        print(world.last_lines(), flush=True)
+        return False
+    print(f"ok     {title} ({time.monotonic() - begun:.1f} s)", flush=True)
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""Groups of Open WebUI share a zone here, however fileshed comes to know of them."""
+
+from __future__ import annotations
+
+from harness import check
+from harness.world import World
+
+HEADERS = {
+    "X-OpenWebUI-User-Group-Ids": "{{USER_GROUP_IDS}}",
+    "X-OpenWebUI-User-Groups": "{{USER_GROUPS}}",
+}
+
+#: Seconds for which an answer about groups counts. More than asking again takes, and soon over.
+LIFETIME = 2
+
+
+def run(world: World) -> None:
+    _by_headers(world)
+    key = world.webui.admin.key
+    by_rest = {"groups": "openwebui", "openwebui_groups_ttl": str(LIFETIME), "openwebui_api_url": world.webui.url}
+    with world.connected(**by_rest, openwebui_admin_key=key):
+        _team(world, "Asked by key")
+
+
+def _by_headers(world: World) -> None:
+    with world.fileshed(groups="headers") as fileshed:
+        world.webui.connect(fileshed.connection(headers=HEADERS))
+        if not world.version.fills_groups:
+            # Otherwise all users would meet in a group with the name of the placeholder.
+            refused = world.call(world.webui.ada, "shed_group_list").error
+            check.equal("a placeholder is no group", refused["code"], "INVALID_USER")
+            return
+        _team(world, "Named in headers")
+
+
+def _team(world: World, name: str) -> None:
+    """Two members share, the third user is not told of anything, and who leaves is out."""
+    ada, bob, admin = world.webui.ada, world.webui.bob, world.webui.admin
+    group = world.webui.group(name, ada, admin)
+    note = {"zone": "group", "group": name, "path": "log.md"}
+    read = {"zone": "group", "group": name, "cmd": "cat", "args": ["log.md"]}
+    world.call(ada, "shed_create_file", **note, content="Monday\n").data
+    world.call(admin, "shed_patch_text", **note, content="Tuesday\n").data
+    check.equal("members share", world.call(ada, "shed_exec", **read).data["stdout"], "Monday\nTuesday\n")
+    refused = world.call(bob, "shed_exec", **read).error
+    check.equal("others know of nothing", refused["code"], "GROUP_NOT_FOUND")
+    check.that("nor are they told", name not in refused["details"]["your_groups"], refused)
+    world.webui.change_group(group, "remove", ada)
+    check.until(
+        "who was removed is out",
+        lambda: "GROUP_NOT_FOUND" in world.call(ada, "shed_exec", **read).text,
+        LIFETIME + 5,
+    )
+    world.webui.change_group(group, "add", bob)
+    check.until(
+        "who was added is in",
+        lambda: "Tuesday" in world.call(bob, "shed_exec", **read).text,
+        LIFETIME + 5,
+    )

@@ -1,0 +1,354 @@
+//! `fileshed openwebui register`, against a list that a stand-in keeps.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::standin::{Answer, Asked, StandIn, nobody};
+use crate::support::{Finished, Server, Setup};
+
+const LIST: &str = "/api/v1/configs/tool_servers";
+const VERIFY: &str = "/api/v1/configs/tool_servers/verify";
+
+/// What Open WebUI keeps.
+type Kept = Arc<Mutex<Vec<Value>>>;
+
+/// Somebody else's connection, with what a naive reader would lose.
+fn other() -> Value {
+    json!({
+        "url": "http://other", "path": "", "type": "mcp", "auth_type": "none", "key": null,
+        "config": null, "info": null, "headers": "text", "zeta": [1, 2.50, -0.0], "alpha": {"b": 1, "a": null},
+    })
+}
+
+fn keeping(kept: &Kept) -> StandIn {
+    let kept = Arc::clone(kept);
+    StandIn::answering(move |asked: &Asked| {
+        let path = asked.path.as_str();
+        if path == "/api/version" {
+            return Answer::json(&json!({"version": "0.12.4"}));
+        }
+        if asked.bearer() != "sk-admin" {
+            return Answer::refused();
+        }
+        let mut kept = kept.lock().unwrap();
+        match (asked.method.as_str(), path) {
+            ("GET", LIST) => Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": *kept})),
+            ("POST", LIST) => {
+                let list = asked.json()["TOOL_SERVER_CONNECTIONS"].take();
+                kept.clone_from(list.as_array().unwrap());
+                Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": list}))
+            }
+            ("POST", VERIFY) => verify(&asked.json()),
+            ("GET", "/api/v1/groups/") => Answer::json(&json!([
+                {"id": "g1", "name": "Team"}, {"id": "g2", "name": "Twins"}, {"id": "g3", "name": "Twins"},
+            ])),
+            ("GET", "/api/v1/users/u1") => Answer::json(&user()),
+            // What an older one answers to a path that it does not know.
+            ("GET", "/api/v1/users/someone") => Answer::bytes("<html>"),
+            ("GET", path) if path.starts_with("/api/v1/users/search?query=ada%40") => {
+                Answer::json(&json!({"users": [user()], "total": 1}))
+            }
+            ("GET", path) if path.starts_with("/api/v1/users/search") => {
+                Answer::json(&json!({"users": [], "total": 0}))
+            }
+            _ => Answer::status(400, &json!({"detail": "Not Found"})),
+        }
+    })
+}
+
+fn user() -> Value {
+    json!({"id": "u1", "name": "Ada", "email": "Ada@example.org", "role": "user"})
+}
+
+/// What is found at an address.
+fn verify(connection: &Value) -> Answer {
+    let found = |title: &str| {
+        let paths = json!({"/shed_help": {}, "/shed_exec": {}});
+        Answer::json(&json!({"info": {"title": title, "version": "1.2.3"}, "paths": paths}))
+    };
+    match connection["url"].as_str().unwrap() {
+        "http://fileshed:8000" => found("fileshed"),
+        "http://elsewhere" => found("elsewhere"),
+        "http://text" => Answer::json(&json!("<html>")),
+        "http://off" => Answer::status(403, &json!({"detail": "Tool servers are disabled"})),
+        _ => Answer::status(
+            400,
+            &json!({"detail": "Failed to connect to the tool server"}),
+        ),
+    }
+}
+
+fn setup(webui: &StandIn) -> Setup {
+    Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
+        .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
+}
+
+fn register(setup: &Setup, more: &[&str]) -> Finished {
+    let begin = [
+        "openwebui",
+        "register",
+        "--server-url",
+        "http://fileshed:8000",
+    ];
+    let finished = setup.run(&[&begin, more].concat());
+    for said in [&finished.stdout, &finished.stderr] {
+        for secret in ["sk-admin", "service-key"] {
+            assert!(!said.contains(secret), "{said}");
+        }
+    }
+    finished
+}
+
+#[track_caller]
+fn done<'a>(finished: &'a Finished, line: &str) -> &'a str {
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert_eq!(finished.stderr, "");
+    assert!(
+        finished.stdout.lines().any(|said| said == line),
+        "{}",
+        finished.stdout
+    );
+    &finished.stdout
+}
+
+#[track_caller]
+fn failed(finished: &Finished, said: &str) {
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stderr.contains(said), "{}", finished.stderr);
+    assert_eq!(finished.stdout, "");
+}
+
+/// How often the list was written.
+fn written(webui: &StandIn) -> usize {
+    let asked = webui.asked();
+    let writes = asked
+        .iter()
+        .filter(|asked| asked.method == "POST" && asked.path == LIST);
+    writes.count()
+}
+
+#[test]
+fn it_is_added_once_and_renewed_where_something_changed() {
+    let kept = Kept::new(Mutex::new(vec![other()]));
+    let webui = keeping(&kept);
+    let setup = setup(&webui);
+
+    let would = register(&setup, &["--dry-run"]);
+    done(&would, "would add the connection `fileshed`:");
+    assert_eq!(written(&webui), 0);
+
+    let added = register(&setup, &[]);
+    let said = done(&added, "added the connection `fileshed`:");
+    assert!(said.contains("Open WebUI 0.12.4 at http://"), "{said}");
+    assert!(said.contains("fileshed 1.2.3, 2 operations"), "{said}");
+    done(&added, "who may use it: everyone");
+    {
+        let list = kept.lock().unwrap();
+        assert_eq!(list[0].to_string(), other().to_string());
+        assert_eq!(list[1]["key"], "service-key");
+        assert_eq!(list[1]["headers"]["X-OpenWebUI-User-Id"], "{{USER_ID}}");
+        assert_eq!(list.len(), 2);
+    }
+
+    let again = register(&setup, &[]);
+    done(
+        &again,
+        "nothing to do: the connection `fileshed` is as it should be",
+    );
+    assert_eq!(written(&webui), 1);
+
+    let core = register(&setup, &["--toolset", "core", "--dry-run"]);
+    done(&core, "would update the connection `fileshed`:");
+    let core = register(&setup, &["--toolset", "core"]);
+    done(&core, "  path: openapi.json?toolset=core");
+    assert_eq!(written(&webui), 2);
+    done(
+        &register(&setup, &[]),
+        "nothing to do: the connection `fileshed` is as it should be",
+    );
+    assert_eq!(kept.lock().unwrap()[0].to_string(), other().to_string());
+
+    // Another one beside it.
+    done(
+        &register(&setup, &["--id", "second"]),
+        "remember: the connection `fileshed` leads here too, so that users find every tool twice",
+    );
+    assert_eq!(kept.lock().unwrap().len(), 3);
+}
+
+#[test]
+fn grants_are_resolved_and_stay_unless_they_are_said() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let setup = setup(&webui);
+    let grants = || kept.lock().unwrap()[0]["config"]["access_grants"].clone();
+    let grant = |kind: &str, id: &str| json!({"principal_type": kind, "principal_id": id, "permission": "read"});
+
+    let words = [
+        "--grant",
+        "group:Team",
+        "--grant",
+        "user:ada@example.org",
+        "--grant",
+        "user:u1",
+    ];
+    let finished = register(&setup, &words);
+    done(
+        &finished,
+        "who may use it: group Team, user Ada@example.org",
+    );
+    assert_eq!(grants(), json!([grant("group", "g1"), grant("user", "u1")]));
+    let renewed = register(&setup, &["--name", "Shed"]);
+    done(&renewed, "who may use it: group Team, user Ada@example.org");
+    let nobody = register(&setup, &["--grant", "nobody"]);
+    done(&nobody, "who may use it: administrators only");
+    assert_eq!(grants(), json!([]));
+    let everyone = register(&setup, &["--grant", "everyone"]);
+    done(&everyone, "who may use it: everyone");
+    assert_eq!(grants(), json!([grant("user", "*")]));
+    done(
+        &register(&setup, &["--grant", "group:g3"]),
+        "who may use it: group Twins",
+    );
+
+    let before = written(&webui);
+    for (who, said) in [
+        ("group:None", "no group `None`, only Team, Twins, Twins"),
+        (
+            "group:Twins",
+            "several groups `Twins`: say which by its id, one of g2, g3",
+        ),
+        ("user:someone", "no user `someone`"),
+        ("user:..", "no user `..`"),
+    ] {
+        failed(&register(&setup, &["--grant", who]), said);
+    }
+    for words in [
+        &["--grant", "Team"][..],
+        &["--grant", "group:"],
+        &["--grant", "nobody", "--grant", "everyone"],
+        &["--auth", "none"],
+        &["--toolset", "small"],
+        &["--id", ""],
+        &["--url", "chat.example.org"],
+    ] {
+        assert_eq!(register(&setup, words).code, Some(2), "{words:?}");
+    }
+    assert_eq!(setup.run(&["openwebui"]).code, Some(2));
+    assert_eq!(written(&webui), before);
+}
+
+#[test]
+fn open_webui_has_to_reach_the_server() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let setup = setup(&webui);
+    let at = |url: &str, more: &[&str]| {
+        let begin = ["openwebui", "register", "--server-url", url];
+        setup.run(&[&begin, more].concat())
+    };
+    failed(
+        &at("http://gone", &[]),
+        "cannot read http://gone/openapi.json",
+    );
+    failed(&at("http://gone", &["--dry-run"]), "--server-url");
+    failed(
+        &at("http://elsewhere", &[]),
+        "at http://elsewhere/openapi.json is not fileshed",
+    );
+    failed(&at("http://text", &[]), "is not fileshed");
+    failed(&at("http://off", &[]), "ENABLE_TOOL_SERVERS");
+    assert_eq!(written(&webui), 0);
+    done(
+        &at("http://gone", &["--no-verify"]),
+        "added the connection `fileshed`:",
+    );
+    assert_eq!(kept.lock().unwrap()[0]["url"], "http://gone");
+}
+
+#[test]
+fn what_is_missing_or_wrong_is_said() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    failed(&register(&Server::with(), &[]), "`--url`");
+    let url = webui.url();
+    let setup = Server::with().env("FILESHED_OPENWEBUI_API_URL", &url);
+    failed(&register(&setup, &[]), "`openwebui_admin_key`");
+    failed(
+        &register(&setup, &["--admin-token", "sk-user"]),
+        "must be the session token",
+    );
+    let bearer = ["--admin-token", "sk-admin", "--auth", "bearer"];
+    failed(&register(&setup, &bearer), "`api_keys`");
+    // Nobody, a page, a redirect, an answer of something else.
+    let token = ["--admin-token", "sk-admin", "--url"];
+    failed(
+        &register(&setup, &[&token[..], &[&nobody()]].concat()),
+        "does not answer",
+    );
+    let page = StandIn::answering(|_: &Asked| Answer::bytes("<html>"));
+    let said = "is not Open WebUI";
+    failed(
+        &register(&setup, &[&token[..], &[&page.url()]].concat()),
+        said,
+    );
+    let empty = StandIn::answering(|_: &Asked| Answer::json(&json!({})));
+    failed(
+        &register(&setup, &[&token[..], &[&empty.url()]].concat()),
+        said,
+    );
+    let moved = StandIn::answering(|_: &Asked| Answer::status(308, &json!({})));
+    let said = "redirects (status 308)";
+    failed(
+        &register(&setup, &[&token[..], &[&moved.url()]].concat()),
+        said,
+    );
+    assert!(!setup.path("data").exists(), "nothing is made here");
+}
+
+#[test]
+fn a_connection_that_is_not_kept_is_a_failure() {
+    let webui = StandIn::answering(|asked: &Asked| match asked.path.as_str() {
+        VERIFY => verify(&asked.json()),
+        _ => Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": []})),
+    });
+    failed(
+        &register(&setup(&webui), &[]),
+        "did not keep the connection",
+    );
+}
+
+#[test]
+fn what_else_is_needed_is_said() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let signed = setup(&webui).env("FILESHED_FORWARD_JWT_SECRET", "signed-secret");
+    let finished = register(&signed, &["--dry-run"]);
+    assert!(
+        finished
+            .stdout
+            .contains("FORWARD_USER_INFO_HEADER_JWT_SECRET"),
+        "{finished:?}"
+    );
+    assert!(!finished.stdout.contains("signed-secret"));
+    let bare = Server::with();
+    let words = [
+        "--url",
+        &webui.url(),
+        "--admin-token",
+        "sk-admin",
+        "--dry-run",
+    ];
+    let finished = register(&bare, &words);
+    assert!(
+        finished.stdout.contains("`webui_secret_key`"),
+        "{finished:?}"
+    );
+    assert!(
+        finished.stdout.contains("auth_type: session"),
+        "{finished:?}"
+    );
+}
