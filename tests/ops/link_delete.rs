@@ -25,9 +25,11 @@ pub(crate) const PROVOKED: Provoked = &[
         done(&neighbour, "shed_link_delete", &json!({"file_id": id}));
     }),
     ("OPENWEBUI_API_UNAVAILABLE", |stage| {
-        refused_with(stage, 503)
+        refused_with(stage, 503);
     }),
-    ("OPENWEBUI_DELETE_ERROR", |stage| refused_with(stage, 500)),
+    ("OPENWEBUI_DELETE_ERROR", |stage| {
+        refused_with(stage, 500);
+    }),
 ];
 
 /// The case of a file in Open WebUI, which then answers with this status.
