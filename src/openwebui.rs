@@ -135,8 +135,12 @@ impl Frontend for OpenWebUi {
         self.publish_file(caller, file, content)
     }
 
-    fn published(&self, caller: &Caller, id: &str) -> Result<Option<String>, Error> {
-        self.published_file(caller, id)
+    fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
+        self.has_published(caller, id)
+    }
+
+    fn address(&self, id: &str) -> String {
+        file::address(self.public.as_str(), id)
     }
 
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error> {

@@ -59,8 +59,6 @@ pub struct Publication<'a> {
 pub struct Published {
     /// Identifies it in the application.
     pub id: String,
-    /// Where the caller's browser opens it.
-    pub url: String,
     /// Whether it hangs on the message that is being written.
     pub attached: bool,
 }
@@ -102,8 +100,11 @@ pub trait Frontend: Debug + Send + Sync {
         content: &mut (dyn Read + Send),
     ) -> Result<Published, Error>;
 
-    /// Where a file is opened, as far as it is still there.
-    fn published(&self, caller: &Caller, id: &str) -> Result<Option<String>, Error>;
+    /// Whether a file of the caller that [`Frontend::publish`] put there is still there.
+    fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
+
+    /// Where the caller's browser opens such a file.
+    fn address(&self, id: &str) -> String;
 
     /// Takes a file of the caller back that [`Frontend::publish`] put there; false where there is
     /// no such file. Others are refused.

@@ -9,6 +9,7 @@ mod intents;
 mod links;
 mod locks;
 mod ownership;
+mod published;
 mod schema;
 mod tokens;
 
@@ -28,6 +29,7 @@ pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
 pub(crate) use links::LinkRow;
 pub use locks::Lock;
 pub(crate) use ownership::{Act, Deed, Ownership, Record};
+pub(crate) use published::PublishedRow;
 
 pub use tokens::{NewToken, Token, Tokens};
 

@@ -34,6 +34,7 @@ pub mod lockedit;
 pub mod namespace;
 pub mod nearest;
 pub mod policy;
+pub mod publication;
 pub mod random;
 pub mod settings;
 pub mod sharing;

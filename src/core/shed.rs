@@ -17,6 +17,7 @@ use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
+use crate::publication::Publications;
 use crate::settings::MEBIBYTE;
 use crate::transfer::{Traffic, Transit};
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
@@ -132,6 +133,12 @@ impl Shed {
             said.as_str()
         };
         Links::new(self, &self.links, base)
+    }
+
+    /// The files that were put into the application that people chat in.
+    #[must_use]
+    pub fn publications(&self) -> Publications<'_> {
+        Publications::new(self)
     }
 
     /// Says where the server listens, for links where no public address is set. Only for an

@@ -45,7 +45,7 @@ pub enum OpenWebUiError {
     #[error("this connection does not tell Open WebUI in whose name a file is put there")]
     NoSession,
     /// Nothing to ask with.
-    #[error("there is no credential to ask Open WebUI with")]
+    #[error("there is no credential to take the file back from Open WebUI with")]
     NoCredential,
 }
 
@@ -107,12 +107,12 @@ impl Teach for OpenWebUiError {
     fn code(&self) -> Code {
         match self {
             Self::Away(..) | Self::Unasked(_) | Self::BrokenOff(_) => Code::OpenwebuiApiUnavailable,
-            Self::Refused(..) | Self::NoCredential => Code::OpenwebuiGetError,
+            Self::Refused(..) => Code::OpenwebuiGetError,
             Self::NoFile(_) => Code::FileNotFound,
             Self::NotTaken(_) | Self::Changed | Self::Unusable | Self::NoSession => {
                 Code::OpenwebuiInsertError
             }
-            Self::NotDeleted(_) => Code::OpenwebuiDeleteError,
+            Self::NotDeleted(_) | Self::NoCredential => Code::OpenwebuiDeleteError,
             Self::NotOurs => Code::NotAFileshedLink,
         }
     }

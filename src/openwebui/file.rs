@@ -88,24 +88,19 @@ impl OpenWebUi {
             Err(error) => return Err(OpenWebUiError::not_taken(error).into()),
         };
         let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
-        let url = address(self.public.as_str(), &id);
-        let here = address("", &id);
-        let attached = self.attach(caller, own.reveal(), &item::of_record(&id, &here, &record));
-        Ok(Published { id, url, attached })
+        let item = item::of_record(&id, &address("", &id), &record);
+        let attached = self.attach(caller, own.reveal(), &item);
+        Ok(Published { id, attached })
     }
 
-    pub(super) fn published_file(
-        &self,
-        caller: &Caller,
-        id: &str,
-    ) -> Result<Option<String>, Error> {
+    pub(super) fn has_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
         let key = self.key(caller).ok_or(OpenWebUiError::NoCredential)?;
         let Some(id) = segment(id) else {
-            return Ok(None);
+            return Ok(false);
         };
-        let record = self.record(key, &id).map_err(away)?;
-        let ours = record.filter(|record| record.is_of(caller) && record.is_marked());
-        Ok(ours.map(|_| address(self.public.as_str(), &id)))
+        let record = self.record(key, &id);
+        let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
+        Ok(record.is_some_and(|record| record.is_of(caller) && record.is_marked()))
     }
 
     pub(super) fn withdraw_file(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
@@ -113,7 +108,8 @@ impl OpenWebUi {
         let Some(id) = segment(id) else {
             return Ok(false);
         };
-        let Some(record) = self.record(key, &id).map_err(away)? else {
+        let record = self.record(key, &id).map_err(OpenWebUiError::not_deleted)?;
+        let Some(record) = record else {
             return Ok(false);
         };
         if !record.is_of(caller) || !record.is_marked() {
@@ -165,10 +161,6 @@ impl OpenWebUi {
 }
 
 /// Where a browser opens a file.
-fn address(base: &str, id: &str) -> String {
+pub(super) fn address(base: &str, id: &str) -> String {
     format!("{base}/api/v1/files/{id}/content")
-}
-
-fn away(error: CallError) -> OpenWebUiError {
-    OpenWebUiError::of("the file", error)
 }

@@ -1,14 +1,19 @@
 //! `shed_link_create`: an address that anybody may open, for a file or for bringing files.
+//!
+//! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
 use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::Purpose;
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use fileshed_core::publication::{PublicationError, PublishedFile};
+use fileshed_core::settings::LinkHost;
+use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::vocabulary::{ZoneParameter, clickable};
 use super::{Operation, Reply};
+use crate::content_type;
 
 /// See the module.
 pub struct LinkCreate;
@@ -43,7 +48,12 @@ pub struct Response {
     zone: &'static str,
     path: String,
     upload: bool,
-    expires_at: String,
+    /// Of a link that ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// Of a file in Open WebUI: whether it shows below the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attached: Option<bool>,
 }
 
 impl Operation for LinkCreate {
@@ -60,6 +70,8 @@ impl Operation for LinkCreate {
         Code::ProtectedPath,
         Code::InvalidPath,
         Code::QuotaExceeded,
+        Code::OpenwebuiApiUnavailable,
+        Code::OpenwebuiInsertError,
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md"}"#,
@@ -92,12 +104,21 @@ impl Operation for LinkCreate {
             }
             (path, Some(entry), Purpose::Download)
         };
+        let kind = entry.as_ref().map(Entry::kind);
+        let file = entry.filter(|entry| entry.kind() == Kind::File);
+        let place = match purpose {
+            Purpose::Upload => Place::Here,
+            Purpose::Download => place(shed, &zone, &path, file.as_ref())?,
+        };
+        let instead = match place {
+            Place::Here => None,
+            Place::HereInstead(reason) => Some(reason),
+            Place::There { file, attached } => return Ok(reply_of(file, attached)),
+        };
         let links = shed.links();
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
-        let kind = entry.as_ref().map(Entry::kind);
         let filename = link.name(kind);
-        let file = entry.filter(|entry| entry.kind() == Kind::File);
         let mut message = if upload {
             format!("Whoever opens the link can send files to {filename}")
         } else {
@@ -106,9 +127,13 @@ impl Operation for LinkCreate {
         if !links.are_absolute() {
             message += "; the administrator has not set `public_url`: the link begins after the address of this server";
         }
+        if let Some(reason) = instead {
+            message += "; it does not lead into Open WebUI: ";
+            message += reason.message();
+        }
         Ok(Reply::new(
             Response {
-                clickable_link: clickable(&link, &filename),
+                clickable_link: clickable(purpose, &link.url, &filename),
                 filename,
                 file_id: link.id,
                 download_url: link.url,
@@ -116,9 +141,80 @@ impl Operation for LinkCreate {
                 zone: zone.name().as_str(),
                 path: path.display().to_owned(),
                 upload,
-                expires_at: link.expires_at.to_string(),
+                expires_at: Some(link.expires_at.to_string()),
+                attached: None,
             },
             message,
         ))
     }
+}
+
+/// Where a download link leads.
+enum Place {
+    /// To this server.
+    Here,
+    /// To this server, because Open WebUI could not be used.
+    HereInstead(Error),
+    /// Into Open WebUI, where the file is now.
+    There { file: PublishedFile, attached: bool },
+}
+
+/// Puts the file where links lead. Nothing but files goes into Open WebUI.
+fn place(
+    shed: &Shed,
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    file: Option<&Entry>,
+) -> Result<Place, Error> {
+    let publications = shed.publications();
+    let host = shed.settings().links;
+    let (file, must) = match (host, file) {
+        (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(Place::Here),
+        (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {
+            return Ok(Place::Here);
+        }
+        (LinkHost::Auto, Some(file)) => (file, false),
+        (LinkHost::Openwebui, Some(file)) => (file, true),
+        (LinkHost::Openwebui, None) => {
+            let (path, zone) = (path.clone(), zone.name());
+            return Err(PublicationError::Directory { path, zone }.into());
+        }
+    };
+    let name = path.name().unwrap_or_default();
+    let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
+    match publications.create(zone, path, file, content_type) {
+        Ok((file, attached)) => Ok(Place::There { file, attached }),
+        Err(error) if !must && is_of_openwebui(error.code()) => Ok(Place::HereInstead(error)),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_of_openwebui(code: Code) -> bool {
+    let codes = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
+    codes.contains(&code)
+}
+
+fn reply_of(file: PublishedFile, attached: bool) -> Reply<Response> {
+    let mut message = format!(
+        "{} is in Open WebUI as it is now; only this user can open it",
+        file.path
+    );
+    if attached {
+        message += "; it shows below your answer";
+    }
+    Reply::new(
+        Response {
+            clickable_link: clickable(Purpose::Download, &file.url, &file.name),
+            filename: file.name,
+            file_id: file.id,
+            download_url: file.url,
+            size_bytes: Some(file.size),
+            zone: file.zone.as_str(),
+            path: file.path.display().to_owned(),
+            upload: false,
+            expires_at: None,
+            attached: Some(attached),
+        },
+        message,
+    )
 }

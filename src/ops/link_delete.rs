@@ -27,12 +27,22 @@ impl Operation for LinkDelete {
     const ID: &str = "shed_link_delete";
     const SUMMARY: &str = "Take a link back";
     const DOC: &str = "Take a link back at once; the file stays.";
-    const ERRORS: &[Code] = &[Code::MissingFileId, Code::NotAFileshedLink];
+    const ERRORS: &[Code] = &[
+        Code::MissingFileId,
+        Code::NotAFileshedLink,
+        Code::OpenwebuiApiUnavailable,
+        Code::OpenwebuiDeleteError,
+    ];
     const EXAMPLES: &[&str] = &[r#"{"file_id": "5f0e4a529f0b0e8f4f"}"#];
     type Request = Request;
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        if let Some(file) = shed.publications().delete(caller, &request.file_id)? {
+            let message = format!("{} is gone from Open WebUI", file.name);
+            let (file_id, filename) = (file.id, file.name);
+            return Ok(Reply::new(Response { file_id, filename }, message));
+        }
         let link = shed.links().delete(caller, &request.file_id)?;
         let kind = link.entry(shed).ok().map(|entry| entry.kind());
         let filename = link.name(kind);

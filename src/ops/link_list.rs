@@ -2,7 +2,9 @@
 
 use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::{Link, Purpose};
+use fileshed_core::publication::PublishedFile;
 use fileshed_core::{Caller, Code, Error, Shed};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,7 +24,9 @@ pub struct Listed {
     download_url: String,
     clickable_link: String,
     created_at: String,
-    expires_at: String,
+    /// Of a link that ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
     /// Of the file as it is now; absent where it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_bytes: Option<u64>,
@@ -52,8 +56,13 @@ impl Operation for LinkList {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let links = shed.links().list(caller)?;
-        let files: Vec<Listed> = links.into_iter().map(|link| listed(shed, link)).collect();
+        let links = shed.links().list(caller)?.into_iter();
+        let links = links.map(|link| (link.created_at, listed(shed, link)));
+        let published = shed.publications().list(caller)?.into_iter();
+        let published = published.map(|file| (file.created_at, listed_there(file)));
+        let mut both: Vec<(Timestamp, Listed)> = links.chain(published).collect();
+        both.sort_by_key(|(created_at, _)| *created_at);
+        let files: Vec<Listed> = both.into_iter().map(|(_, listed)| listed).collect();
         let count = files.len();
         Ok(Reply::new(
             Response { files, count },
@@ -68,9 +77,9 @@ fn listed(shed: &Shed, link: Link) -> Listed {
     let filename = link.name(entry.as_ref().map(Entry::kind));
     let file = entry.filter(|entry| entry.kind() == Kind::File);
     Listed {
-        clickable_link: clickable(&link, &filename),
+        clickable_link: clickable(link.purpose, &link.url, &filename),
         created_at: link.created_at.to_string(),
-        expires_at: link.expires_at.to_string(),
+        expires_at: Some(link.expires_at.to_string()),
         size_bytes: file.map(|file| file.size()),
         content_type: if upload {
             "inode/directory"
@@ -84,5 +93,22 @@ fn listed(shed: &Shed, link: Link) -> Listed {
         upload,
         file_id: link.id,
         download_url: link.url,
+    }
+}
+
+fn listed_there(file: PublishedFile) -> Listed {
+    Listed {
+        clickable_link: clickable(Purpose::Download, &file.url, &file.name),
+        created_at: file.created_at.to_string(),
+        expires_at: None,
+        size_bytes: Some(file.size),
+        content_type: content_type::by_name(&file.name).unwrap_or(content_type::BYTES),
+        filename: file.name,
+        source_zone: file.zone.as_str(),
+        source_group: file.group,
+        source_path: file.path.display().to_owned(),
+        upload: false,
+        file_id: file.id,
+        download_url: file.url,
     }
 }

@@ -2,7 +2,7 @@
 //! the core reads it with its own codes; these types only say what to offer. And the form in which
 //! they show a link.
 
-use fileshed_core::link::{Link, Purpose};
+use fileshed_core::link::Purpose;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -57,12 +57,12 @@ pub(super) fn yes() -> bool {
 pub struct Nothing {}
 
 /// A link in Markdown. A file name may hold what Markdown reads as more than text.
-pub(super) fn clickable(link: &Link, name: &str) -> String {
-    let text = match link.purpose {
+pub(super) fn clickable(purpose: Purpose, url: &str, name: &str) -> String {
+    let text = match purpose {
         Purpose::Download => escaped(name),
         Purpose::Upload => format!("Send files to {}", escaped(name)),
     };
-    format!("[{text}]({})", link.url)
+    format!("[{text}]({url})")
 }
 
 /// Text that Markdown shows as it is: every punctuation mark may be escaped.

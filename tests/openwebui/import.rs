@@ -8,18 +8,19 @@ use serde_json::{Value, json};
 use crate::standin::{Answer, Asked, StandIn, nobody};
 use crate::support::{Client, Server, Setup};
 
+/// Owner and content, by id.
+type Owned<T> = Arc<Mutex<BTreeMap<String, (&'static str, T)>>>;
+
 /// A chat and its files, as Open WebUI has them.
 #[derive(Clone, Default)]
 struct Chats {
-    /// Owner and content, by id.
-    chats: Arc<Mutex<BTreeMap<&'static str, (&'static str, Value)>>>,
-    /// Owner and content, by id.
-    files: Arc<Mutex<BTreeMap<String, (&'static str, Vec<u8>)>>>,
+    chats: Owned<Value>,
+    files: Owned<Vec<u8>>,
 }
 
 impl Chats {
     /// A chat of `owner` in whose first message these files are.
-    fn chat(&self, id: &'static str, owner: &'static str, items: &Value) -> &Self {
+    fn chat(&self, id: &str, owner: &'static str, items: &Value) -> &Self {
         let content = json!({
             "history": {"currentId": "m-2", "messages": {
                 "m-1": {"id": "m-1", "role": "user", "timestamp": 1, "files": items},
@@ -28,7 +29,9 @@ impl Chats {
             "messages": [],
             "files": items,
         });
-        self.chats.lock().unwrap().insert(id, (owner, content));
+        let mut chats = self.chats.lock().unwrap();
+        chats.insert(id.to_owned(), (owner, content));
+        drop(chats);
         self
     }
 
@@ -52,7 +55,7 @@ impl Chats {
         let none = || Answer::status(404, &json!({"detail": "Not Found"}));
         let files = self.files.lock().unwrap();
         match path.as_slice() {
-            ["chats", id] => match self.chats.lock().unwrap().get(id) {
+            ["chats", id] => match self.chats.lock().unwrap().get(*id) {
                 Some((owner, chat)) => {
                     Answer::json(&json!({"id": id, "user_id": owner, "title": "x", "chat": chat}))
                 }
@@ -334,9 +337,9 @@ fn an_answer_that_ends_in_the_middle_stores_nothing() {
     chats
         .file("a", "ada", vec![b'x'; 300_000])
         .file("b", "ada", "whole");
-    let served = chats.clone();
+    let source = chats.clone();
     let webui = StandIn::answering(move |asked| {
-        let answer = served.answer(asked);
+        let answer = source.answer(asked);
         if asked.path == "/api/v1/files/a/content" {
             return answer.cut(1000);
         }

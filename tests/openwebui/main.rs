@@ -1,11 +1,7 @@
 //! Open WebUI as this server sees it: who calls, groups, files, links, status lines, and what
 //! happens when it does not answer. The real one is in `tests/e2e`.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a test that cannot go on panics, and it looks at files"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 #[path = "../support/jwt.rs"]
 mod jwt;
@@ -18,6 +14,7 @@ mod support;
 mod groups;
 mod health;
 mod import;
+mod links;
 mod register;
 mod session;
 mod status;

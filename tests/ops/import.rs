@@ -62,9 +62,11 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.refuses_example("dest_subdir", "plain", &["plain"]);
     }),
     ("FILE_TOO_LARGE", |stage| {
-        attached(stage, 2, 1024 * 1024 + 1)
+        attached(stage, 2, 1024 * 1024 + 1);
     }),
-    ("QUOTA_EXCEEDED", |stage| attached(stage, 1, 1024 * 1024)),
+    ("QUOTA_EXCEEDED", |stage| {
+        attached(stage, 1, 1024 * 1024);
+    }),
     ("OPENWEBUI_API_UNAVAILABLE", |stage| {
         refused_with(stage, 2, &nobody());
     }),

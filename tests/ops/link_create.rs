@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::fault;
-use crate::stage::{Provoked, done, file, small};
-use crate::support::Server;
+use crate::stage::{Provoked, Stage, done, file, small};
+use crate::standin::{Answer, StandIn};
+use crate::support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -51,7 +52,28 @@ pub(crate) const PROVOKED: Provoked = &[
         let hint = answer.body["error"]["hint"].as_str().unwrap();
         assert!(hint.contains("shed_link_list()"), "{hint}");
     }),
+    ("OPENWEBUI_API_UNAVAILABLE", |stage| {
+        let webui = StandIn::answering(|asked| match asked.path.as_str() {
+            "/api/v1/users/user/status" => Answer::json(&json!({"id": "ada"})),
+            _ => Answer::status(503, &json!({})),
+        });
+        let server = small()
+            .env("FILESHED_LINKS", "openwebui")
+            .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
+            .start();
+        refused_by(stage, &server.with_token("sk-ada"));
+    }),
+    ("OPENWEBUI_INSERT_ERROR", |stage| {
+        let server = small().env("FILESHED_LINKS", "openwebui").start();
+        refused_by(stage, &server.as_user("ada"));
+    }),
 ];
+
+fn refused_by(stage: &Stage<'_>, client: &Client<'_>) {
+    file(client, "storage", "a", "x");
+    let arguments = json!({"zone": "storage", "path": "a"});
+    stage.refused_elsewhere(&client.call("shed_link_create", &arguments));
+}
 
 #[test]
 fn a_link_says_what_it_leads_to() {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use crate::stage::{Provoked, done, file};
+use crate::stage::{Provoked, Stage, done, file, small};
+use crate::standin::{Answer, StandIn};
 use crate::support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
@@ -23,7 +24,31 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.refuses(&json!({"file_id": id}), &["`file_id`", id]);
         done(&neighbour, "shed_link_delete", &json!({"file_id": id}));
     }),
+    ("OPENWEBUI_API_UNAVAILABLE", |stage| {
+        refused_with(stage, 503);
+    }),
+    ("OPENWEBUI_DELETE_ERROR", |stage| {
+        refused_with(stage, 500);
+    }),
 ];
+
+/// The case of a file in Open WebUI, which then answers with this status.
+fn refused_with(stage: &Stage<'_>, status: u16) {
+    let file_there = json!({"id": "f-1", "user_id": "ada", "filename": "a"});
+    let webui = StandIn::answering(move |asked| match asked.path.as_str() {
+        "/api/v1/users/user/status" => Answer::json(&json!({"id": "ada"})),
+        "/api/v1/files/?process=false" => Answer::json(&file_there),
+        _ => Answer::status(status, &json!({})),
+    });
+    let url = webui.url();
+    let server = small().env("FILESHED_OPENWEBUI_API_URL", &url).start();
+    let ada = server.with_token("sk-ada");
+    file(&ada, "storage", "a", "x");
+    let link = json!({"zone": "storage", "path": "a"});
+    let link = done(&ada, "shed_link_create", &link);
+    let arguments = json!({"file_id": link["file_id"]});
+    stage.refused_elsewhere(&ada.call("shed_link_delete", &arguments));
+}
 
 #[test]
 fn a_link_goes_and_its_file_stays() {

@@ -1,6 +1,6 @@
 //! The rows behind links.
 
-use rusqlite::{OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
 
 use super::{Ledger, LedgerError};
 
@@ -39,6 +39,17 @@ impl LinkRow {
     }
 }
 
+/// Links of a home, those that lead into the application that people chat in too.
+pub(super) fn count(connection: &Connection, home: &str, now: i64) -> Result<u64, LedgerError> {
+    let count: i64 = connection.query_row(
+        "SELECT (SELECT count(*) FROM links WHERE home = ?1 AND expires_at > ?2)
+              + (SELECT count(*) FROM published WHERE home = ?1)",
+        (home, now),
+        |row| row.get(0),
+    )?;
+    Ok(count as u64)
+}
+
 impl Ledger {
     /// Enters a link and forgets those of the same home that have expired; false where the home
     /// has `limit` already.
@@ -49,12 +60,7 @@ impl Ledger {
             "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
             (&link.home, link.created_at),
         )?;
-        let count: i64 = transaction.query_row(
-            "SELECT count(*) FROM links WHERE home = ?1",
-            [&link.home],
-            |row| row.get(0),
-        )?;
-        if count as u64 >= limit {
+        if count(&transaction, &link.home, link.created_at)? >= limit {
             return Ok(false);
         }
         transaction.execute(

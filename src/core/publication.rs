@@ -1,0 +1,234 @@
+//! Files that were put into the application that people chat in: links that open there.
+//!
+//! Such a file is a copy, the caller's own over there, and lives until it is taken back. The
+//! registry knows which ones this server put there, so that nothing else of the caller is ever
+//! listed or deleted.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::caller::Scope;
+use crate::disk::{Entry, Stamp};
+use crate::frontend::{Frontend, Publication};
+use crate::ledger::PublishedRow;
+use crate::link::LinkError;
+use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
+use crate::{Caller, Code, Error, Shed, Teach};
+
+/// A file in the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublishedFile {
+    /// Identifies it there.
+    pub id: String,
+    /// Where the caller's browser opens it.
+    pub url: String,
+    /// Its name.
+    pub name: String,
+    /// The zone that it was copied from.
+    pub zone: ZoneName,
+    /// The group of that zone, by its id.
+    pub group: Option<String>,
+    /// The path that it was copied from.
+    pub path: ZonePath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was put there.
+    pub created_at: Timestamp,
+}
+
+/// All such files of one registry.
+#[derive(Debug)]
+pub struct Publications<'a> {
+    shed: &'a Shed,
+}
+
+impl<'a> Publications<'a> {
+    pub(crate) fn new(shed: &'a Shed) -> Self {
+        Self { shed }
+    }
+
+    /// Whether files of this caller can be put there at all.
+    #[must_use]
+    pub fn are_possible(&self, caller: &Caller) -> bool {
+        let frontend = self.shed.frontend();
+        frontend.is_some_and(|frontend| frontend.can_publish(caller))
+    }
+
+    /// Puts a file there, as it is now; also whether it hangs on the message that is being
+    /// written.
+    pub fn create(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        entry: &Entry,
+        content_type: &str,
+    ) -> Result<(PublishedFile, bool), Error> {
+        zone.expect_write_scope()?;
+        let caller = zone.caller();
+        let frontend = self.frontend(PublicationError::Unconnected)?;
+        let home = self.shed.home_key(caller)?;
+        let now = self.shed.clock().now();
+        let limit = self.shed.settings().link_max_per_user;
+        let too_many = || LinkError::TooMany { limit };
+        if self.shed.ledger().count_links(&home, now.as_second())? >= limit {
+            return Err(too_many().into());
+        }
+        let _transit = self.shed.transit(caller)?;
+        let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let size = Stamp::of_file(&file)?.size();
+        let name = path.name().unwrap_or_default();
+        let publication = Publication {
+            name,
+            content_type,
+            size,
+            source: &format!("{}:{}", zone.name(), path),
+        };
+        let published = frontend.publish(caller, &publication, &mut file)?;
+        let row = PublishedRow {
+            id: published.id,
+            home,
+            zone: zone.name().as_str().to_owned(),
+            group: zone.group().map(|group| group.id.as_str().to_owned()),
+            path: path.as_str().to_owned(),
+            name: name.to_owned(),
+            size: size as i64,
+            created_at: now.as_second(),
+        };
+        let entered = self.shed.ledger().add_published(&row, limit);
+        if !matches!(entered, Ok(true)) {
+            // What is not in the registry could never be taken back.
+            let withdrawn = frontend.withdraw(caller, &row.id);
+            let _logged = withdrawn.inspect_err(|error| {
+                tracing::warn!(%error, "a file stays where it was put");
+            });
+            entered?;
+            return Err(too_many().into());
+        }
+        let file = read(row, frontend).ok_or(PublicationError::Broken)?;
+        Ok((file, published.attached))
+    }
+
+    /// The caller's files, oldest first. Those that are gone over there are forgotten; where
+    /// nobody answers, they are listed as they were.
+    pub fn list(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
+        let Some(frontend) = self.shed.frontend() else {
+            return Ok(Vec::new());
+        };
+        let home = self.shed.home_key(caller)?;
+        let mut answers = true;
+        let mut files = Vec::new();
+        for row in self.shed.ledger().all_published(&home)? {
+            if answers {
+                match frontend.is_published(caller, &row.id) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.shed.ledger().remove_published(&home, &row.id)?;
+                        continue;
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "files are listed as they were");
+                        answers = false;
+                    }
+                }
+            }
+            files.extend(read(row, frontend));
+        }
+        Ok(files)
+    }
+
+    /// Takes one of the caller's files back; nothing where there is none of that id.
+    pub fn delete(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
+        let home = self.shed.home_key(caller)?;
+        let Some(row) = self.shed.ledger().published(&home, id.trim())? else {
+            return Ok(None);
+        };
+        if caller.scope == Scope::Read {
+            return Err(ZoneError::ReadOnlyScope.into());
+        }
+        let frontend = self.frontend(PublicationError::Unreachable)?;
+        let _gone_or_deleted = frontend.withdraw(caller, &row.id)?;
+        self.shed.ledger().remove_published(&home, &row.id)?;
+        Ok(read(row, frontend))
+    }
+
+    fn frontend(&self, without: PublicationError) -> Result<&'a dyn Frontend, Error> {
+        self.shed.frontend().ok_or_else(|| without.into())
+    }
+}
+
+/// A row as a file; nothing for one that no version of this program writes.
+fn read(row: PublishedRow, frontend: &dyn Frontend) -> Option<PublishedFile> {
+    Some(PublishedFile {
+        url: frontend.address(&row.id),
+        id: row.id,
+        name: row.name,
+        zone: ZoneName::parse(&row.zone).ok()?,
+        group: row.group,
+        path: ZonePath::found(row.path),
+        size: row.size.try_into().ok()?,
+        created_at: Timestamp::from_second(row.created_at).ok()?,
+    })
+}
+
+/// A file that cannot be put there, or not be taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum PublicationError {
+    /// There is no application to put it into.
+    #[error("links lead into Open WebUI, and this server is not connected to it")]
+    Unconnected,
+    /// There is none to take it back from.
+    #[error("the file is in Open WebUI, and this server is not connected to it any more")]
+    Unreachable,
+    /// A directory, where only files can be put.
+    #[error(
+        "parameter `path`: `{path}` is a directory, and links lead into Open WebUI, which takes files"
+    )]
+    Directory {
+        /// The directory.
+        path: ZonePath,
+        /// Its zone.
+        zone: ZoneName,
+    },
+    /// A fresh row that cannot be read.
+    #[error("a new link could not be read back")]
+    Broken,
+}
+
+impl Teach for PublicationError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unconnected => Code::OpenwebuiInsertError,
+            Self::Unreachable => Code::OpenwebuiDeleteError,
+            Self::Directory { .. } => Code::NotAFile,
+            Self::Broken => Code::InternalApiError,
+        }
+    }
+
+    fn hint(&self) -> String {
+        match self {
+            Self::Unconnected | Self::Unreachable => {
+                "tell the user that an administrator must set `openwebui_api_url` of fileshed"
+                    .to_owned()
+            }
+            Self::Directory { path, zone } => {
+                let (zone, path) = (Value::from(zone.as_str()), Value::from(path.display()));
+                format!("pack it and link the archive: shed_zip(zone={zone}, src={path})")
+            }
+            Self::Broken => "repeat the call".to_owned(),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Unconnected | Self::Unreachable => {
+                details.insert("missing_setting".to_owned(), "openwebui_api_url".into());
+            }
+            Self::Directory { path, .. } => {
+                details.insert("path".to_owned(), path.display().into());
+            }
+            Self::Broken => {}
+        }
+        details
+    }
+}
