@@ -1,6 +1,9 @@
 """Proves that fileshed works in a real Open WebUI.
 
 openwebui.sh [VERSION …] [--only SCENARIO] [--keep] [--screenshot FILE]
+
+Open WebUI comes from the package index and stays in the build directory. Where there is none, or no
+Python that it runs with, a line that begins with SKIP says so; everything else is a failure.
 """
 
 from __future__ import annotations
@@ -27,20 +30,9 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     program = fileshed.binary()
     chosen = [versions.find(number) for number in arguments.versions] or versions.VERSIONS
-    failed = 0
-    for version in chosen:
-        try:
-            python = install.environment(version, fileshed.target() / "e2e")
-        except install.Missing as missing:
-            print(f"SKIP: Open WebUI {version.number}: {missing}", flush=True)
-            continue
-        with tempfile.TemporaryDirectory(prefix="fileshed-e2e-") as directory:
-            world = World(version, python, program, Path(directory))
-            world.screenshot = arguments.screenshot
-            try:
-                failed += _keep(world) if arguments.keep else _run(world, arguments.only)
-            finally:
-                world.stop()
+    if arguments.keep:
+        chosen = chosen[:1]
+    failed = sum(_test(version, program, arguments) for version in chosen)
     if failed:
         print(f"{failed} failed", flush=True)
     return 1 if failed else 0
@@ -48,12 +40,31 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
-    names = ", ".join(scenarios.name(scenario) for scenario in dict.fromkeys(scenarios.SIGNED + scenarios.PLAIN))
+    names = list(dict.fromkeys(map(scenarios.name, scenarios.SIGNED + scenarios.PLAIN)))
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
-    parser.add_argument("--only", metavar="SCENARIO", help=f"one of {names}")
+    parser.add_argument("--only", metavar="SCENARIO", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
     parser.add_argument("--screenshot", metavar="FILE", type=Path, help="keep a picture of the page (PNG)")
     return parser.parse_args()
+
+
+def _test(version: versions.Version, program: Path, arguments: argparse.Namespace) -> int:
+    """How much failed."""
+    try:
+        python = install.environment(version, fileshed.target() / "e2e")
+    except install.Missing as missing:
+        print(f"SKIP: Open WebUI {version.number}: {missing}", flush=True)
+        return 0
+    except install.NotInstalled as failure:
+        print(f"FAILED Open WebUI {version.number}: install\n{failure}", flush=True)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="fileshed-e2e-", ignore_cleanup_errors=True) as directory:
+        world = World(version, python, program, Path(directory))
+        world.screenshot = arguments.screenshot
+        try:
+            return _keep(world) if arguments.keep else _run(world, arguments.only)
+        finally:
+            world.stop()
 
 
 def _run(world: World, only: str | None) -> int:
@@ -74,9 +85,9 @@ def _keep(world: World) -> int:
     """Stays until told to stop, for people who want to look."""
     world.start()
     page.tell(world)
-    with world.connected() as server:
+    with world.connected("session", openwebui_api_url=world.webui.url) as server:
         print(f"Open WebUI {world.version.number}: {world.webui.url}")
-        print(f"fileshed: {server.url}, service key {server.key}")
+        print(f"fileshed: {server.url}")
         for account in world.webui.accounts.values():
             print(f"{account.name}: {account.email}, password: {webui.PASSWORD}")
         print(f"The model knows one question: {page.QUESTION}")

@@ -26,14 +26,16 @@ import importlib.metadata, sys
 print(*[file.locate() for file in importlib.metadata.files("open-webui") if file.name == sys.argv[1]][:1])
 """
 
-_NO_INDEX = re.compile(
-    "No matching distribution|Could not find a version|Connection|ConnectTimeout|ReadTimeout"
-    "|Temporary failure in name resolution|ProxyError|No module named pip"
-)
+# What pip says where there is no package index. One without this version is another matter.
+_NO_INDEX = re.compile(r"from versions: none|Connection\w*Error|\w*Timeout\w*Error|Connection broken|ProxyError")
 
 
 class Missing(Exception):
     """What this machine does not have, so that the version cannot be tested here."""
+
+
+class NotInstalled(Exception):
+    """Something else went wrong."""
 
 
 def environment(version: Version, directory: Path) -> Path:
@@ -84,10 +86,9 @@ def _install(python: Path, *arguments: str) -> None:
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     try:
         _run([*pip, *arguments])
-    except RuntimeError as failure:
+    except NotInstalled as failure:
         if _NO_INDEX.search(str(failure)):
-            reason = str(failure).strip().splitlines()[-1]
-            raise Missing(f"pip cannot install it: {reason}") from failure
+            raise Missing("pip reaches no package index") from failure
         raise
 
 
@@ -96,5 +97,5 @@ def _run(command: list) -> str:
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
         shown = " ".join(map(str, command[:6]))
-        raise RuntimeError(f"{shown} failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+        raise NotInstalled(f"{shown} failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
     return done.stdout
