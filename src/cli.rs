@@ -162,7 +162,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap
         Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
         Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
         Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
-        Some(("openwebui", matches)) => Task::OpenWebUi(inputs(matches), openwebui::read(matches)?),
+        Some(("openwebui", matches)) => {
+            let (mut inputs, action) = (inputs(matches), openwebui::read(matches)?);
+            inputs.flags.extend(action.setting());
+            Task::OpenWebUi(inputs, action)
+        }
         Some(("jail", _)) => Task::Jail,
         Some((_, matches)) => Task::Serve(inputs(matches)),
         None => Task::Serve(inputs(&matches)),

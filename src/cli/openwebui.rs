@@ -19,6 +19,15 @@ pub enum Action {
     Register(Box<Options>),
 }
 
+impl Action {
+    /// What it says of the configuration, for this run.
+    pub(super) fn setting(&self) -> Option<(String, String)> {
+        let Self::Register(options) = self;
+        let url = options.url.as_ref()?;
+        Some(("openwebui_api_url".to_owned(), url.to_string()))
+    }
+}
+
 /// `openwebui register`
 pub(super) fn command() -> Command {
     let url = |name: &'static str, help: &'static str| {

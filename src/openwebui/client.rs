@@ -1,7 +1,7 @@
 //! Calls to Open WebUI: the only place that speaks HTTP to it.
 //!
 //! Every call ends within a bounded time and reads a bounded answer. A question that could not be
-//! asked is asked once more; a server that keeps silent is left alone for a while ([`Breaker`]).
+//! asked is asked once more; a server that keeps silent is left alone for a while (`breaker`).
 //! Redirects are not followed: a credential goes to the configured address and nowhere else.
 
 use std::io::Read;

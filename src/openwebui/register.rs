@@ -1,10 +1,10 @@
 //! Registers this server in Open WebUI: what an administrator would do by hand in its settings.
 //!
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
-//! our own connection in it made what it should be ([`ToolServer`]), and the list written back, with
-//! everybody else's connections as they were; nothing is written where nothing changed. Before that
-//! Open WebUI itself has to reach this server. A kind of connection is its list ([`Kind`]) and what
-//! ours is in it: another kind stands beside [`tool_server`].
+//! our own connection in it made what it should be, and the list written back, with everybody
+//! else's connections as they were; nothing is written where nothing changed. Before that Open
+//! WebUI itself has to reach this server. A kind of connection is its list (`Kind`) and what ours
+//! is in it (`tool_server`): another kind stands beside it.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// existing connection has it.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where Open WebUI is.
+    /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
     pub url: Option<PublicUrl>,
     /// The credential of one of its administrators.
     pub admin_token: Option<Secret>,
@@ -69,7 +69,7 @@ struct Version {
 
 /// Registers; the lines say what was done.
 pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, RegisterError> {
-    let url = options.url.as_ref().unwrap_or(&config.openwebui_api_url);
+    let url = &config.openwebui_api_url;
     if url.is_empty() {
         return Err(RegisterError::NoUrl);
     }
@@ -111,7 +111,7 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
             "remember: the connection `{name}` leads here too, so that users find every tool twice"
         ));
     }
-    lines.extend(remember(config, ours.auth));
+    lines.extend(remember(config, options, ours.auth));
     Ok(lines)
 }
 
@@ -125,12 +125,12 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
 }
 
 /// What this command cannot do.
-fn remember(config: &Config, auth: Auth) -> Vec<String> {
+fn remember(config: &Config, options: &Options, auth: Auth) -> Vec<String> {
     let mut lines = Vec::new();
-    let knows_sessions = !config.openwebui_api_url.is_empty() || config.webui_secret_key.is_some();
-    if auth == Auth::Session && !knows_sessions {
+    let knows_url = config.takes_sessions() && options.url.is_none();
+    if auth == Auth::Session && !knows_url && config.webui_secret_key.is_none() {
         lines.push(
-            "remember: the server accepts sessions only with `openwebui_api_url` or `webui_secret_key`"
+            "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`"
                 .to_owned(),
         );
     }

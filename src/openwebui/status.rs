@@ -1,12 +1,14 @@
 //! What takes long shows in the conversation.
 //!
-//! Nobody waits for it: one thread of its own tells Open WebUI, and only about what still goes on
-//! after [`PATIENCE`]. A line that could not be shown is no failure of anything.
+//! One thread of its own tells Open WebUI, and only about what still goes on after [`PATIENCE`].
+//! Nobody waits for it, but for the end of a line that shows: Open WebUI must hear of it before the
+//! answer, because it then writes the whole message anew and may lose what is told meanwhile. A line
+//! that could not be shown is no failure of anything.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fileshed_core::frontend::Line;
@@ -19,6 +21,9 @@ use super::client::{Client, segment};
 
 /// How long something takes before it shows.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Longest that an answer waits until its line has ended.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
@@ -36,22 +41,30 @@ pub(super) struct Board {
 #[derive(Debug)]
 enum News {
     Begun(u64, Box<Task>),
-    Ended(u64),
+    /// The sender is dropped when it was told.
+    Ended(u64, Sender<()>),
 }
 
 #[derive(Debug)]
 struct Task {
     due: Instant,
-    shown: bool,
+    shown: Arc<AtomicBool>,
     path: String,
     key: Credential,
     text: String,
+}
+
+impl Task {
+    fn shows(&self) -> bool {
+        self.shown.load(Ordering::Acquire)
+    }
 }
 
 /// One line; see [`Line`].
 #[derive(Debug)]
 struct Shown {
     number: u64,
+    is_seen: Arc<AtomicBool>,
     thread: Sender<News>,
 }
 
@@ -59,7 +72,11 @@ impl Line for Shown {}
 
 impl Drop for Shown {
     fn drop(&mut self) {
-        let _nobody_listens_at_the_end = self.thread.send(News::Ended(self.number));
+        let (told, wait) = channel();
+        let _nobody_listens_at_the_end = self.thread.send(News::Ended(self.number, told));
+        if self.is_seen.load(Ordering::Acquire) {
+            let _told_or_not = wait.recv_timeout(FAREWELL);
+        }
     }
 }
 
@@ -80,9 +97,11 @@ impl Board {
             sender
         });
         let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let is_seen = Arc::clone(&task.shown);
         let _shown_or_not = thread.send(News::Begun(number, Box::new(task)));
         Shown {
             number,
+            is_seen,
             thread: thread.clone(),
         }
     }
@@ -95,7 +114,7 @@ impl OpenWebUi {
         let board = self.board.as_ref()?;
         let task = Task {
             due: Instant::now() + PATIENCE,
-            shown: false,
+            shown: Arc::default(),
             path: events(caller)?,
             key: Credential::new(self.key(caller)?.reveal()),
             text: text.chars().take(TEXT_MAX).collect(),
@@ -113,7 +132,7 @@ pub(super) fn events(caller: &Caller) -> Option<String> {
 fn tell(client: &Client, news: &Receiver<News>) {
     let mut tasks: HashMap<u64, Box<Task>> = HashMap::new();
     loop {
-        let waiting = tasks.values().filter(|task| !task.shown);
+        let waiting = tasks.values().filter(|task| !task.shows());
         let next = waiting.map(|task| task.due).min();
         let heard = match next {
             Some(due) => news.recv_timeout(due.saturating_duration_since(Instant::now())),
@@ -123,16 +142,17 @@ fn tell(client: &Client, news: &Receiver<News>) {
             Ok(News::Begun(number, task)) => {
                 tasks.insert(number, task);
             }
-            Ok(News::Ended(number)) => {
-                if let Some(task) = tasks.remove(&number).filter(|task| task.shown) {
+            Ok(News::Ended(number, told)) => {
+                if let Some(task) = tasks.remove(&number).filter(|task| task.shows()) {
                     say(client, &task, true);
                 }
+                drop(told);
             }
             Err(RecvTimeoutError::Timeout) => {
                 let now = Instant::now();
-                for task in tasks.values_mut() {
-                    if !task.shown && task.due <= now {
-                        task.shown = true;
+                for task in tasks.values() {
+                    if !task.shows() && task.due <= now {
+                        task.shown.store(true, Ordering::Release);
                         say(client, task, false);
                     }
                 }

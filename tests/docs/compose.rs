@@ -144,6 +144,20 @@ fn the_two_reach_each_other_and_people_reach_both() {
 }
 
 #[test]
+fn the_settings_go_together() {
+    let Some(compose) = compose() else { return };
+    let directory = tempfile::tempdir().expect("a directory");
+    let service = &compose["services"]["fileshed"];
+    let setup = fileshed(service, &secret(directory.path()));
+    let setup = image()
+        .iter()
+        .fold(setup, |setup, (name, value)| setup.env(name, value));
+    let finished = setup.run(&["config"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    assert!(finished.stdout.contains("bind = \"0.0.0.0:8000\""));
+}
+
+#[test]
 fn both_have_the_same_secret() {
     let Some(compose) = compose() else { return };
     let services = compose["services"].as_object().expect("services");

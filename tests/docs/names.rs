@@ -56,6 +56,8 @@ fn variables_exist() {
         .chain(["FILESHED", "FILESHED_CONFIG"].map(str::to_owned))
         // The misspelt one of the troubleshooting table.
         .chain(["FILESHED_BINDD".to_owned()])
+        // The program that the test in Open WebUI starts.
+        .chain(["FILESHED_BIN".to_owned()])
         .collect();
     for page in PAGES
         .into_iter()

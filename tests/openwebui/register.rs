@@ -310,6 +310,19 @@ fn what_is_missing_or_wrong_is_said() {
 }
 
 #[test]
+fn the_address_may_be_said_for_one_run_only() {
+    let kept = Kept::default();
+    let webui = keeping(&kept);
+    let elsewhere = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
+    done(
+        &register(&elsewhere, &["--url", &webui.url()]),
+        "added the connection `fileshed`:",
+    );
+}
+
+#[test]
 fn a_connection_that_is_not_kept_is_a_failure() {
     let webui = StandIn::answering(|asked: &Asked| match asked.path.as_str() {
         VERIFY => verify(&asked.json()),
@@ -334,6 +347,17 @@ fn what_else_is_needed_is_said() {
         "{finished:?}"
     );
     assert!(!finished.stdout.contains("signed-secret"));
+    let named = setup(&webui).env("FILESHED_GROUPS", "headers");
+    let finished = register(&named, &["--dry-run"]);
+    assert!(
+        finished.stdout.contains("{{USER_GROUP_IDS}}"),
+        "{finished:?}"
+    );
+    let finished = register(&named, &["--auth", "session", "--dry-run"]);
+    assert!(
+        finished.stdout.contains("set `groups` to openwebui"),
+        "{finished:?}"
+    );
     let bare = Server::with();
     let words = [
         "--url",

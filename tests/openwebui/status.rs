@@ -1,5 +1,9 @@
 //! What takes long shows in the chat.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::standin::{Answer, Asked, StandIn};
@@ -32,7 +36,7 @@ fn sleep(server: &Server, seconds: &str) {
 
 /// The events once there are so many.
 fn events(webui: &StandIn, count: usize) -> Vec<Value> {
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     while webui.count(EVENTS) < count {
         assert!(begun.elapsed() < PATIENCE, "no events in time");
         std::thread::yield_now();
@@ -53,6 +57,34 @@ fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
     let asked = webui.asked();
     assert!(asked.iter().all(|asked| asked.method == "POST"));
     assert!(asked.iter().all(|asked| asked.bearer() == "sk-admin"));
+}
+
+/// A chat whose message is written anew after the answer may lose what it is told meanwhile.
+#[test]
+fn a_line_has_ended_before_the_answer() {
+    let told = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&told);
+    let webui = StandIn::answering(move |_: &Asked| {
+        std::thread::sleep(Duration::from_millis(300));
+        count.fetch_add(1, Ordering::SeqCst);
+        Answer::json(&json!(true))
+    });
+    let server = server(&webui, "true");
+    sleep(&server, "3");
+    assert_eq!(told.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn an_answer_does_not_wait_for_a_chat_that_keeps_silent() {
+    let webui = StandIn::answering(|_: &Asked| {
+        std::thread::sleep(Duration::from_secs(20));
+        Answer::json(&json!(true))
+    });
+    let server = server(&webui, "true");
+    let begun = Instant::now();
+    sleep(&server, "3");
+    let waited = begun.elapsed();
+    assert!(waited < Duration::from_secs(8), "{waited:?}");
 }
 
 #[test]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from scenarios import errors, groups, isolation, journey, outage, page, register, session, signed, status, tools
+from scenarios import attachments, errors, groups, isolation, journey, links, outage, page, register, session, signed, status, tools
 
 #: Open WebUI signs who calls.
-SIGNED = [signed, session, register, tools, journey, isolation, groups, status, page, outage]
+SIGNED = [signed, session, register, tools, journey, isolation, groups, attachments, links, status, page, outage]
 
 #: It names its users in plain headers.
 PLAIN = [isolation, errors]
