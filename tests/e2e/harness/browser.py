@@ -19,12 +19,6 @@ return [...document.querySelectorAll(arguments[0])].filter((element) =>
     element.checkVisibility() && element.innerText.includes(arguments[1]));
 """
 
-# The page's own request, with what the browser knows of the session.
-_FETCH = """
-const done = arguments[arguments.length - 1];
-fetch(arguments[0]).then(async (answer) => done([answer.status, await answer.text()]), (error) => done([0, String(error)]));
-"""
-
 
 def missing() -> str:
     """What is not there of all that this needs."""
@@ -112,19 +106,16 @@ class Browser:
         look = lambda: not self._driver.execute_script(_VISIBLE, selector, "")
         check.until(f"the page no longer shows {selector}", look)
 
-    def fetch(self, address: str) -> tuple[int, str]:
-        """Status and text of what this session gets."""
-        status, text = self._driver.execute_async_script(_FETCH, address)
-        return status, text
-
     def picture(self, file: Path) -> None:
         self._driver.save_screenshot(str(file))
 
     def downloaded(self, name: str) -> bytes:
-        """The file, as soon as it is there."""
+        """The file, as soon as it is there. Then it is no longer there."""
         file = self.downloads / name
         check.until(f"{name} is downloaded", file.is_file)
-        return file.read_bytes()
+        content = file.read_bytes()
+        file.unlink()
+        return content
 
 
 def log_in(browser: Browser, webui: OpenWebUI, who: Account) -> None:

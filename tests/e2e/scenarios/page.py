@@ -24,7 +24,8 @@ def run(world: World) -> None:
         print(f"SKIP: Open WebUI {world.version.number}: the page needs {lacking}", flush=True)
         return
     tell(world)
-    with world.connected(), tempfile.TemporaryDirectory(dir=world.directory) as downloads:
+    session = world.connected("session", openwebui_api_url=world.webui.url)
+    with session, tempfile.TemporaryDirectory(dir=world.directory) as downloads:
         with Browser(Path(downloads)) as browser:
             log_in(browser, world.webui, world.webui.ada)
             choose_tool(browser, "fileshed")
@@ -32,11 +33,19 @@ def run(world: World) -> None:
             browser.see("td", "Saturn")
             browser.click("a", "planets.csv")
             check.equal("the link gives the file", browser.downloaded("planets.csv").decode(), TABLE)
-            if world.screenshot:
-                browser.resize(1200, 750)
-                # The note that one has logged in.
-                browser.gone("[data-sonner-toast]")
-                browser.picture(world.screenshot)
+            _picture(world, browser)
+            # The file hangs on the answer, too.
+            browser.click("button", "planets.csv")
+            browser.click("[role=dialog] a, .modal a", "planets.csv")
+            check.equal("so does the attachment", browser.downloaded("planets.csv").decode(), TABLE)
+
+
+def _picture(world: World, browser: Browser) -> None:
+    if world.screenshot:
+        browser.resize(1200, 680)
+        # The note that one has logged in.
+        browser.gone("[data-sonner-toast]")
+        browser.picture(world.screenshot)
 
 
 def tell(world: World) -> None:
