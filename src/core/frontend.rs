@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 use std::io::Read;
+use std::sync::Arc;
 
 use crate::directory::{Group, Member};
 use crate::{Caller, Error};
@@ -30,7 +31,7 @@ pub struct Attachment {
     /// Its name there, whatever it holds.
     pub name: String,
     /// Its content, where the conversation itself has it.
-    pub content: Option<Vec<u8>>,
+    pub content: Option<Arc<[u8]>>,
 }
 
 impl Debug for Attachment {

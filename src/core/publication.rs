@@ -4,6 +4,8 @@
 //! registry knows which ones this server put there, so that nothing else of the caller is ever
 //! listed or deleted.
 
+use std::time::{Duration, Instant};
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -14,6 +16,9 @@ use crate::ledger::PublishedRow;
 use crate::link::LinkError;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
 use crate::{Caller, Code, Error, Shed, Teach};
+
+/// How long it is asked which files are still there.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A file in the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,16 +114,16 @@ impl<'a> Publications<'a> {
     }
 
     /// The caller's files, oldest first. Those that are gone over there are forgotten; where
-    /// nobody answers, they are listed as they were.
+    /// nobody answers, or not in time, they are listed as they were.
     pub fn list(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
         let Some(frontend) = self.shed.frontend() else {
             return Ok(Vec::new());
         };
         let home = self.shed.home_key(caller)?;
-        let mut answers = true;
+        let (begun, mut answers) = (Instant::now(), true);
         let mut files = Vec::new();
         for row in self.shed.ledger().all_published(&home)? {
-            if answers {
+            if answers && begun.elapsed() < PATIENCE {
                 match frontend.is_published(caller, &row.id) {
                     Ok(true) => {}
                     Ok(false) => {

@@ -16,6 +16,9 @@ use super::client::{CallError, segment};
 use super::item::Item;
 use super::{Key, OpenWebUi, OpenWebUiError};
 
+/// Files of one chat that are looked at.
+const FILES_MAX: usize = 500;
+
 /// Bytes that are passed on at once.
 const PIECE: usize = 64 * 1024;
 
@@ -121,7 +124,7 @@ pub(super) fn kept(chat: &Chat) -> Option<String> {
     kept.then(|| segment(text)).flatten()
 }
 
-/// All files of a chat, each once, in the order in which they came.
+/// All files of a chat, each once, in the order in which they came; of too many the last.
 fn files(chat: &Content) -> Vec<Attachment> {
     let messages = chat.history.iter().flat_map(|history| &history.messages);
     let mut messages: Vec<_> = messages.collect();
@@ -138,9 +141,10 @@ fn files(chat: &Content) -> Vec<Attachment> {
     });
     let items = of_messages.chain(list(&chat.files).map(Item::read));
     let (mut seen, mut images) = (HashSet::new(), 0);
-    items
+    let mut files: Vec<Attachment> = items
         .filter_map(|item| item.attachment(&mut seen, &mut images))
-        .collect()
+        .collect();
+    files.split_off(files.len().saturating_sub(FILES_MAX))
 }
 
 fn list(files: &Value) -> impl Iterator<Item = &Value> {

@@ -154,7 +154,8 @@ impl Client {
         let request = request
             .header("content-type", content_type)
             .header("content-length", size);
-        read(self.send(request, SendBody::from_reader(&mut body), TRANSFER)?)
+        let body = SendBody::from_reader(&mut body);
+        read(self.send_to(request, body, TRANSFER, may_break_off)?)
     }
 
     /// Deletes.
@@ -191,6 +192,17 @@ impl Client {
         body: impl AsSendBody,
         limit: Duration,
     ) -> Result<Response<Body>, CallError> {
+        self.send_to(request, body, limit, |_| false)
+    }
+
+    /// The same; `is_answer` says which failures are as good as an answer.
+    fn send_to(
+        &self,
+        request: ureq::http::request::Builder,
+        body: impl AsSendBody,
+        limit: Duration,
+        is_answer: fn(&ureq::Error) -> bool,
+    ) -> Result<Response<Body>, CallError> {
         if !self.breaker.admits(Instant::now()) {
             return Err(CallError::Paused);
         }
@@ -202,7 +214,9 @@ impl Client {
         let answered = match &answer {
             Ok(response) => !matches!(response.status().as_u16(), 502..=504),
             // What a body that cannot be read breaks off says nothing about the server.
-            Err(error) => matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)),
+            Err(error) => {
+                matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)) || is_answer(error)
+            }
         };
         self.breaker.settle(Instant::now(), answered);
         match answer {
@@ -222,6 +236,22 @@ impl Client {
 pub fn segment(text: &str) -> Option<String> {
     let dots = text.chars().all(|character| character == '.');
     (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
+}
+
+/// Whether a server may have hung up because it does not want what it is sent, as proxies do with
+/// what is too large for them; or the sender did. Neither is silence.
+fn may_break_off(error: &ureq::Error) -> bool {
+    use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
+    let ureq::Error::Io(error) = error else {
+        return false;
+    };
+    let kinds = [
+        BrokenPipe,
+        ConnectionAborted,
+        ConnectionReset,
+        UnexpectedEof,
+    ];
+    kinds.contains(&error.kind())
 }
 
 fn is_timeout(error: &ureq::Error) -> bool {
@@ -247,6 +277,33 @@ fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallErro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_hangs_up_on_a_large_file_is_not_silent() {
+        use std::io::{BufRead, BufReader, Write};
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let base = format!("http://{}", listener.local_addr().expect("an address"));
+        // Reads no body; answers only to what has none.
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut first = String::new();
+                let read = BufReader::new(&stream).read_line(&mut first);
+                if read.is_ok() && first.starts_with("GET") {
+                    let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+                        content-length: 4\r\nconnection: close\r\n\r\ntrue";
+                    let _gone_or_not = stream.write_all(answer.as_bytes());
+                }
+            }
+        });
+        let client = Client::new(&base);
+        let size = 32 * 1024 * 1024;
+        for _ in 0..5 {
+            let file = std::io::repeat(0).take(size);
+            let sent = client.upload::<bool>("key", "/files", "a/b", size, file);
+            assert!(matches!(sent, Err(CallError::Silent(_))), "{sent:?}");
+        }
+        assert!(matches!(client.get::<bool>("key", "/"), Ok(true)));
+    }
 
     #[test]
     fn a_segment_stays_one() {

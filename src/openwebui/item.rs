@@ -42,7 +42,7 @@ impl<'a> Item<'a> {
         let (id, content, extension) = if let Some(url) = embedded {
             let (media_type, content) = decoded(url)?;
             let id = hex::encode(&Sha256::digest(&content)[..16]);
-            (id, Some(content), extension(media_type))
+            (id, Some(content.into()), extension(media_type))
         } else {
             let said = self.0["id"].as_str().or(self.0["file"]["id"].as_str());
             let id = said.or(url.and_then(id_in)).filter(|id| is_id(id))?;
@@ -124,7 +124,13 @@ mod tests {
         let items = items.as_array().expect("a list").iter();
         items
             .filter_map(|item| Item::read(item).attachment(&mut seen, &mut images))
-            .map(|file| (file.id, file.name, file.content))
+            .map(|file| {
+                (
+                    file.id,
+                    file.name,
+                    file.content.map(|content| content.to_vec()),
+                )
+            })
             .collect()
     }
 

@@ -21,6 +21,9 @@ use super::{Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Unknown};
 
+/// Failures that an answer lists.
+const ERRORS_MAX: usize = 20;
+
 /// See the module.
 pub struct Import;
 
@@ -127,7 +130,15 @@ impl Operation for Import {
         if let Some(Unknown::Failed(error)) = unknown {
             done.errors.push(error.message().to_owned());
         }
-        let (imported, errors) = (done.imported, done.errors);
+        let (imported, mut errors) = (done.imported, done.errors);
+        if let Some(more) = errors
+            .len()
+            .checked_sub(ERRORS_MAX)
+            .filter(|more| *more > 0)
+        {
+            errors.truncate(ERRORS_MAX);
+            errors.push(format!("and {more} more"));
+        }
         let message = match imported.as_slice() {
             [path] => format!("{path} is in zone uploads"),
             paths => format!("{} files are in zone uploads", paths.len()),

@@ -51,7 +51,7 @@ pub struct Response {
     /// Of a link that ends by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Of a file in Open WebUI: whether it shows below the answer.
+    /// Of a file in Open WebUI: whether it shows with the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     attached: Option<bool>,
 }
@@ -200,7 +200,7 @@ fn reply_of(file: PublishedFile, attached: bool) -> Reply<Response> {
         file.path
     );
     if attached {
-        message += "; it shows below your answer";
+        message += "; it shows with your answer";
     }
     Reply::new(
         Response {

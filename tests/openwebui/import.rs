@@ -42,11 +42,13 @@ impl Chats {
         self
     }
 
-    /// What Open WebUI answers to an administrator, to whom it shows everything.
+    /// What Open WebUI answers to who has the key `sk-<user>`; an administrator sees everything.
     fn answer(&self, asked: &Asked) -> Answer {
-        if asked.bearer() != "sk-admin" {
-            return Answer::refused();
+        let user = asked.bearer().strip_prefix("sk-").unwrap_or_default();
+        if asked.path == "/api/v1/users/user/status" {
+            return Answer::json(&json!({"id": user, "role": "user"}));
         }
+        let sees = |owner: &str| user == "admin" || user == owner;
         let path: Vec<&str> = asked
             .path
             .trim_start_matches("/api/v1/")
@@ -54,20 +56,21 @@ impl Chats {
             .collect();
         let none = || Answer::status(404, &json!({"detail": "Not Found"}));
         let files = self.files.lock().unwrap();
+        let file = |id: &str| files.get(id).filter(|(owner, _)| sees(owner));
         match path.as_slice() {
             ["chats", id] => match self.chats.lock().unwrap().get(*id) {
-                Some((owner, chat)) => {
+                Some((owner, chat)) if sees(owner) => {
                     Answer::json(&json!({"id": id, "user_id": owner, "title": "x", "chat": chat}))
                 }
-                None => Answer::refused(),
+                _ => Answer::refused(),
             },
-            ["files", id] => files.get(*id).map_or_else(none, |(owner, content)| {
+            ["files", id] => file(id).map_or_else(none, |(owner, content)| {
                 let meta = json!({"name": id, "size": content.len(), "data": {}});
                 Answer::json(&json!({"id": id, "user_id": owner, "filename": id, "meta": meta}))
             }),
-            ["files", id, "content"] => files
-                .get(*id)
-                .map_or_else(none, |(_, content)| Answer::bytes(content.clone())),
+            ["files", id, "content"] => {
+                file(id).map_or_else(none, |(_, content)| Answer::bytes(content.clone()))
+            }
             _ => none(),
         }
     }
@@ -224,6 +227,58 @@ fn only_the_caller_has_what_is_the_callers() {
 }
 
 #[test]
+fn with_the_own_session_open_webui_decides() {
+    let chats = Chats::default();
+    let items = json!([item("secret", "plan.txt"), item("mine", "mine.txt")]);
+    chats
+        .chat("chat-eve", "eve", &items)
+        .chat("chat-ada", "ada", &items);
+    chats
+        .file("secret", "ada", "ada's")
+        .file("mine", "eve", "eve's");
+    let webui = chats.serve();
+    // There is an administrator's key, too: it is not used for who has a session.
+    let server = setup(&webui.url()).start();
+    let session = |user: &str, chat: &str| {
+        let bearer = format!("Bearer sk-{user}");
+        server.client().header("Authorization", &bearer).chat(chat)
+    };
+    let eve = session("eve", "chat-eve");
+    let all = import(&eve, &json!({}));
+    assert_eq!(all["imported"], json!(["mine.txt"]));
+    assert_eq!(all["errors"].as_array().unwrap().len(), 1);
+    let foreign = session("eve", "chat-ada").call("shed_import", &json!({}));
+    foreign.refused(404, "FILE_NOT_FOUND");
+    assert!(webui.asked().iter().all(|asked| asked.bearer() == "sk-eve"));
+    // An administrator may open everything over there, and has only the own chats here.
+    let admin = session("admin", "chat-ada");
+    admin
+        .call("shed_import", &json!({}))
+        .refused(404, "FILE_NOT_FOUND");
+}
+
+#[test]
+fn a_chat_of_very_many_files_is_no_work_without_end() {
+    let chats = Chats::default();
+    let items: Vec<Value> = (0..2000)
+        .map(|n| item(&format!("f-{n}"), "x.txt"))
+        .collect();
+    chats.chat("chat-1", "ada", &json!(items));
+    chats.file("f-1999", "ada", "the last");
+    let webui = chats.serve();
+    let server = setup(&webui.url()).start();
+    let ada = server.as_user("ada").chat("chat-1");
+    let all = import(&ada, &json!({}));
+    assert_eq!(all["imported"], json!(["x.txt"]));
+    assert_eq!(
+        all["errors"].as_array().unwrap().len(),
+        21,
+        "and how many more"
+    );
+    assert_eq!(webui.count("/api/v1/files/"), 501);
+}
+
+#[test]
 fn names_become_names_of_files() {
     let chats = Chats::default();
     let long = format!("{}.txt", "x".repeat(300));
@@ -310,19 +365,23 @@ fn what_is_too_large_stops_only_itself() {
     let webui = chats.serve();
     let server = setup(&webui.url()).start();
     let ada = server.as_user("ada").chat("chat-1");
-    let own = json!({"zone": "storage", "path": "own", "content": "x"});
-    ada.call("shed_create_file", &own).data();
+    let own = "x".repeat(mebibyte - 10_000);
+    let create = json!({"zone": "storage", "path": "own", "content": own});
+    ada.call("shed_create_file", &create).data();
+    let one = ada.call("shed_import", &json!({"filename": "a.bin"}));
+    one.refused(413, "FILE_TOO_LARGE");
     let all = import(&ada, &json!({}));
     assert_eq!(all["imported"], json!(["b.bin", "c.bin"]));
     let errors = all["errors"].as_array().unwrap();
     assert!(errors[0].as_str().unwrap().starts_with("a.bin: "), "{all}");
     assert!(errors[1].as_str().unwrap().starts_with("d.bin: "), "{all}");
-    let one = ada.call("shed_import", &json!({"filename": "a.bin"}));
-    one.refused(413, "FILE_TOO_LARGE");
     let one = ada.call("shed_import", &json!({"filename": "d.bin"}));
     one.refused(507, "QUOTA_EXCEEDED");
+    // What is there needs no room to be there again.
+    let one = import(&ada, &json!({"filename": "c"}));
+    assert_eq!(one["imported"], json!(["c.bin"]));
     let stats = ada.call("shed_stats", &json!({}));
-    let used = 2 * mebibyte + 1;
+    let used = 2 * mebibyte + own.len();
     assert!(stats.text.contains(&used.to_string()), "{}", stats.text);
 }
 

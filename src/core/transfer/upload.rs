@@ -1,6 +1,7 @@
 //! One request that brings files.
 
 mod error;
+mod names;
 mod same;
 
 use std::collections::HashSet;
@@ -8,18 +9,16 @@ use std::fs::File;
 use std::io::Write;
 
 use super::Transit;
-use crate::disk::{DiskError, Entry, StagedDirectory, Stamp, Target, Totals};
+use crate::disk::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
 use crate::guard::{Needs, SizeError, check_lock};
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
+use names::names;
 use same::Fingerprint;
 
 /// Files of one request.
 const FILES_MAX: usize = 500;
-
-/// Names that are tried beside one that is taken: `a (2).txt` to `a (99).txt`.
-const NAMES_MAX: u32 = 99;
 
 /// How often the space in use is asked for: after this many bytes.
 const QUOTA_STEP: u64 = 1024 * 1024;
@@ -172,7 +171,13 @@ impl<'a> Upload<'a> {
         if self.existing == Existing::Replace {
             check_lock(self.zone, &path)?;
         }
-        self.transit.replace(target.size());
+        // What may turn out to be there already needs no room of its own.
+        let spared = if self.existing == Existing::KeepOther {
+            self.largest_of_the_name(&path)
+        } else {
+            target.size()
+        };
+        self.transit.replace(spared);
         let file = self.arrived.create_file(&place(self.files.len()), false)?;
         let compared = self.existing == Existing::KeepOther;
         Ok(Incoming {
@@ -206,6 +211,13 @@ impl<'a> Upload<'a> {
         Err(self
             .zone
             .explain_disk(DiskError::Exists { path: path.clone() }))
+    }
+
+    /// Bytes of the largest file that has this name or one that was tried instead.
+    fn largest_of_the_name(&self, path: &ZonePath) -> u64 {
+        let there = names(path).map_while(|name| self.zone.data.entry(&name).ok());
+        let files = there.filter(|entry| entry.kind() == Kind::File);
+        files.map(|entry| entry.size()).max().unwrap_or_default()
     }
 
     /// The file that holds already what has arrived, under its name or one that was tried instead.
@@ -382,50 +394,5 @@ impl<'a> Incoming<'a> {
             fingerprint: self.fingerprint,
         });
         Ok(upload)
-    }
-}
-
-/// A name and those that are tried in its place, in this order.
-fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
-    let others = (2..=NAMES_MAX).map(|number| numbered(path, number));
-    std::iter::once(path.clone()).chain(others)
-}
-
-/// `a (2).txt` for `a.txt`, within the length that a name may have.
-fn numbered(path: &ZonePath, number: u32) -> ZonePath {
-    let name = path.name().unwrap_or_default();
-    let (stem, extension) = match name.rfind('.') {
-        Some(dot) if dot > 0 => name.split_at(dot),
-        _ => (name, ""),
-    };
-    let suffix = format!(" ({number}){extension}");
-    let room = crate::zone::NAME_MAX_BYTES.saturating_sub(suffix.len());
-    let end = (0..=room.min(stem.len()))
-        .rev()
-        .find(|end| stem.is_char_boundary(*end))
-        .unwrap_or_default();
-    let parent = path.parent().unwrap_or_else(ZonePath::root);
-    parent.join(&format!("{}{suffix}", &stem[..end]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn another_name_for_a_taken_one() {
-        let long = "é".repeat(127);
-        for (path, number, expected) in [
-            ("a.txt", 2, "a (2).txt".to_owned()),
-            ("d/a.tar.gz", 10, "d/a.tar (10).gz".to_owned()),
-            (".hidden", 2, ".hidden (2)".to_owned()),
-            ("none", 99, "none (99)".to_owned()),
-            (&long, 2, format!("{} (2)", "é".repeat(125))),
-        ] {
-            let path = ZonePath::parse("file", path).expect("a path");
-            let other = numbered(&path, number);
-            assert_eq!(other.as_str(), expected);
-            assert!(other.name().is_some_and(|name| name.len() <= 255));
-        }
     }
 }
