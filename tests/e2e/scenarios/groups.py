@@ -16,10 +16,15 @@ LIFETIME = 2
 
 def run(world: World) -> None:
     _by_headers(world)
-    key = world.webui.admin.key
-    by_rest = {"groups": "openwebui", "openwebui_groups_ttl": str(LIFETIME), "openwebui_api_url": world.webui.url}
-    with world.connected(**by_rest, openwebui_admin_key=key):
-        _team(world, "Asked by key")
+    by_rest = {
+        "groups": "openwebui",
+        "openwebui_groups_ttl": str(LIFETIME),
+        "openwebui_api_url": world.webui.url,
+    }
+    with world.connected(**by_rest, openwebui_admin_key=world.webui.admin.key):
+        _team(world, "Asked by the key")
+    with world.connected("session", **by_rest):
+        _team(world, "Asked by the user")
 
 
 def _by_headers(world: World) -> None:

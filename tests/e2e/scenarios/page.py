@@ -42,7 +42,7 @@ def run(world: World) -> None:
 
 def _picture(world: World, browser: Browser) -> None:
     if world.screenshot:
-        browser.resize(1200, 680)
+        browser.resize(1200, 730)
         # The note that one has logged in.
         browser.gone("[data-sonner-toast]")
         browser.picture(world.screenshot)
