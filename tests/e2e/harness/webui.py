@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import secrets
 from pathlib import Path
 
@@ -16,6 +17,15 @@ EVERYONE = [{"principal_type": "user", "principal_id": "*", "permission": "read"
 
 #: Of accounts that are gone with the test.
 PASSWORD = "correct horse battery staple"
+
+
+class Naming(enum.Enum):
+    """How Open WebUI names its users to all its servers, by its environment."""
+
+    SIGNED = "in a signed token"
+    PLAIN = "in plain headers"
+    #: Only connections with headers of their own do.
+    NONE = "not at all"
 
 
 @dataclasses.dataclass
@@ -51,10 +61,11 @@ class OpenWebUI:
         self.process: Process | None = None
         self.accounts: dict[str, Account] = {}
 
-    def start(self, jwt_secret: str = "") -> None:
-        """With a secret, callers are named in a signed token instead of plain headers."""
+    def start(self, naming: Naming = Naming.PLAIN, jwt_secret: str = "") -> None:
         environment = self._environment()
-        if jwt_secret:
+        if naming is not Naming.NONE:
+            environment["ENABLE_FORWARD_USER_INFO_HEADERS"] = "true"
+        if naming is Naming.SIGNED:
             environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = jwt_secret
         # -P: what lies beside the launcher hides no module of Open WebUI.
         command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
@@ -144,9 +155,12 @@ class OpenWebUI:
             "ANONYMIZED_TELEMETRY",
         ]
         on = [
-            "ENABLE_FORWARD_USER_INFO_HEADERS",
             "ENABLE_API_KEYS",
             "USER_PERMISSIONS_FEATURES_API_KEYS",
+            # Users may add tool servers of their own.
+            "ENABLE_DIRECT_CONNECTIONS",
+            "ENABLE_DIRECT_INTEGRATIONS",
+            "USER_PERMISSIONS_FEATURES_DIRECT_TOOL_SERVERS",
             "BYPASS_MODEL_ACCESS_CONTROL",
             "BYPASS_EMBEDDING_AND_RETRIEVAL",
             "OFFLINE_MODE",

@@ -12,7 +12,7 @@ from harness import chat, check, signature
 from harness.fileshed import Fileshed
 from harness.model import Model, Turn
 from harness.versions import Version
-from harness.webui import Account, OpenWebUI
+from harness.webui import Account, Naming, OpenWebUI
 
 
 class World:
@@ -24,21 +24,20 @@ class World:
         self.jwt_secret = secrets.token_hex(32)
         self.model = Model()
         self.webui = OpenWebUI(version, python, directory, self.model.url)
-        self.signed = False
+        self.naming = Naming.PLAIN
         #: Where the picture of the page goes, if one is wanted.
         self.screenshot: Path | None = None
-        self._program = program
+        self.program = program
         self._numbers = itertools.count(1)
         self._logs: list[Fileshed] = []
 
-    def start(self, signed: bool = False) -> None:
-        """Starts Open WebUI. `signed`: it names its users in a signed token, not in plain headers."""
-        self.signed = signed
-        self.webui.start(self.jwt_secret if signed else "")
+    def start(self, naming: Naming = Naming.PLAIN) -> None:
+        self.naming = naming
+        self.webui.start(naming, self.jwt_secret)
 
     def restart(self) -> None:
         self.webui.stop()
-        self.start(self.signed)
+        self.start(self.naming)
 
     def stop(self) -> None:
         self.webui.stop()
@@ -49,10 +48,10 @@ class World:
         """A fresh server. `groups="headers"` is the setting FILESHED_GROUPS."""
         directory = self.directory / f"fileshed-{next(self._numbers)}"
         directory.mkdir()
-        if self.signed:
+        if self.naming is Naming.SIGNED:
             settings.setdefault("forward_jwt_secret", self.jwt_secret)
         named = {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
-        with Fileshed(self._program, directory, named) as server:
+        with Fileshed(self.program, directory, named) as server:
             self._logs.append(server)
             yield server
 
@@ -78,7 +77,7 @@ class World:
     def named(self, who: Account, chat: str = "by-hand") -> dict[str, str]:
         """The headers in which Open WebUI would name this user, for calls past it."""
         user = {"X-OpenWebUI-User-Id": who.id}
-        if self.signed:
+        if self.naming is Naming.SIGNED:
             user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.jwt_secret)}
         return {**user, "X-OpenWebUI-Chat-Id": chat}
 

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from scenarios import attachments, errors, groups, isolation, journey, links, outage, page, register, session, signed, status, tools
+from harness.webui import Naming
+from scenarios import (
+    attachments,
+    errors,
+    groups,
+    guide,
+    isolation,
+    journey,
+    links,
+    outage,
+    own_server,
+    page,
+    register,
+    session,
+    signed,
+    status,
+    tools,
+)
 
-#: Open WebUI signs who calls.
-SIGNED = [signed, session, register, tools, journey, isolation, groups, attachments, links, status, page, outage]
-
-#: It names its users in plain headers.
-PLAIN = [isolation, errors]
+#: What is proved with which environment of Open WebUI, in this order.
+PLAN = {
+    Naming.SIGNED: [signed, session, register, tools, journey, isolation, groups, attachments, links, status, page, outage],
+    Naming.PLAIN: [isolation, errors],
+    Naming.NONE: [guide, isolation, own_server],
+}
 
 
 def name(scenario: ModuleType) -> str:
