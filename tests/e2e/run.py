@@ -40,7 +40,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
-    names = list(dict.fromkeys(map(scenarios.name, scenarios.SIGNED + scenarios.PLAIN)))
+    names = scenarios.names()
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
     parser.add_argument("--only", metavar="SCENARIO", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
@@ -70,20 +70,20 @@ def _test(version: versions.Version, program: Path, arguments: argparse.Namespac
 def _run(world: World, only: str | None) -> int:
     """How many scenarios failed."""
     failed = 0
-    for signed, listed in ((True, scenarios.SIGNED), (False, scenarios.PLAIN)):
+    for naming, listed in scenarios.SCENARIOS.items():
         chosen = [scenario for scenario in listed if only in (None, scenarios.name(scenario))]
         if not chosen:
             continue
-        world.webui.stop()
-        if not _holds(world, "start", lambda world: world.start(signed)):
+        if not _holds(world, f"{naming.value} start", lambda world: world.start(naming)):
             return failed + 1
-        failed += sum(not _holds(world, scenarios.name(scenario), scenario.run) for scenario in chosen)
+        for scenario in chosen:
+            failed += not _holds(world, f"{naming.value} {scenarios.name(scenario)}", scenario.run)
     return failed
 
 
 def _keep(world: World) -> int:
     """Stays until told to stop, for people who want to look."""
-    world.start()
+    world.start(webui.Naming.NOT)
     page.tell(world)
     with world.connected("session", openwebui_api_url=world.webui.url) as server:
         print(f"Open WebUI {world.version.number}: {world.webui.url}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import secrets
 from pathlib import Path
 
@@ -16,6 +17,17 @@ EVERYONE = [{"principal_type": "user", "principal_id": "*", "permission": "read"
 
 #: Of accounts that are gone with the test.
 PASSWORD = "correct horse battery staple"
+
+
+class Naming(enum.Enum):
+    """In what Open WebUI says of itself which user calls."""
+
+    #: A signed token.
+    SIGNED = "signed"
+    #: Plain headers.
+    PLAIN = "plain"
+    #: Nothing, as it comes; only the headers of a connection say it.
+    NOT = "stock"
 
 
 @dataclasses.dataclass
@@ -48,14 +60,16 @@ class OpenWebUI:
         self._port = free_port()
         self.url = f"http://{LOOPBACK}:{self._port}"
         self.secret_key = secrets.token_hex(32)
+        self.jwt_secret = secrets.token_hex(32)
         self.process: Process | None = None
         self.accounts: dict[str, Account] = {}
 
-    def start(self, jwt_secret: str = "") -> None:
-        """With a secret, callers are named in a signed token instead of plain headers."""
+    def start(self, naming: Naming) -> None:
         environment = self._environment()
-        if jwt_secret:
-            environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = jwt_secret
+        if naming is not Naming.NOT:
+            environment["ENABLE_FORWARD_USER_INFO_HEADERS"] = "true"
+        if naming is Naming.SIGNED:
+            environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = self.jwt_secret
         # -P: what lies beside the launcher hides no module of Open WebUI.
         command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
         self.process = Process("open-webui", command, environment, self._directory)
@@ -144,7 +158,6 @@ class OpenWebUI:
             "ANONYMIZED_TELEMETRY",
         ]
         on = [
-            "ENABLE_FORWARD_USER_INFO_HEADERS",
             "ENABLE_API_KEYS",
             "USER_PERMISSIONS_FEATURES_API_KEYS",
             "BYPASS_MODEL_ACCESS_CONTROL",

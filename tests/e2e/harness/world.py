@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import secrets
 from pathlib import Path
 from typing import Iterator
 
@@ -12,7 +11,7 @@ from harness import chat, check, signature
 from harness.fileshed import Fileshed
 from harness.model import Model, Turn
 from harness.versions import Version
-from harness.webui import Account, OpenWebUI
+from harness.webui import Account, Naming, OpenWebUI
 
 
 class World:
@@ -21,24 +20,20 @@ class World:
     def __init__(self, version: Version, python: Path, program: Path, directory: Path):
         self.version = version
         self.directory = directory
-        self.jwt_secret = secrets.token_hex(32)
         self.model = Model()
         self.webui = OpenWebUI(version, python, directory, self.model.url)
-        self.signed = False
+        self.naming = Naming.SIGNED
         #: Where the picture of the page goes, if one is wanted.
         self.screenshot: Path | None = None
         self._program = program
         self._numbers = itertools.count(1)
         self._logs: list[Fileshed] = []
 
-    def start(self, signed: bool = False) -> None:
-        """Starts Open WebUI. `signed`: it names its users in a signed token, not in plain headers."""
-        self.signed = signed
-        self.webui.start(self.jwt_secret if signed else "")
-
-    def restart(self) -> None:
+    def start(self, naming: Naming) -> None:
+        """Starts Open WebUI, or starts it again."""
+        self.naming = naming
         self.webui.stop()
-        self.start(self.signed)
+        self.webui.start(naming)
 
     def stop(self) -> None:
         self.webui.stop()
@@ -49,8 +44,8 @@ class World:
         """A fresh server. `groups="headers"` is the setting FILESHED_GROUPS."""
         directory = self.directory / f"fileshed-{next(self._numbers)}"
         directory.mkdir()
-        if self.signed:
-            settings.setdefault("forward_jwt_secret", self.jwt_secret)
+        if self.naming is Naming.SIGNED:
+            settings.setdefault("forward_jwt_secret", self.webui.jwt_secret)
         named = {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
         with Fileshed(self._program, directory, named) as server:
             self._logs.append(server)
@@ -78,8 +73,8 @@ class World:
     def named(self, who: Account, chat: str = "by-hand") -> dict[str, str]:
         """The headers in which Open WebUI would name this user, for calls past it."""
         user = {"X-OpenWebUI-User-Id": who.id}
-        if self.signed:
-            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.jwt_secret)}
+        if self.naming is Naming.SIGNED:
+            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.webui.jwt_secret)}
         return {**user, "X-OpenWebUI-Chat-Id": chat}
 
     def last_lines(self) -> str:
