@@ -5,10 +5,24 @@ use std::collections::HashSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::frontend::Attachment;
+use fileshed_core::zone::portable_name;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::file::{MARK, Record};
+
+/// Pictures that every browser shows.
+const SHOWN: [&str; 6] = [
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/svg+xml",
+    "image/avif",
+];
+
+/// Longest name that is kept as it is.
+const NAME_MAX_BYTES: usize = 1000;
 
 /// Longest id that is asked for.
 const ID_MAX_BYTES: usize = 128;
@@ -56,6 +70,8 @@ impl<'a> Item<'a> {
         let name = [&self.0["name"], &file["meta"]["name"], &file["filename"]];
         let mut name = name.into_iter().filter_map(Value::as_str);
         let name = match name.find(|name| !name.trim().is_empty()) {
+            // Failures and lists show names.
+            Some(name) if name.len() > NAME_MAX_BYTES => portable_name(name),
             Some(name) => name.to_owned(),
             None if is_picture => {
                 *images += 1;
@@ -70,7 +86,13 @@ impl<'a> Item<'a> {
 /// The entry for a file of ours, which a click in the browser opens.
 pub(super) fn of_record(id: &str, url: &str, record: &Record) -> Value {
     let (name, content_type) = (&record.filename, record.content_type());
-    let is_picture = content_type.starts_with("image/");
+    let is_picture = SHOWN.contains(&content_type);
+    // As a picture that it cannot show a browser would show nothing at all.
+    let content_type = if is_picture || !content_type.starts_with("image/") {
+        content_type
+    } else {
+        ""
+    };
     json!({
         // Pictures are shown from their address; everything else is opened by its id.
         "type": if is_picture { "image" } else { "file" },
@@ -158,6 +180,26 @@ mod tests {
         let expected =
             expected.map(|(id, name, content)| (id.to_owned(), name.to_owned(), content));
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn only_what_a_browser_shows_is_a_picture() {
+        let item = |content_type: &str| {
+            let record = json!({"id": "f", "user_id": "u", "filename": "n",
+                "meta": {"content_type": content_type, "size": 1}});
+            let record = serde_json::from_value(record).expect("a record");
+            let item = of_record("f", "/api/v1/files/f/content", &record);
+            ["type", "url", "content_type"]
+                .map(|name| item[name].as_str().unwrap_or("?").to_owned())
+        };
+        let address = "/api/v1/files/f/content";
+        for (content_type, expected) in [
+            ("text/csv", ["file", "f", "text/csv"]),
+            ("image/png", ["image", address, "image/png"]),
+            ("image/tiff", ["file", "f", ""]),
+        ] {
+            assert_eq!(item(content_type), expected);
+        }
     }
 
     #[test]

@@ -330,6 +330,15 @@ fn names_become_names_of_files() {
         let one = import(&ada, &json!({"filename": "be\u{7}l?.txt"}));
         assert_eq!(one["imported"], json!(["be_l_.txt"]));
     }
+    // Nobody reads a name without end in an answer.
+    let endless = format!("{}.txt", "y".repeat(1_000_000));
+    chats.chat("chat-3", "ada", &json!([item("missing", &endless)]));
+    let ada = server.as_user("ada").chat("chat-3");
+    for filename in ["missing", "other"] {
+        let none = ada.call("shed_import", &json!({"filename": filename}));
+        none.refused(404, "FILE_NOT_FOUND");
+        assert!(none.text.len() < 3000, "{}", none.text.len());
+    }
     let paths = webui.asked().into_iter().map(|asked| asked.path);
     assert!(paths.into_iter().all(|path| !path.contains("users")));
 }

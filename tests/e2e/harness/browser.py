@@ -71,6 +71,10 @@ class Browser:
     def open(self, address: str) -> None:
         self._driver.get(address)
 
+    def run(self, script: str, *arguments: str):
+        """What a script of the page comes to; it calls its last argument with that."""
+        return self._driver.execute_async_script(script, *arguments)
+
     def see(self, selector: str, text: str = ""):
         """The element, as soon as it shows."""
         found = check.until(

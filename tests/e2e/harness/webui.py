@@ -20,14 +20,12 @@ PASSWORD = "correct horse battery staple"
 
 
 class Naming(enum.Enum):
-    """In what Open WebUI says of itself which user calls."""
+    """How Open WebUI names its users to all its servers, by its environment."""
 
-    #: A signed token.
-    SIGNED = "signed"
-    #: Plain headers.
-    PLAIN = "plain"
-    #: Nothing, as it comes; only the headers of a connection say it.
-    NOT = "stock"
+    SIGNED = "in a signed token"
+    PLAIN = "in plain headers"
+    #: Only connections with headers of their own do.
+    NONE = "not at all"
 
 
 @dataclasses.dataclass
@@ -60,16 +58,15 @@ class OpenWebUI:
         self._port = free_port()
         self.url = f"http://{LOOPBACK}:{self._port}"
         self.secret_key = secrets.token_hex(32)
-        self.jwt_secret = secrets.token_hex(32)
         self.process: Process | None = None
         self.accounts: dict[str, Account] = {}
 
-    def start(self, naming: Naming) -> None:
+    def start(self, naming: Naming = Naming.PLAIN, jwt_secret: str = "") -> None:
         environment = self._environment()
-        if naming is not Naming.NOT:
+        if naming is not Naming.NONE:
             environment["ENABLE_FORWARD_USER_INFO_HEADERS"] = "true"
         if naming is Naming.SIGNED:
-            environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = self.jwt_secret
+            environment["FORWARD_USER_INFO_HEADER_JWT_SECRET"] = jwt_secret
         # -P: what lies beside the launcher hides no module of Open WebUI.
         command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
         self.process = Process("open-webui", command, environment, self._directory)
@@ -160,6 +157,10 @@ class OpenWebUI:
         on = [
             "ENABLE_API_KEYS",
             "USER_PERMISSIONS_FEATURES_API_KEYS",
+            # Users may add tool servers of their own.
+            "ENABLE_DIRECT_CONNECTIONS",
+            "ENABLE_DIRECT_INTEGRATIONS",
+            "USER_PERMISSIONS_FEATURES_DIRECT_TOOL_SERVERS",
             "BYPASS_MODEL_ACCESS_CONTROL",
             "BYPASS_EMBEDDING_AND_RETRIEVAL",
             "OFFLINE_MODE",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import secrets
 from pathlib import Path
 from typing import Iterator
 
@@ -20,20 +21,23 @@ class World:
     def __init__(self, version: Version, python: Path, program: Path, directory: Path):
         self.version = version
         self.directory = directory
+        self.jwt_secret = secrets.token_hex(32)
         self.model = Model()
         self.webui = OpenWebUI(version, python, directory, self.model.url)
-        self.naming = Naming.SIGNED
+        self.naming = Naming.PLAIN
         #: Where the picture of the page goes, if one is wanted.
         self.screenshot: Path | None = None
-        self._program = program
+        self.program = program
         self._numbers = itertools.count(1)
         self._logs: list[Fileshed] = []
 
-    def start(self, naming: Naming) -> None:
-        """Starts Open WebUI, or starts it again."""
+    def start(self, naming: Naming = Naming.PLAIN) -> None:
         self.naming = naming
+        self.webui.start(naming, self.jwt_secret)
+
+    def restart(self) -> None:
         self.webui.stop()
-        self.webui.start(naming)
+        self.start(self.naming)
 
     def stop(self) -> None:
         self.webui.stop()
@@ -45,9 +49,9 @@ class World:
         directory = self.directory / f"fileshed-{next(self._numbers)}"
         directory.mkdir()
         if self.naming is Naming.SIGNED:
-            settings.setdefault("forward_jwt_secret", self.webui.jwt_secret)
+            settings.setdefault("forward_jwt_secret", self.jwt_secret)
         named = {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
-        with Fileshed(self._program, directory, named) as server:
+        with Fileshed(self.program, directory, named) as server:
             self._logs.append(server)
             yield server
 
@@ -74,7 +78,7 @@ class World:
         """The headers in which Open WebUI would name this user, for calls past it."""
         user = {"X-OpenWebUI-User-Id": who.id}
         if self.naming is Naming.SIGNED:
-            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.webui.jwt_secret)}
+            user = {"X-OpenWebUI-User-Jwt": signature.sign(who, self.jwt_secret)}
         return {**user, "X-OpenWebUI-Chat-Id": chat}
 
     def last_lines(self) -> str:

@@ -5,10 +5,26 @@ from __future__ import annotations
 from types import ModuleType
 
 from harness.webui import Naming
-from scenarios import attachments, errors, groups, isolation, journey, links, outage, page, register, session, signed, status, tools
+from scenarios import (
+    attachments,
+    errors,
+    groups,
+    guide,
+    isolation,
+    journey,
+    links,
+    outage,
+    own_server,
+    page,
+    register,
+    session,
+    signed,
+    status,
+    tools,
+)
 
-#: In what Open WebUI says who calls, and what is proved then.
-SCENARIOS = {
+#: What is proved with which environment of Open WebUI, in this order.
+PLAN = {
     Naming.SIGNED: [
         signed,
         session,
@@ -24,13 +40,13 @@ SCENARIOS = {
         outage,
     ],
     Naming.PLAIN: [isolation, errors],
-    Naming.NOT: [isolation, groups, attachments, links],
+    Naming.NONE: [guide, isolation, groups, attachments, links, own_server],
 }
 
 
 def names() -> list[str]:
     """All scenarios, once each."""
-    return list(dict.fromkeys(name(scenario) for listed in SCENARIOS.values() for scenario in listed))
+    return list(dict.fromkeys(name(scenario) for listed in PLAN.values() for scenario in listed))
 
 
 def name(scenario: ModuleType) -> str:

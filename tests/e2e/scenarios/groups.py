@@ -17,15 +17,15 @@ def run(world: World) -> None:
         "openwebui_api_url": world.webui.url,
     }
     with world.connected(**by_rest, openwebui_admin_key=world.webui.admin.key):
-        _team(world, f"Asked by the key {world.naming.value}")
+        _team(world, f"Asked by the key {world.naming.name.lower()}")
     with world.connected("session", **by_rest):
-        _team(world, f"Asked by the user {world.naming.value}")
+        _team(world, f"Asked by the user {world.naming.name.lower()}")
 
 
 def _by_headers(world: World) -> None:
     with world.connected(groups="headers"):
         if world.version.fills_groups:
-            _team(world, f"Named in headers {world.naming.value}")
+            _team(world, f"Named in headers {world.naming.name.lower()}")
             return
         # Otherwise all users would meet in a group with the name of the placeholder.
         refused = world.call(world.webui.ada, "shed_group_list").error

@@ -41,4 +41,4 @@ def _stopped(world: World) -> Iterator[None]:
     try:
         yield
     finally:
-        world.start(world.naming)
+        world.restart()

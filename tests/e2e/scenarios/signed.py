@@ -9,7 +9,7 @@ from harness.world import World
 
 def run(world: World) -> None:
     ada, bob = world.webui.ada, world.webui.bob
-    with world.connected(forward_jwt_secret=world.webui.jwt_secret) as fileshed:
+    with world.connected(forward_jwt_secret=world.jwt_secret) as fileshed:
         for who in (ada, bob):
             world.call(who, "shed_create_file", zone="documents", path="mine.md", content=f"{who.id}\n").data
         for who in (ada, bob):
@@ -32,14 +32,14 @@ def _by_hand(world: World, fileshed: Fileshed) -> None:
         named = {f"X-OpenWebUI-User-{name}": value for name, value in headers.items()}
         return fileshed.call("shed_stats", {}, fileshed.key, named).status
 
-    check.equal("signed as Open WebUI does", status(Jwt=signature.sign(ada, world.webui.jwt_secret)), 200)
+    check.equal("signed as Open WebUI does", status(Jwt=signature.sign(ada, world.jwt_secret)), 200)
     check.equal("plain headers are not believed", status(Id=ada.id), 401)
     check.equal("nor is nobody", status(), 401)
     another = signature.sign(ada, "made up")
     check.equal("nor what is signed otherwise", status(Jwt=another), 401)
     check.equal("nor both", status(Jwt=another, Id=ada.id), 401)
-    long_ago = signature.sign(ada, world.webui.jwt_secret, exp=1)
+    long_ago = signature.sign(ada, world.jwt_secret, exp=1)
     check.equal("nor what has expired", status(Jwt=long_ago), 401)
-    check.equal("the right token", status(Jwt=signature.sign(ada, world.webui.jwt_secret), Id=ada.id), 200)
-    two = status(Jwt=signature.sign(ada, world.webui.jwt_secret), Id=world.webui.bob.id)
+    check.equal("the right token", status(Jwt=signature.sign(ada, world.jwt_secret), Id=ada.id), 200)
+    two = status(Jwt=signature.sign(ada, world.jwt_secret), Id=world.webui.bob.id)
     check.that("but not for two users", two in (401, 403), two)
