@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import signal
 import sys
 import tempfile
@@ -41,7 +40,7 @@ def main() -> int:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
-    names = list(dict.fromkeys(map(scenarios.name, itertools.chain(*scenarios.PLAN.values()))))
+    names = scenarios.names()
     parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
     parser.add_argument("--only", metavar="SCENARIO", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
@@ -76,6 +75,7 @@ def _run(world: World, only: str | None) -> int:
         if not chosen:
             continue
         world.webui.stop()
+        print(f"Open WebUI {world.version.number} names its users {naming.value}", flush=True)
         if not _holds(world, "start", lambda world: world.start(naming)):
             return failed + 1
         failed += sum(not _holds(world, scenarios.name(scenario), scenario.run) for scenario in chosen)
@@ -84,7 +84,7 @@ def _run(world: World, only: str | None) -> int:
 
 def _keep(world: World) -> int:
     """Stays until told to stop, for people who want to look."""
-    world.start()
+    world.start(webui.Naming.NONE)
     page.tell(world)
     with world.connected("session", openwebui_api_url=world.webui.url) as server:
         print(f"Open WebUI {world.version.number}: {world.webui.url}")

@@ -25,10 +25,28 @@ from scenarios import (
 
 #: What is proved with which environment of Open WebUI, in this order.
 PLAN = {
-    Naming.SIGNED: [signed, session, register, tools, journey, isolation, groups, attachments, links, status, page, outage],
+    Naming.SIGNED: [
+        signed,
+        session,
+        register,
+        tools,
+        journey,
+        isolation,
+        groups,
+        attachments,
+        links,
+        status,
+        page,
+        outage,
+    ],
     Naming.PLAIN: [isolation, errors],
-    Naming.NONE: [guide, isolation, own_server],
+    Naming.NONE: [guide, isolation, groups, attachments, links, own_server],
 }
+
+
+def names() -> list[str]:
+    """All scenarios, once each."""
+    return list(dict.fromkeys(name(scenario) for listed in PLAN.values() for scenario in listed))
 
 
 def name(scenario: ModuleType) -> str:

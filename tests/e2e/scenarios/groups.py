@@ -5,11 +5,6 @@ from __future__ import annotations
 from harness import check
 from harness.world import World
 
-HEADERS = {
-    "X-OpenWebUI-User-Group-Ids": "{{USER_GROUP_IDS}}",
-    "X-OpenWebUI-User-Groups": "{{USER_GROUPS}}",
-}
-
 #: Seconds for which an answer about groups counts. More than asking again takes, and soon over.
 LIFETIME = 2
 
@@ -22,20 +17,19 @@ def run(world: World) -> None:
         "openwebui_api_url": world.webui.url,
     }
     with world.connected(**by_rest, openwebui_admin_key=world.webui.admin.key):
-        _team(world, "Asked by the key")
+        _team(world, f"Asked by the key {world.naming.name.lower()}")
     with world.connected("session", **by_rest):
-        _team(world, "Asked by the user")
+        _team(world, f"Asked by the user {world.naming.name.lower()}")
 
 
 def _by_headers(world: World) -> None:
-    with world.fileshed(groups="headers") as fileshed:
-        world.webui.connect(fileshed.connection(headers=HEADERS))
-        if not world.version.fills_groups:
-            # Otherwise all users would meet in a group with the name of the placeholder.
-            refused = world.call(world.webui.ada, "shed_group_list").error
-            check.equal("a placeholder is no group", refused["code"], "INVALID_USER")
+    with world.connected(groups="headers"):
+        if world.version.fills_groups:
+            _team(world, f"Named in headers {world.naming.name.lower()}")
             return
-        _team(world, "Named in headers")
+        # Otherwise all users would meet in a group with the name of the placeholder.
+        refused = world.call(world.webui.ada, "shed_group_list").error
+        check.equal("a placeholder is no group", refused["code"], "INVALID_USER")
 
 
 def _team(world: World, name: str) -> None:
