@@ -20,6 +20,7 @@ from scenarios import (
     session,
     signed,
     status,
+    temporary,
     tools,
 )
 
@@ -36,6 +37,7 @@ PLAN = {
         attachments,
         links,
         status,
+        temporary,
         page,
         outage,
     ],
