@@ -19,11 +19,13 @@ mod origin;
 mod settings;
 mod value;
 
+pub use fileshed_core::Secret;
+
 pub use fault::{ConfigError, Fault, Source};
 pub use layers::{Effective, Inputs};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
-pub use value::{Secret, Value};
+pub use value::Value;
 
 /// Everything that was decided.
 #[derive(Clone, Debug)]

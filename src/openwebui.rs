@@ -12,7 +12,7 @@ use std::time::Duration;
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::{Caller, Credential, Error};
+use fileshed_core::{Caller, Error, Secret};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -43,7 +43,7 @@ pub struct OpenWebUi {
     client: Client,
     /// Where people reach it; empty where nobody said it.
     public: PublicUrl,
-    admin: Option<Credential>,
+    admin: Option<Secret>,
     known: groups::Known,
     /// Where lines are shown, if they are.
     board: Option<status::Board>,
@@ -74,7 +74,6 @@ impl OpenWebUi {
         if config.openwebui_api_url.is_empty() {
             return None;
         }
-        let admin = config.openwebui_admin_key.as_ref();
         let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
         let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
@@ -83,7 +82,7 @@ impl OpenWebUi {
                 .live_status
                 .then(|| status::Board::new(client.clone())),
             client,
-            admin: admin.map(|key| Credential::new(key.reveal())),
+            admin: config.openwebui_admin_key.clone(),
             known: groups::Known::new(lifetime),
             accounts: account::known(),
         })

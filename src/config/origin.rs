@@ -1,5 +1,6 @@
 //! Sites whose pages may call this server.
 
+use std::fmt;
 use std::str::FromStr;
 
 use axum::http::uri::Authority;
@@ -13,6 +14,12 @@ impl Origin {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
     }
 }
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
+use fileshed_core::Secret;
 use fileshed_core::settings::{
     Destination, Durability, GroupSource, LinkHost, NamespaceStyle, NetworkMode, PublicUrl,
     SandboxPolicy, WriteMode,
@@ -113,80 +114,35 @@ impl Value for PublicUrl {
     }
 }
 
-impl Value for Vec<Destination> {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
-        self.read_list(&items)
-    }
+/// A comma-separated list of what has its own form; an empty one is none.
+macro_rules! list {
+    ($type:ty) => {
+        impl Value for Vec<$type> {
+            fn read(&mut self, text: &str) -> Result<(), String> {
+                self.read_list(&items(text))
+            }
 
-    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
-        *self = items
-            .iter()
-            .map(|item| item.trim())
-            .filter(|item| !item.is_empty())
-            .map(str::parse)
-            .collect::<Result<_, _>>()?;
-        Ok(())
-    }
+            fn read_list(&mut self, items: &[String]) -> Result<(), String> {
+                let items = items.iter().map(|item| item.trim());
+                let items = items.filter(|item| !item.is_empty());
+                *self = items.map(str::parse).collect::<Result<_, _>>()?;
+                Ok(())
+            }
 
-    fn show(&self) -> String {
-        let items: Vec<String> = self.iter().map(ToString::to_string).collect();
-        quoted(&items.join(", "))
-    }
+            fn show(&self) -> String {
+                let items: Vec<String> = self.iter().map(ToString::to_string).collect();
+                quoted(&items.join(", "))
+            }
+        }
+    };
 }
 
-impl Value for Vec<Origin> {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
-        self.read_list(&items)
-    }
-
-    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
-        *self = items
-            .iter()
-            .map(|item| item.trim())
-            .filter(|item| !item.is_empty())
-            .map(str::parse)
-            .collect::<Result<_, _>>()?;
-        Ok(())
-    }
-
-    fn show(&self) -> String {
-        let items: Vec<&str> = self.iter().map(Origin::as_str).collect();
-        quoted(&items.join(", "))
-    }
-}
-
-/// Text that is never shown, neither in logs nor by `Debug`.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// What stands in its place.
-    pub const MASK: &'static str = "********";
-
-    /// Keeps `text` from being shown.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text itself.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(Self::MASK)
-    }
-}
+list!(Destination);
+list!(Origin);
 
 impl Value for Vec<Secret> {
     fn read(&mut self, text: &str) -> Result<(), String> {
-        let items: Vec<String> = text.split([',', '\n']).map(str::to_owned).collect();
-        self.read_list(&items)
+        self.read_list(&items(text))
     }
 
     fn read_list(&mut self, items: &[String]) -> Result<(), String> {
@@ -263,6 +219,10 @@ choice!(
     "debug" => Self::DEBUG,
     "trace" => Self::TRACE,
 );
+
+fn items(text: &str) -> Vec<String> {
+    text.split([',', '\n']).map(str::to_owned).collect()
+}
 
 /// A TOML string; JSON's escapes are a subset of TOML's.
 fn quoted(text: &str) -> String {

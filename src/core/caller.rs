@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Map, Value};
 
 use crate::directory::GroupId;
-use crate::{Code, Teach};
+use crate::{Code, Secret, Teach};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
@@ -109,30 +109,6 @@ pub enum Role {
     Admin,
 }
 
-/// What the caller called with, where the application that people chat in knows it too. Never
-/// shown, and never kept.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Credential(String);
-
-impl Credential {
-    /// Keeps `text` from being shown.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The credential itself.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for Credential {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("********")
-    }
-}
-
 /// Tells a running command that nobody waits for it any more.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation(Arc<AtomicBool>);
@@ -176,8 +152,8 @@ pub struct Caller {
     pub scope: Scope,
     /// What the user may do beyond the own workspace.
     pub role: Role,
-    /// What the caller called with, if the application that people chat in gave it.
-    pub credential: Option<Credential>,
+    /// What the caller called with, if the application that people chat in gave it. Never kept.
+    pub credential: Option<Secret>,
     /// The groups that a trusted gateway names; asked for only where the directory of groups is
     /// `headers`.
     pub groups: Vec<GroupClaim>,

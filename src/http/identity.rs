@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
-use fileshed_core::{Caller, Chat, Clock, Credential, Error, GroupClaim, Shed, UserId};
+use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Shed, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 use tokio::sync::OwnedSemaphorePermit;
@@ -154,7 +154,7 @@ impl Gate {
             (Whose::Session(session, beside), Some(sessions)) => {
                 let found = sessions.find(&session, wanted)?;
                 let mut caller = user_of_open_webui(found, beside)?;
-                caller.credential = Some(Credential::new(session.secret.reveal()));
+                caller.credential = Some(session.secret);
                 Ok(caller)
             }
             (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use fileshed_core::frontend::Line;
-use fileshed_core::{Caller, Credential};
+use fileshed_core::{Caller, Secret};
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
@@ -50,7 +50,7 @@ struct Task {
     due: Instant,
     shown: Arc<AtomicBool>,
     path: String,
-    key: Credential,
+    key: Secret,
     text: String,
 }
 
@@ -116,7 +116,7 @@ impl OpenWebUi {
             due: Instant::now() + PATIENCE,
             shown: Arc::default(),
             path: events(caller)?,
-            key: Credential::new(self.key(caller)?.reveal()),
+            key: Secret::new(self.key(caller)?.reveal()),
             text: text.chars().take(TEXT_MAX).collect(),
         };
         Some(Box::new(board.begin(task)))

@@ -30,8 +30,9 @@ def run(world: World) -> None:
         done = subprocess.run(
             ["bash", "-e", "-c", register], cwd=directory, env=environment, capture_output=True, text=True, timeout=60
         )
-        check.equal("it is registered", done.returncode, 0)
-        _holds(world)
+        check.that("it is registered", done.returncode == 0, done.stdout + done.stderr)
+        _tells_chats_apart(world)
+        _knows_groups(world)
         note = {"zone": "documents", "path": "plan.md"}
         world.call(ada, "shed_create_file", **note, content="one\n").data
         made = world.call(ada, "shed_link_create", **note).data
@@ -43,13 +44,23 @@ def run(world: World) -> None:
         server.stop()
 
 
-def _holds(world: World) -> None:
+def _tells_chats_apart(world: World) -> None:
     """Without any variable of Open WebUI, chats are told apart."""
     file = world.webui.upload(world.webui.ada, "notes.txt", b"brought along")
     answer = world.ask(world.webui.ada, [[("shed_import", {})]], files=[attachment(file)])
     check.equal("attached files come in", answer.last.data["imported"], ["notes.txt"])
     elsewhere = world.call(world.webui.ada, "shed_tree", zone="uploads").data["tree"]
     check.that("into their own chat", "notes.txt" not in elsewhere, elsewhere)
+
+
+def _knows_groups(world: World) -> None:
+    """With the user's own credential."""
+    name = "Beside"
+    world.webui.group(name, world.webui.ada)
+    note = {"zone": "group", "group": name, "path": "log.md"}
+    world.call(world.webui.ada, "shed_create_file", **note, content="one\n").data
+    refused = world.call(world.webui.bob, "shed_create_file", **note, content="two\n").error
+    check.equal("others are not in it", refused["code"], "GROUP_NOT_FOUND")
 
 
 def _blocks() -> list[str]:

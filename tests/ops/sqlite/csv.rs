@@ -465,6 +465,47 @@ fn cell() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Reading JSON quickly loses the last bit of some numbers.
+#[test]
+fn numbers_come_through_to_the_last_bit() {
+    let server = Server::start();
+    let client = server.client();
+    let numbers = [
+        -8_417_434_609_169_697.0,
+        0.1 + 0.2,
+        5e-324,
+        1.797_693_134_862_315_7e308,
+    ];
+    let rows = numbers.map(|number: f64| format!("{number:?}\n")).concat();
+    import(
+        &client,
+        &format!("h0\n0.05\n{rows}"),
+        &json!({"delimiter": ","}),
+    );
+    let stored = select(
+        &client,
+        "storage",
+        "data.db",
+        "SELECT * FROM t LIMIT -1 OFFSET 1",
+    );
+    let read: Vec<_> = stored
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["h0"].as_f64())
+        .collect();
+    assert_eq!(read, numbers.map(Some));
+    for number in numbers {
+        let call = at(
+            "storage",
+            "data.db",
+            &json!({"query": "SELECT ? AS x", "params": [number]}),
+        );
+        let data = done(&client, "shed_sqlite", &call);
+        assert_eq!(data["rows"][0]["x"].as_f64(), Some(number));
+    }
+}
+
 #[test]
 fn what_is_imported_is_exported_again() {
     let server = Server::start();
