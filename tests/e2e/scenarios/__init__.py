@@ -7,6 +7,7 @@ from types import ModuleType
 from harness.webui import Naming
 from scenarios import (
     attachments,
+    doctor,
     errors,
     groups,
     guide,
@@ -31,6 +32,7 @@ PLAN = {
         signed,
         session,
         register,
+        doctor,
         tools,
         journey,
         isolation,
