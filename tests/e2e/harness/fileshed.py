@@ -72,7 +72,9 @@ class Fileshed:
         where = ["--url", webui, "--admin-token", token, "--server-url", self.url]
         return self.run("openwebui", "register", *where, *more)
 
-    def call(self, operation: str, arguments: dict, token: str = "", headers: dict | None = None) -> web.Response:
+    def call(
+        self, operation: str, arguments: dict, token: str = "", headers: dict | None = None
+    ) -> web.Response:
         """A call past Open WebUI."""
         address = f"{self.url}/{operation}"
         return web.request("POST", address, token=token, headers=headers, document=arguments)

@@ -123,7 +123,9 @@ class OpenWebUI:
     def change_group(self, identifier: str, change: str, *members: Account) -> None:
         """Adds or removes members."""
         document = {"user_ids": [member.id for member in members]}
-        self.ask("POST", f"/api/v1/groups/id/{identifier}/users/{change}", self.admin.token, document=document)
+        self.ask(
+            "POST", f"/api/v1/groups/id/{identifier}/users/{change}", self.admin.token, document=document
+        )
 
     def set_role(self, who: Account, role: str) -> None:
         """`user`, `admin`, or `pending`: may not do anything yet, or any more."""

@@ -7,6 +7,7 @@ from types import ModuleType
 from harness.webui import Naming
 from scenarios import (
     attachments,
+    crowd,
     doctor,
     errors,
     groups,
@@ -36,6 +37,7 @@ PLAN = {
         tools,
         journey,
         isolation,
+        crowd,
         groups,
         attachments,
         links,

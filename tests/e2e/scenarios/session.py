@@ -42,7 +42,13 @@ def _forged(world: World, fileshed: Fileshed) -> None:
     unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0"
     last = "A" if ada.token[-10] != "A" else "B"
     tampered = ada.token[:-10] + last + ada.token[-9:]
-    for token in ("made-up", "sk-0123456789abcdef", f"{unsigned}.{payload}.", f"{unsigned}.{payload}.{signature}", tampered):
+    for token in (
+        "made-up",
+        "sk-0123456789abcdef",
+        f"{unsigned}.{payload}.",
+        f"{unsigned}.{payload}.{signature}",
+        tampered,
+    ):
         _refused("what nobody gave out", fileshed.call("shed_stats", {}, token))
     _refused("no credential", fileshed.call("shed_stats", {}))
     for header in ("X-OpenWebUI-User-Id", "X-User-Id"):

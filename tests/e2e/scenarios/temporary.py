@@ -29,4 +29,6 @@ def run(world: World) -> None:
         check.equal("links work", (opened.status, opened.text), (200, "kept\n"))
         check.equal("commands too", slept.data["returncode"], 0)
         read = {"zone": "storage", "cmd": "cat", "args": ["kept.txt"]}
-        check.equal("another chat has the file", world.call(ada, "shed_exec", **read).data["stdout"], "kept\n")
+        check.equal(
+            "another chat has the file", world.call(ada, "shed_exec", **read).data["stdout"], "kept\n"
+        )
