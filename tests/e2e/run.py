@@ -41,7 +41,9 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="openwebui.sh", description="Test fileshed in a real Open WebUI.")
     names = scenarios.names()
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)")
+    parser.add_argument(
+        "versions", nargs="*", metavar="VERSION", help="versions of Open WebUI (default: all)"
+    )
     parser.add_argument("--only", metavar="SCENARIO", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
     parser.add_argument("--screenshot", metavar="FILE", type=Path, help="keep a picture of the page (PNG)")

@@ -105,6 +105,13 @@ class Browser:
 
         self.see(selector).send_keys(getattr(Keys, key))
 
+    def choose_files(self, selector: str, files: list[Path]) -> None:
+        """As if they were chosen in the dialog of the system, which does not show here."""
+        from selenium.webdriver.common.by import By
+
+        element = self._driver.find_element(By.CSS_SELECTOR, selector)
+        element.send_keys("\n".join(map(str, files)))
+
     def gone(self, selector: str) -> None:
         """Waits until nothing of this shows."""
         look = lambda: not self._driver.execute_script(_VISIBLE, selector, "")
@@ -142,3 +149,16 @@ def choose_tool(browser: Browser, name: str) -> None:
 def send(browser: Browser, message: str) -> None:
     browser.write("#chat-input", message)
     browser.press("#chat-input", "ENTER")
+
+
+def attach(browser: Browser, message: str, files: list[Path]) -> None:
+    """Sends a message with files. The page takes it only when all of them are uploaded."""
+    browser.choose_files("input[type=file][multiple]", files)
+    browser.write("#chat-input", message)
+
+    def sent() -> bool:
+        if message in browser.see("#chat-input").text:
+            browser.press("#chat-input", "ENTER")
+        return message not in browser.see("#chat-input").text
+
+    check.until("the message is sent", sent)

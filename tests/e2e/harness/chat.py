@@ -87,6 +87,20 @@ def ask(
     return Answer(chat, message, script)
 
 
+def ask_without_trace(
+    webui: OpenWebUI, scripted: Model, who: Account, turns: list[Turn], *, tools: str = "fileshed"
+) -> list[Result]:
+    """Asks in a temporary chat, of which Open WebUI keeps nothing."""
+    question = f"Question {uuid.uuid4().hex}."
+    script = scripted.script(question, turns)
+    chat = f"{webui.version.temporary}{uuid.uuid4().hex}"
+    webui.ask("GET", "/api/models", who.token)
+    document = {**_request(question, str(uuid.uuid4()), str(uuid.uuid4()), [], None, tools), "chat_id": chat}
+    webui.ask("POST", "/api/chat/completions", who.token, document=document)
+    check.until("the model says its last word", lambda: len(script.requests) > len(turns))
+    return [Result(text) for text in script.results]
+
+
 def _request(
     question: str, asked: str, answered: str, files: list[dict], after: Answer | None, tools: str
 ) -> dict:

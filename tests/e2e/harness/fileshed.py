@@ -72,23 +72,24 @@ class Fileshed:
         where = ["--url", webui, "--admin-token", token, "--server-url", self.url]
         return self.run("openwebui", "register", *where, *more)
 
-    def call(self, operation: str, arguments: dict, token: str = "", headers: dict | None = None) -> web.Response:
+    def call(
+        self, operation: str, arguments: dict, token: str = "", headers: dict | None = None
+    ) -> web.Response:
         """A call past Open WebUI."""
         address = f"{self.url}/{operation}"
         return web.request("POST", address, token=token, headers=headers, document=arguments)
 
-    def connection(self, auth: str = "bearer", path: str = "openapi.json", **changes) -> dict:
-        """The connection as an administrator makes it in the settings of Open WebUI."""
+    def connection(self, auth: str = "bearer") -> dict:
+        """The connection as people make it in the settings of Open WebUI."""
         return {
             "type": "openapi",
             "url": self.url,
-            "path": path,
+            "path": "openapi.json",
             "spec_type": "url",
             "auth_type": auth,
             "key": self.key if auth == "bearer" else "",
             "config": {"enable": True, "function_name_filter_list": "", "access_grants": EVERYONE},
             "info": {"id": "fileshed", "name": "fileshed", "description": "Files that stay"},
-            **changes,
         }
 
     def _answers(self) -> bool:

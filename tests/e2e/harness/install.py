@@ -27,7 +27,9 @@ print(*[file.locate() for file in importlib.metadata.files("open-webui") if file
 """
 
 # What pip says where there is no package index. One without this version is another matter.
-_NO_INDEX = re.compile(r"from versions: none|Connection\w*Error|\w*Timeout\w*Error|Connection broken|ProxyError")
+_NO_INDEX = re.compile(
+    r"from versions: none|Connection\w*Error|\w*Timeout\w*Error|Connection broken|ProxyError"
+)
 
 
 class Missing(Exception):

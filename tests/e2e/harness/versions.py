@@ -33,6 +33,8 @@ class Version:
     additions: tuple[str, ...] = ()
     #: Whether `{{USER_GROUPS}}` in a connection's own headers becomes the user's groups.
     fills_groups: bool = True
+    #: What the ids of temporary chats begin with.
+    temporary: str = "temporary:"
 
 
 VERSIONS = [
@@ -42,6 +44,7 @@ VERSIONS = [
         names=tuple(_NAMES),
         additions=("huggingface_hub", "python-dateutil", "typer"),
         fills_groups=False,
+        temporary="local:",
     ),
 ]
 

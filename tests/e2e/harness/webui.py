@@ -123,7 +123,14 @@ class OpenWebUI:
     def change_group(self, identifier: str, change: str, *members: Account) -> None:
         """Adds or removes members."""
         document = {"user_ids": [member.id for member in members]}
-        self.ask("POST", f"/api/v1/groups/id/{identifier}/users/{change}", self.admin.token, document=document)
+        self.ask(
+            "POST", f"/api/v1/groups/id/{identifier}/users/{change}", self.admin.token, document=document
+        )
+
+    def set_role(self, who: Account, role: str) -> None:
+        """`user`, `admin`, or `pending`: may not do anything yet, or any more."""
+        document = {"role": role, "name": who.name, "email": who.email, "profile_image_url": "/user.png"}
+        self.ask("POST", f"/api/v1/users/{who.id}/update", self.admin.token, document=document)
 
     def upload(self, owner: Account, name: str, content: bytes, kind: str = "text/plain") -> dict:
         """A file in Open WebUI's own store, as the browser puts it there. Text is read at once."""

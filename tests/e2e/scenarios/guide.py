@@ -28,7 +28,12 @@ def run(world: World) -> None:
     try:
         check.until("it listens", lambda: "listening" in server.log.read_text())
         done = subprocess.run(
-            ["bash", "-e", "-c", register], cwd=directory, env=environment, capture_output=True, text=True, timeout=60
+            ["bash", "-e", "-c", register],
+            cwd=directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
         )
         check.that("it is registered", done.returncode == 0, done.stdout + done.stderr)
         _tells_chats_apart(world)

@@ -16,7 +16,9 @@ def run(world: World) -> None:
         for who in (ada, bob):
             for zone in ("storage", "documents"):
                 read = {"zone": zone, "cmd": "cat", "args": ["diary.md"]}
-                check.equal("each reads their own", world.call(who, "shed_exec", **read).data["stdout"], f"{who.id}\n")
+                check.equal(
+                    "each reads their own", world.call(who, "shed_exec", **read).data["stdout"], f"{who.id}\n"
+                )
         world.call(ada, "shed_create_file", zone="storage", path="secret.txt", content="x").data
         tree = world.call(bob, "shed_tree", zone="storage").data["tree"]
         check.that("a tree shows only what is one's own", "secret" not in tree, tree)

@@ -41,7 +41,12 @@ def _patch(old: str, new: str) -> tuple[str, dict]:
 
 
 def _import() -> tuple[str, dict]:
-    return "shed_sqlite", {"zone": "storage", "path": "cities.db", "import_csv": "data/cities.csv", "table": "cities"}
+    return "shed_sqlite", {
+        "zone": "storage",
+        "path": "cities.db",
+        "import_csv": "data/cities.csv",
+        "table": "cities",
+    }
 
 
 def _query() -> tuple[str, dict]:

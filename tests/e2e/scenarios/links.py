@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from harness import check
+from harness import check, web
 from harness.chat import Answer
+from harness.fileshed import Fileshed
 from harness.world import World
 
 TEXT = "on paper\n"
 
+CREATE = ("shed_create_file", {"zone": "storage", "path": "report.txt", "content": TEXT})
+
 
 def run(world: World) -> None:
     ada = world.webui.ada
-    with world.connected("session", openwebui_api_url=world.webui.url):
-        create = [("shed_create_file", {"zone": "storage", "path": "report.txt", "content": TEXT})]
-        answer = world.ask(ada, [create, _link("report.txt")])
+    with world.connected("session", openwebui_api_url=world.webui.url) as fileshed:
+        answer = world.ask(ada, [[CREATE], _link("report.txt")])
         made = answer.last.data
         _opens_for_its_user(world, made)
         _hangs_on_the_answer(world, answer, made)
         _lists_and_deletes(world, made["file_id"])
         _leaves_the_rest_alone(world)
-    _own_links(world)
+        _elsewhere(world, fileshed)
+    _as_set(world)
 
 
 def _link(path: str) -> list:
@@ -66,9 +69,37 @@ def _leaves_the_rest_alone(world: World) -> None:
     check.equal("it is still there", kept.status, 200)
 
 
-def _own_links(world: World) -> None:
-    """Without the user's own credential, fileshed gives the file itself."""
+def _elsewhere(world: World, fileshed: Fileshed) -> None:
+    """What is no file of one user leads to fileshed itself, also with a session."""
+    ada = world.webui.ada
+    world.call(ada, "shed_create_file", zone="storage", path="papers/one.txt", content=TEXT).data
+    archive = world.ask(ada, [_link("papers")]).last.data
+    check.that("a directory is an archive here", _is_own(archive, fileshed), archive)
+    check.equal(
+        "it opens", web.request("GET", archive["download_url"]).headers["content-type"], "application/zip"
+    )
+    upload = world.call(ada, "shed_link_create", upload=True).data
+    check.that("files are sent here", _is_own(upload, fileshed), upload)
+
+
+def _as_set(world: World) -> None:
+    """The setting `links` decides, where the caller has a session and where not."""
+    url = {"openwebui_api_url": world.webui.url}
+    with world.connected("session", **url, links="own") as fileshed:
+        made = _made(world)
+        check.that("own: here", _is_own(made, fileshed), made)
+        check.equal("it opens without a credential", web.request("GET", made["download_url"]).text, TEXT)
+    with world.connected(**url, links="openwebui") as fileshed:
+        refused = world.ask(world.webui.ada, [[CREATE], _link("report.txt")]).last.error
+        check.equal("openwebui: not without a session", refused["code"], "OPENWEBUI_INSERT_ERROR")
+        check.that("the setting is named", refused["details"]["missing_setting"], refused)
     with world.connected() as fileshed:
-        create = [("shed_create_file", {"zone": "storage", "path": "report.txt", "content": TEXT})]
-        made = world.ask(world.webui.ada, [create, _link("report.txt")]).last.data
-        check.that("the address is its own", made["download_url"].startswith(f"{fileshed.url}/links/"), made)
+        check.that("auto: here without a session", _is_own(_made(world), fileshed))
+
+
+def _made(world: World) -> dict:
+    return world.ask(world.webui.ada, [[CREATE], _link("report.txt")]).last.data
+
+
+def _is_own(link: dict, fileshed: Fileshed) -> bool:
+    return link["download_url"].startswith(f"{fileshed.url}/links/")

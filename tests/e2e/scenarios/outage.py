@@ -18,7 +18,9 @@ PATIENCE = 15.0
 def run(world: World) -> None:
     ada, bob = world.webui.ada, world.webui.bob
     url = {"openwebui_api_url": world.webui.url}
-    with world.fileshed(**url, webui_secret_key=world.webui.secret_key) as offline, world.connected(**url) as fileshed:
+    with world.fileshed(**url, webui_secret_key=world.webui.secret_key) as offline, world.connected(
+        **url
+    ) as fileshed:
         world.call(ada, "shed_create_file", zone="documents", path="plan.md", content="one\n").data
         with _stopped(world):
             by_gateway = fileshed.call("shed_patch_text", LINE, fileshed.key, world.named(ada))

@@ -11,7 +11,10 @@ from harness.world import World
 
 def run(world: World) -> None:
     webui = world.webui
-    others = [_other("first", headers=None), _other("second", headers={"X-Mine": "{{USER_ID}}"}, odd={"kept": [1]})]
+    others = [
+        _other("first", headers=None),
+        _other("second", headers={"X-Mine": "{{USER_ID}}"}, odd={"kept": [1]}),
+    ]
     with world.fileshed() as fileshed:
         webui.connect(*others)
         before = _text(webui.connections())

@@ -12,6 +12,7 @@ def run(world: World) -> None:
         _own(world)
         _by_key(world)
         _forged(world, fileshed)
+    _suspended(world)
     with world.connected("session", webui_secret_key=world.webui.secret_key) as fileshed:
         # Nobody is asked now.
         _own(world)
@@ -41,13 +42,31 @@ def _forged(world: World, fileshed: Fileshed) -> None:
     unsigned = "eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0"
     last = "A" if ada.token[-10] != "A" else "B"
     tampered = ada.token[:-10] + last + ada.token[-9:]
-    for token in ("made-up", "sk-0123456789abcdef", f"{unsigned}.{payload}.", f"{unsigned}.{payload}.{signature}", tampered):
+    for token in (
+        "made-up",
+        "sk-0123456789abcdef",
+        f"{unsigned}.{payload}.",
+        f"{unsigned}.{payload}.{signature}",
+        tampered,
+    ):
         _refused("what nobody gave out", fileshed.call("shed_stats", {}, token))
     _refused("no credential", fileshed.call("shed_stats", {}))
     for header in ("X-OpenWebUI-User-Id", "X-User-Id"):
         named = fileshed.call("shed_stats", {}, ada.token, {header: bob.id})
         _refused("another user in the headers", named)
     check.equal("one's own name is fine", fileshed.call("shed_stats", {}, ada.token).status, 200)
+
+
+def _suspended(world: World) -> None:
+    """Whom Open WebUI does not let in, fileshed does not either. It has no older answer here."""
+    bob = world.webui.bob
+    world.webui.set_role(bob, "pending")
+    try:
+        with world.fileshed(openwebui_api_url=world.webui.url, api_keys="") as fileshed:
+            _refused("a suspended account", fileshed.call("shed_stats", {}, bob.token))
+            _refused("nor its key", fileshed.call("shed_stats", {}, bob.key))
+    finally:
+        world.webui.set_role(bob, "user")
 
 
 def _refused(what: str, answer: web.Response) -> None:

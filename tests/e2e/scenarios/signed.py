@@ -14,14 +14,18 @@ def run(world: World) -> None:
             world.call(who, "shed_create_file", zone="documents", path="mine.md", content=f"{who.id}\n").data
         for who in (ada, bob):
             read = {"zone": "documents", "cmd": "cat", "args": ["mine.md"]}
-            check.equal("each has their own", world.call(who, "shed_exec", **read).data["stdout"], f"{who.id}\n")
+            check.equal(
+                "each has their own", world.call(who, "shed_exec", **read).data["stdout"], f"{who.id}\n"
+            )
             log = {"zone": "documents", "cmd": "git", "args": ["log", "--format=%an"]}
             check.equal("and their name", world.call(who, "shed_exec", **log).data["stdout"], f"{who.name}\n")
         _by_hand(world, fileshed)
     with world.connected(forward_jwt_secret="another secret of thirty-two bytes"):
         error = world.call(ada, "shed_stats").error
         check.equal("signed with another secret", error["code"], "INVALID_USER")
-        check.that("the hint names the setting", "FORWARD_USER_INFO_HEADER_JWT_SECRET" in error["hint"], error)
+        check.that(
+            "the hint names the setting", "FORWARD_USER_INFO_HEADER_JWT_SECRET" in error["hint"], error
+        )
 
 
 def _by_hand(world: World, fileshed: Fileshed) -> None:
