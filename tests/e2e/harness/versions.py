@@ -42,7 +42,7 @@ VERSIONS = [
     Version(
         "0.9.6",
         names=tuple(_NAMES),
-        additions=("huggingface_hub", "python-dateutil", "typer"),
+        additions=("huggingface_hub==2.4.0", "python-dateutil==2.9.0.post0", "typer==0.29.2"),
         fills_groups=False,
         temporary="local:",
     ),
