@@ -192,6 +192,11 @@ impl Config {
                  sessions; set `openwebui` or `local`",
             ),
             (
+                cfg!(not(feature = "tls")) && self.openwebui_api_url.as_str().starts_with("https:"),
+                ["openwebui_api_url", "openwebui_api_url"],
+                "needs a program that was built with the feature `tls`",
+            ),
+            (
                 self.openwebui_admin_key.is_some() && unasked,
                 ["openwebui_admin_key", "openwebui_api_url"],
                 "needs `openwebui_api_url`: the key is for asking Open WebUI",
