@@ -151,6 +151,11 @@ impl Frontend for OpenWebUi {
     }
 }
 
+/// A text of Open WebUI, for a terminal.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
 /// What was answered, for a bounded time in bounded space.
 fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
 where

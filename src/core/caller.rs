@@ -15,6 +15,15 @@ use crate::{Code, Secret, Teach};
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
 
+/// Longest name, mail address or identifier that an identity comes with, in bytes.
+pub const TEXT_MAX_BYTES: usize = 256;
+
+/// Whether a text can stand in a log, a commit or an answer: short, and without control characters.
+#[must_use]
+pub fn is_short_text(text: &str) -> bool {
+    text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
+}
+
 /// A user identifier as the identity source spells it: opaque, never a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UserId(String);

@@ -11,6 +11,7 @@ use axum::extract::Query;
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
+use fileshed_core::caller::is_short_text;
 use fileshed_core::{Caller, Chat, Code, Error, Shed, Teach};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -86,7 +87,7 @@ async fn asked(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, Asked), E
     let mut caller = route::identify(server, parts).await?;
     let asked = Asked::read(parts)?;
     if let Some(chat) = Asked::given(asked.chat.as_ref()) {
-        if chat.len() > super::identity::TEXT_MAX_BYTES || chat.chars().any(char::is_control) {
+        if !is_short_text(chat) {
             return Err(AskedError::Chat.into());
         }
         let chat = Chat::new(chat);

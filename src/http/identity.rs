@@ -28,7 +28,6 @@ mod signed;
 #[cfg(test)]
 mod tests;
 
-pub(super) use headers::TEXT_MAX_BYTES;
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub use refusal::{IdentityError, Wanted};

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use fileshed_core::caller::is_short_text;
 use fileshed_core::{Error, Role, UserId};
 use moka::sync::Cache;
 use serde::Deserialize;
@@ -17,9 +18,6 @@ use super::{OpenWebUi, OpenWebUiError, remembered};
 
 /// How long an answer counts.
 const LIFETIME: Duration = Duration::from_secs(30);
-
-/// Longest name or mail address that is shown, in bytes.
-const TEXT_MAX_BYTES: usize = 256;
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +52,7 @@ pub fn role(text: &str) -> Option<Role> {
 /// A name or mail address as it may stand in a commit; nothing where it cannot.
 #[must_use]
 pub fn presentable(text: String) -> Option<String> {
-    let shown =
-        !text.is_empty() && text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control);
-    shown.then_some(text)
+    Some(text).filter(|text| !text.is_empty() && is_short_text(text))
 }
 
 #[derive(Deserialize)]

@@ -89,7 +89,7 @@ impl OpenWebUi {
     ) -> Result<(), Error> {
         let none = || OpenWebUiError::NoFile(file.name.clone());
         let failed = |error: CallError| match error {
-            CallError::Status(400 | 401 | 403 | 404) => none(),
+            error if error.is_absence() => none(),
             error => OpenWebUiError::of("the file", error),
         };
         let (key, id) = (self.key(caller), segment(&file.id));

@@ -5,11 +5,18 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::client::{CallError, Client};
+use super::printable;
 use crate::config::Config;
 
 #[derive(Deserialize)]
 struct Version {
     version: String,
+}
+
+/// Which version it is, as it says itself, for a terminal.
+pub(super) fn version(client: &Client) -> Result<String, CallError> {
+    let Version { version } = client.get("", "/api/version")?;
+    Ok(printable(&version))
 }
 
 /// Asks once; nothing where no Open WebUI is configured.
@@ -32,15 +39,13 @@ pub fn check(config: &Config) -> Option<Check> {
 
 fn ask(config: &Config, client: &Client) -> Result<String, String> {
     let url = &config.openwebui_api_url;
-    let version = client.get("", "/api/version").map_err(|error| {
+    let version = version(client).map_err(|error| {
         if error.passes() {
             format!("does not answer at {url}: its groups, attachments and links are away, all else works")
         } else {
             format!("what answers at {url} is not Open WebUI: openwebui_api_url is wrong")
         }
     })?;
-    let Version { version } = version;
-    let version: String = version.chars().filter(|c| !c.is_control()).collect();
     let Some(key) = &config.openwebui_admin_key else {
         return Ok(format!(
             "version {version} answers; no openwebui_admin_key is set"

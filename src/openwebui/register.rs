@@ -9,10 +9,11 @@
 use std::time::Duration;
 
 use fileshed_core::settings::{GroupSource, PublicUrl};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::{CallError, Client};
+use super::health::version;
+use super::printable;
 use crate::config::{Config, Secret};
 use crate::openapi::Toolset;
 
@@ -60,11 +61,6 @@ pub struct Options {
     pub verify: bool,
     /// Whether nothing is changed.
     pub dry_run: bool,
-}
-
-#[derive(Deserialize)]
-struct Version {
-    version: String,
 }
 
 /// Registers; the lines say what was done.
@@ -116,8 +112,8 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
 }
 
 fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
-    match client.get("", "/api/version") {
-        Ok(Version { version }) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
+    match version(client) {
+        Ok(version) => Ok(format!("Open WebUI {version} at {url}")),
         Err(error) if error.passes() => Err(error.into()),
         // What follows says what this is.
         Err(_) => Ok(format!("Open WebUI at {url}")),
@@ -159,11 +155,6 @@ fn remember(config: &Config, options: &Options, auth: Auth) -> Vec<String> {
 /// A text field of a JSON object.
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
-}
-
-/// A text of Open WebUI, for a terminal.
-fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
 }
 
 /// Why a question has no answer.

@@ -2,13 +2,12 @@
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
+use fileshed_core::caller::is_short_text;
 use percent_encoding::percent_decode_str;
 
 use super::{IdentityError, Wanted};
 use crate::config::Secret;
 
-/// Longest text in an identity header, in bytes, after decoding.
-pub(in crate::http) const TEXT_MAX_BYTES: usize = 256;
 /// Longest credential.
 const CREDENTIAL_MAX_BYTES: usize = 4096;
 
@@ -125,8 +124,4 @@ pub(super) fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>
                 })
         })
         .collect()
-}
-
-fn is_short_text(text: &str) -> bool {
-    text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
 }
