@@ -211,8 +211,8 @@ impl Shed {
             limit: self.settings.quota_per_group_mb * MEBIBYTE,
             zones: &ZoneName::SHARED,
         };
-        self.make_ready(&home)?;
         Ok(Zone {
+            ready: self.make_ready(&home, ZoneName::Group),
             shed: self,
             caller,
             name: ZoneName::Group,
@@ -240,7 +240,10 @@ impl Shed {
     /// Space of each of the caller's zones.
     pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
         let home = self.home(caller)?;
-        self.make_ready(&home)?;
+        for &zone in home.zones {
+            // One that cannot be repaired has the space that it had.
+            let _as_it_was = self.make_ready(&home, zone);
+        }
         Ok(self.ledger.usage(&home.key)?)
     }
 
@@ -251,7 +254,7 @@ impl Shed {
         name: ZoneName,
     ) -> Result<Zone<'a>, Error> {
         let home = self.home(caller)?;
-        self.make_ready(&home)?;
+        let ready = self.make_ready(&home, name);
         let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
         let (base, data) = if name == ZoneName::Uploads {
             let chat = self.pepper.chat_directory(&caller.chat);
@@ -269,6 +272,7 @@ impl Shed {
             home,
             base,
             data,
+            ready,
             group: None,
         })
     }

@@ -112,7 +112,15 @@ impl Drawing<'_> {
             let (branch, below) = branches(place == last);
             self.line(&format!("{indent}{branch}{}", label(entry)));
             if entry.kind == Kind::Directory && depth > 1 && self.lines < LINES {
-                self.directory(&entry.path, &format!("{indent}{below}"), depth - 1)?;
+                let inside = format!("{indent}{below}");
+                match self.directory(&entry.path, &inside, depth - 1) {
+                    Err(error) if error.code() == Code::PermissionDenied => {
+                        self.line(&format!("{inside}└── ... belongs to another account"));
+                    }
+                    // Gone since it was listed.
+                    Err(error) if error.code() == Code::FileNotFound => {}
+                    other => other?,
+                }
             }
         }
         if more > 0 {

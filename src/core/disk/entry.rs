@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::root::{kind_of, stat_at};
-use super::{DiskError, Stamp};
+use super::{DiskError, Stamp, rights};
 use crate::zone::ZonePath;
 
 /// What an entry is, links not followed.
@@ -187,8 +187,13 @@ impl Entry {
 /// Opens what is a regular file, and nothing else.
 pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result<File, DiskError> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let handle =
-        rustix::fs::openat(parent, name, flags, Mode::empty()).map_err(|error| match error {
+    let attempt = || rustix::fs::openat(parent, name, flags, Mode::empty());
+    let handle = attempt()
+        .or_else(|error| match error {
+            Errno::ACCESS if rights::give(parent, name, rights::READ) => attempt(),
+            error => Err(error),
+        })
+        .map_err(|error| match error {
             Errno::LOOP => DiskError::NotAFile {
                 path: path.clone(),
                 found: Kind::Symlink.describe(),

@@ -79,8 +79,9 @@ pub enum DiskError {
         /// What there is.
         place: ZonePath,
     },
-    /// The rights of a file or directory stand in the way: a command may have taken them.
-    #[error("the permission bits of `{path}`, or of its directory, forbid it")]
+    /// The rights of a file or directory stand in the way, and the server may not change them:
+    /// what commands took away is given back before.
+    #[error("`{path}`, or a directory above it, belongs to another account than the server's")]
     Denied {
         /// The path inside the zone.
         path: ZonePath,
@@ -224,11 +225,10 @@ impl Teach for DiskError {
                 }
                 _ => format!("a part of the path is a file; look with shed_tree(path=\"{place}\")"),
             },
-            Self::Denied { path } => {
-                let parent = path.parent().unwrap_or_else(ZonePath::root);
-                format!(
-                    "give the rights back first: shed_exec(cmd=\"chmod\", args=[\"-R\", \"u+rwX\", \"{parent}\"])"
-                )
+            Self::Denied { .. } => {
+                "repeat the call; if it fails again, tell the administrator: the file must be given \
+                 to the server's account with chown"
+                    .to_owned()
             }
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
             Self::Server(_) | Self::Io { .. } => {

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 use super::entry::{Entry, Place, Target, Vacancy};
-use super::{DiskError, Kind};
+use super::{DiskError, Kind, rights};
 use crate::zone::ZonePath;
 
 const DIRECTORY: OFlags = OFlags::RDONLY
@@ -277,6 +277,29 @@ fn resolve(
     flags: OFlags,
     more: ResolveFlags,
 ) -> Result<OwnedFd, Errno> {
+    let found = match attempt(directory, path, flags, more) {
+        Err(Errno::ACCESS) => {
+            let way = path.as_cow_c_str()?;
+            let follow = !more.contains(ResolveFlags::NO_SYMLINKS);
+            if !rights::clear_way(directory, way.to_bytes(), follow) {
+                return Err(Errno::ACCESS);
+            }
+            attempt(directory, path, flags, more)?
+        }
+        other => other?,
+    };
+    if flags.contains(DIRECTORY) {
+        rights::keep_usable(&found);
+    }
+    Ok(found)
+}
+
+fn attempt(
+    directory: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    more: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
     let mut last = Errno::AGAIN;
     for _ in 0..ROUNDS {
         match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH | more) {
@@ -290,16 +313,6 @@ fn resolve(
 /// A directory whose name need not be UTF-8.
 pub(super) fn open_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
     resolve(base, path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
-}
-
-/// The same, for a directory that a command took the right to look into away from: the right is
-/// given back, or nothing below could ever be counted.
-pub(super) fn reopen_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = resolve(base, path, flags, ResolveFlags::NO_SYMLINKS)?;
-    let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    rustix::fs::chmod(name, Mode::RWXU)?;
-    open_raw(base, path)
 }
 
 pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {

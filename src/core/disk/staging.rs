@@ -246,7 +246,9 @@ impl Staged {
     pub(crate) fn install(mut self, target: Target) -> Result<Installed, DiskError> {
         let fail = |error| DiskError::of("write", target.path(), error);
         if let Some(entry) = target.entry() {
-            rustix::fs::fchmod(&self.file, Mode::from(entry.mode())).map_err(fail)?;
+            // What the server needs, too: it reads the file for history, and the next edit.
+            let mode = entry.mode() | 0o600;
+            rustix::fs::fchmod(&self.file, Mode::from(mode)).map_err(fail)?;
         }
         rustix::fs::fdatasync(&self.file).map_err(fail)?;
         let installed = Installed::new(&self.at, target)?;

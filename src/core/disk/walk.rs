@@ -11,7 +11,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
-use super::root::{kind_of, open_raw, reopen_raw};
+use super::root::{kind_of, open_raw};
 use super::{DiskError, Entry, Kind, Root};
 use crate::zone::{PATH_MAX_BYTES, ZonePath};
 
@@ -84,8 +84,8 @@ impl Root {
         self.hold(path)?.list()
     }
 
-    /// Every entry below `path`, parents before children, directories that vanish meanwhile left
-    /// out. `visit` decides for a directory whether the walk goes into it.
+    /// Every entry below `path`, parents before children, directories that vanish meanwhile or
+    /// belong to another account left out. `visit` decides for a directory whether the walk goes into it.
     pub fn walk(
         &self,
         path: &ZonePath,
@@ -96,7 +96,7 @@ impl Root {
         while let Some(directory) = pending.pop() {
             let entries = match self.list(&directory) {
                 // What is nested deeper than a path can say is left out, too.
-                Err(DiskError::TooDeep { .. }) if !first => continue,
+                Err(DiskError::TooDeep { .. } | DiskError::Denied { .. }) if !first => continue,
                 Err(error) if !first && error.is_gone() => continue,
                 other => other?,
             };
@@ -172,47 +172,62 @@ impl Root {
             }
         };
         look(entry.path().as_str().as_bytes(), entry.kind(), entry.size());
+        let mut closed = Vec::new();
         if entry.kind() == Kind::Directory {
-            self.survey(entry.path(), |path, kind, stat| {
+            closed = self.survey(entry.path(), |path, kind, stat| {
                 look(path, kind, stat.st_size as u64);
             })?;
+        }
+        if let Some(path) = closed.first() {
+            let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+            fault = fault.or(Some(DiskError::Denied { path }));
         }
         fault.map_or(Ok(weight), Err)
     }
 
     /// Every name below one directory, also those that are not UTF-8. Paths are those below the
-    /// root, without a leading slash.
+    /// root, without a leading slash. Gives the directories that belong to another account and
+    /// that the server may not look into.
     pub(crate) fn survey(
         &self,
         path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
-    ) -> Result<(), DiskError> {
+    ) -> Result<Vec<Vec<u8>>, DiskError> {
         let start = Below {
             base: None,
             relative: path.display().as_bytes().to_vec(),
             path: path.as_str().as_bytes().to_vec(),
         };
         let mut pending = vec![start];
+        let mut closed = Vec::new();
         while let Some(below) = pending.pop() {
             let directory = match self.open_below(&below) {
                 // Gone since it was seen, or something else now.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                Err(Errno::ACCESS | Errno::PERM) => {
+                    closed.push(below.path);
+                    continue;
+                }
                 other => other.map_err(|error| {
                     let path = ZonePath::found(String::from_utf8_lossy(&below.path).into_owned());
                     DiskError::of("measure", &path, error)
                 })?,
             };
             let directory = Rc::new(directory);
-            each(&directory, &ZonePath::root(), |name, stat| {
+            let looked = each(&directory, &ZonePath::root(), |name, stat| {
                 let inside = below.child(&directory, name.to_bytes());
                 let kind = kind_of(&stat);
                 visit(&inside.path, kind, &stat);
                 if kind == Kind::Directory {
                     pending.push(inside);
                 }
-            })?;
+            });
+            match looked {
+                Err(DiskError::Denied { .. }) => closed.push(below.path),
+                other => other?,
+            }
         }
-        Ok(())
+        Ok(closed)
     }
 
     fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
@@ -221,10 +236,7 @@ impl Root {
             .as_ref()
             .map_or(self.handle(), |base| base.as_fd());
         let relative = CString::new(&*below.relative).map_err(|_| Errno::INVAL)?;
-        match open_raw(base, &relative) {
-            Err(Errno::ACCESS) => reopen_raw(base, &relative),
-            other => other,
-        }
+        open_raw(base, &relative)
     }
 }
 

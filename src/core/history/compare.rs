@@ -16,6 +16,9 @@ use crate::zone::{PATH_MAX_BYTES, ZonePath};
 /// A path of HEAD with its content.
 type Committed = (Vec<u8>, Oid, i32);
 
+/// A path on disk with what the kernel says about it.
+type OnDisk = (String, Kind, Stat);
+
 /// One versioned file on disk.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -64,7 +67,7 @@ impl Comparison {
         cache: &StatCache,
     ) -> Result<Self, HistoryError> {
         let mut comparison = Self::default();
-        let found = comparison.find(data)?;
+        let (found, closed) = comparison.find(data)?;
         let known = cache.known();
         let mut head = match head {
             Some(tree) => files(repository, tree)?,
@@ -103,17 +106,21 @@ impl Comparison {
         let (deleted, kept): (Vec<Committed>, Vec<Committed>) = head
             .into_iter()
             .map(|(path, (id, mode))| (path, id, mode))
-            .partition(|(path, _, _)| std::str::from_utf8(path).is_ok());
+            .partition(|(path, _, _)| {
+                let hidden = closed.iter().any(|above| is_below(path, above));
+                std::str::from_utf8(path).is_ok() && !hidden
+            });
         comparison.deleted = deleted;
         comparison.kept.extend(kept);
         Ok(comparison)
     }
 
-    /// Every versioned file, while everything is counted.
-    fn find(&mut self, data: &Root) -> Result<Vec<(String, Kind, Stat)>, DiskError> {
+    /// Every versioned file, while everything is counted, and the directories that cannot be
+    /// looked into.
+    fn find(&mut self, data: &Root) -> Result<(Vec<OnDisk>, Vec<Vec<u8>>), DiskError> {
         let totals = &mut self.totals;
         let mut found = Vec::new();
-        data.survey(&ZonePath::root(), |path, kind, stat| {
+        let closed = data.survey(&ZonePath::root(), |path, kind, stat| {
             if kind == Kind::File && path != b".git" {
                 totals.bytes += stat.st_size as u64;
                 totals.files += 1;
@@ -126,7 +133,7 @@ impl Comparison {
                 found.push((path.to_owned(), kind, *stat));
             }
         })?;
-        Ok(found)
+        Ok((found, closed))
     }
 
     /// The differences in the order of their paths.
@@ -171,6 +178,14 @@ impl Comparison {
     }
 }
 
+/// Whether `path` lies in the directory `above`, whose empty name is the root.
+fn is_below(path: &[u8], above: &[u8]) -> bool {
+    above.is_empty()
+        || path
+            .strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with(b"/"))
+}
+
 fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = Line> {
     committed.into_iter().map(|(path, id, mode)| Line {
         path,
@@ -185,18 +200,14 @@ fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// The id of a file's content; nothing where a command took away the right to read it.
+/// The id of a file's content; nothing where it belongs to another account and cannot be read.
 fn content_id(data: &Root, path: &str) -> Result<Option<Oid>, HistoryError> {
     let outcome = data
         .entry(&zone_path(path))
         .map_err(HistoryError::from)
         .and_then(|entry| identify(&entry));
     match outcome {
-        Err(HistoryError::Disk(DiskError::Io { source, .. }))
-            if source.kind() == std::io::ErrorKind::PermissionDenied =>
-        {
-            Ok(None)
-        }
+        Err(HistoryError::Disk(DiskError::Denied { .. })) => Ok(None),
         other => other.map(Some),
     }
 }

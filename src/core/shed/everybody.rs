@@ -101,16 +101,12 @@ impl Shed {
             Some(group) => !self.ledger.records(group)?.is_empty(),
             None => false,
         };
-        let mut is_ready = false;
         for &name in home.zones.iter().filter(|name| name.is_writable()) {
             let base = home.existing_base(name)?;
             if !has_records && !self.may_be_left(key, name, base.as_ref())? {
                 continue;
             }
-            if !is_ready {
-                self.make_ready(&home)?;
-                is_ready = true;
-            }
+            let ready = self.make_ready(&home, name);
             let base = match (base, name.directory()) {
                 (Some(base), _) => base,
                 (None, directory) => home.root.subdirectory(directory.unwrap_or_default())?,
@@ -122,6 +118,7 @@ impl Shed {
                 home: self.home_of_somebody(home.root.try_clone()?, key),
                 data: base.subdirectory(DATA)?,
                 base,
+                ready,
                 group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
             };
             numbers.count(&lockedit::clean(&zone)?);

@@ -1,4 +1,7 @@
-//! Making a home ready: measured, and free of what a crash left half done.
+//! Making a zone ready: measured, and free of what a crash left half done.
+//!
+//! Only the zone that is asked for is repaired, and only changes need that: one that cannot be
+//! repaired is still read, and the other zones of its home go on.
 //!
 //! A change that was acknowledged is final before its answer leaves. One that was not may have
 //! happened on disk while its process died: its content is whole (staging sees to that), so in a
@@ -15,35 +18,74 @@ use crate::zone::{Home, ZoneName, ZonePath};
 use super::{DATA, Shed};
 
 impl Shed {
-    /// Repairs and measures what needs it. Costs two look-ups when nothing does, and a look into
-    /// staging the first time: what was staged without a change has no intent that tells of it.
-    pub(super) fn make_ready(&self, home: &Home) -> Result<(), Error> {
-        if !self.visited().contains(&home.key) {
-            self.roll_back(home)?;
-            if let Err(error) = self.sweep(home) {
-                // Only space is lost.
-                tracing::warn!(%error, "what a dead process staged is still there");
-            }
-            self.visited().insert(home.key.clone());
+    /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
+    /// be repaired can still be read; it is tried again before the next change. Costs two look-ups
+    /// when there is nothing to do, and a look into staging the first time: what was staged
+    /// without a change has no intent that tells of it.
+    pub(super) fn make_ready(&self, home: &Home, zone: ZoneName) -> bool {
+        let outcome = self.try_make_ready(home, zone);
+        if let Err(error) = &outcome {
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            let (home, zone) = (&home.key, zone.as_str());
+            tracing::error!(home, zone, %error, cause, "a zone could not be repaired");
         }
-        loop {
-            let orphans = self.ledger.orphans(&home.key)?;
-            if orphans.is_empty() {
-                break;
-            }
-            self.roll_back(home)?;
-            for orphan in orphans {
+        outcome.is_ok()
+    }
+
+    /// The same; fails where it cannot be done.
+    pub(crate) fn try_make_ready(&self, home: &Home, zone: ZoneName) -> Result<(), Error> {
+        let undone = self.tidy(home);
+        let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
+            let orphans = self.ledger.orphans(&home.key)?.into_iter();
+            Ok(orphans
+                .into_iter()
+                .find(|orphan| orphan.zone == zone.as_str()))
+        };
+        if let Some(mut orphan) = orphan_of_zone()? {
+            // The zones of a journal have orphans: the others need not wait for it.
+            undone?;
+            loop {
+                self.roll_back(home)?;
                 self.repair(home, &orphan)?;
+                match orphan_of_zone()? {
+                    Some(next) => orphan = next,
+                    None => break,
+                }
             }
         }
-        let measured = self.ledger.usage(&home.key)?;
-        for &zone in home.zones {
-            if measured.iter().any(|usage| usage.zone == zone.as_str()) {
-                continue;
+        self.measure_first(home, zone)?;
+        for &other in home.zones.iter().filter(|other| **other != zone) {
+            if let Err(error) = self.measure_first(home, other) {
+                let (home, zone) = (&home.key, other.as_str());
+                tracing::warn!(home, zone, %error, "a zone could not be measured");
             }
-            let _turn = self.turn(home, zone)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes and removes what dead processes left in staging, once.
+    fn tidy(&self, home: &Home) -> Result<(), Error> {
+        if self.visited().contains(&home.key) {
+            return Ok(());
+        }
+        self.roll_back(home)?;
+        if let Err(error) = self.sweep(home) {
+            // Only space is lost.
+            tracing::warn!(%error, "what a dead process staged is still there");
+        }
+        self.visited().insert(home.key.clone());
+        Ok(())
+    }
+
+    /// Measures a zone that never was.
+    fn measure_first(&self, home: &Home, zone: ZoneName) -> Result<(), Error> {
+        let is_measured = || -> Result<bool, Error> {
             let measured = self.ledger.usage(&home.key)?;
-            if !measured.iter().any(|usage| usage.zone == zone.as_str()) {
+            Ok(measured.iter().any(|usage| usage.zone == zone.as_str()))
+        };
+        if !is_measured()? {
+            let _turn = self.turn(home, zone)?;
+            if !is_measured()? {
                 self.measure(home, zone)?;
             }
         }

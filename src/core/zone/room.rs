@@ -48,6 +48,8 @@ pub struct Zone<'a> {
     /// Holds `data`, `editzone` and `repo.git`.
     pub(crate) base: Root,
     pub(crate) data: Root,
+    /// Whether it is measured and free of what a crash left half done; else it can only be read.
+    pub(crate) ready: bool,
     /// Whose zone it is, where it is a group's.
     pub(crate) group: Option<Shared>,
 }
@@ -322,6 +324,11 @@ impl<'a> Zone<'a> {
 
     /// Waits for the turn to change the zone.
     pub(crate) fn turn(&self) -> Result<Turn<'a>, Error> {
+        if !self.ready {
+            self.shed
+                .try_make_ready(&self.home, self.name)
+                .map_err(|error| self.explain(error))?;
+        }
         let turn = self.shed.turn(&self.home, self.name)?;
         if self.group.is_some() {
             self.shed.bury_the_dead(&self.home, &turn)?;

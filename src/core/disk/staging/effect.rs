@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use super::{Staging, remove_tree, report};
 use crate::disk::entry::Place;
 use crate::disk::root::{clone_handle, kind_of};
-use crate::disk::{DiskError, Entry, Kind, Target, Vacancy};
+use crate::disk::{DiskError, Entry, Kind, Target, Vacancy, rights};
 use crate::zone::ZonePath;
 
 /// Something that has its name, while what had it before still exists. Dropped without
@@ -200,17 +200,16 @@ pub(super) fn move_place(
     flags: RenameFlags,
     action: &'static str,
 ) -> Result<(), DiskError> {
-    rustix::fs::renameat_with(&from.parent, &*from.name, &to.parent, &*to.name, flags).map_err(
-        |error| match error {
-            Errno::INVAL => DiskError::IntoItself {
-                path: from.path.clone(),
-            },
-            Errno::NOENT => DiskError::NotFound {
-                path: from.path.clone(),
-            },
-            error => DiskError::of(action, &to.path, error),
+    let (old, new) = ((&from.parent, &*from.name), (&to.parent, &*to.name));
+    rights::rename(old, new, flags).map_err(|error| match error {
+        Errno::INVAL => DiskError::IntoItself {
+            path: from.path.clone(),
         },
-    )
+        Errno::NOENT => DiskError::NotFound {
+            path: from.path.clone(),
+        },
+        error => DiskError::of(action, &to.path, error),
+    })
 }
 
 /// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.

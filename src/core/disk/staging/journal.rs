@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Place, make_directories, remove_tree, report};
 use crate::disk::root::{clone_handle, kind_of, stat_at};
-use crate::disk::{DiskError, Entry, Kind, Root, Staging};
+use crate::disk::{DiskError, Entry, Kind, Root, Staging, rights};
 use crate::zone::ZonePath;
 
 /// What the names of journals end with.
@@ -240,7 +240,7 @@ impl Step {
         };
         let (from, from_name) = parent_of(home, &self.from)?;
         let (to, to_name) = parent_of(home, &self.to)?;
-        rustix::fs::renameat_with(&from, from_name, &to, to_name, flags)
+        rights::rename((&from, from_name), (&to, to_name), flags)
     }
 
     fn undo(&self, home: &Root) -> Result<(), DiskError> {
@@ -257,7 +257,7 @@ impl Step {
         if self.exchange {
             let (from, from_name) = parent_of(home, &self.from)
                 .map_err(|error| DiskError::of("undo", &path(), error))?;
-            match rustix::fs::renameat_with(&to, to_name, &from, from_name, RenameFlags::EXCHANGE) {
+            match rights::rename((&to, to_name), (&from, from_name), RenameFlags::EXCHANGE) {
                 Ok(()) => return Ok(()),
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(DiskError::of("undo", &path(), error)),
@@ -285,7 +285,7 @@ impl Step {
             };
             let (free, _made) = make_directories(vacancy)?;
             let flags = RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(to, to_name, &free.parent, &*free.name, flags) {
+            match rights::rename((to, to_name), (&free.parent, &free.name), flags) {
                 Err(Errno::EXIST) => {}
                 other => return other.map_err(|error| DiskError::of("undo", &own, error)),
             }

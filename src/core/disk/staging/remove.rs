@@ -1,6 +1,6 @@
 //! Removing whole trees, whatever commands made of them.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
@@ -8,19 +8,17 @@ use rustix::io::Errno;
 
 use super::COUNTER;
 use crate::disk::root::{kind_of, stat_at};
-use crate::disk::{DiskError, Kind};
+use crate::disk::{DiskError, Kind, rights};
 use crate::zone::ZonePath;
 
 /// A command may take rights on its own directories away; where that was the error, they are
 /// given back.
 fn grant(error: Errno, parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
-    if error != Errno::ACCESS {
-        return Err(error);
+    if error == Errno::ACCESS && rights::give(parent, name, 0o700) {
+        Ok(())
+    } else {
+        Err(error)
     }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let handle = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-    let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    rustix::fs::chmod(place, Mode::RWXU)
 }
 
 /// Removes `name` and everything below it. Directories inside are first moved up beside it, so

@@ -1,0 +1,20 @@
+//! What goes wrong with a machine and its disk: what the server does then, and what is left.
+//!
+//! The table "Faults" of SPEC.md names these tests row by row.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, names what it skips, and starts programs"
+)]
+
+#[expect(dead_code, reason = "shared with the other test binaries")]
+#[path = "../support/outside.rs"]
+mod outside;
+#[expect(dead_code, reason = "shared with the other test binaries")]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod permissions;
+mod unprivileged;
