@@ -25,7 +25,6 @@ RUN apt-get update \
         coreutils \
         curl \
         dc \
-        debianutils \
         diffutils \
         dos2unix \
         ffmpeg \
@@ -49,7 +48,6 @@ RUN apt-get update \
         patch \
         plocate \
         recode \
-        rename \
         ripgrep \
         sed \
         sharutils \

@@ -4,6 +4,7 @@
 //! [`jail`] is what the child does to itself before it becomes the command; [`egress`] is the
 //! child's only way to the network when the network mode is `safe`.
 
+mod built_in;
 mod change;
 mod child;
 mod confinement;
@@ -19,6 +20,7 @@ mod network;
 mod output;
 mod places;
 mod programs;
+mod rename;
 mod run;
 mod slots;
 mod stream;

@@ -14,8 +14,8 @@
 //! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`: tools with a grammar
-//!   of their own;
+//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`, `rename`: tools with a
+//!   grammar of their own;
 //! - `advice`: what to call instead of a command that is not offered.
 
 mod advice;
@@ -29,6 +29,7 @@ mod judge;
 mod magick;
 mod path;
 mod refuse;
+mod rename;
 mod role;
 mod rule;
 mod scan;
@@ -109,6 +110,25 @@ pub struct ArchiveArgument {
     pub compression: Option<Compression>,
 }
 
+/// What rename does to the names that [`Plan::args`] holds. The server does it itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four options of a command line, in any combination"
+)]
+pub struct Renaming {
+    /// Substitutions, separated by `;`.
+    pub expression: String,
+    /// Only says what would happen.
+    pub dry_run: bool,
+    /// Says what happens.
+    pub verbose: bool,
+    /// A name that is taken is taken over.
+    pub force: bool,
+    /// Directories above a file keep their names.
+    pub last_segment: bool,
+}
+
 /// A command line that may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -124,6 +144,8 @@ pub struct Plan {
     pub network: bool,
     /// The archive of tar, which compresses by starting other programs: the caller does it.
     pub archive: Option<ArchiveArgument>,
+    /// What rename does.
+    pub renaming: Option<Renaming>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
 }

@@ -13,7 +13,9 @@ mod hexdump;
 mod line_ends;
 mod lines;
 mod pattern;
+mod substitution;
 mod template;
+mod transliteration;
 
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use edit::{Edited, Position, TextEdit};
@@ -22,3 +24,4 @@ pub use error::TextError;
 pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
 pub use lines::line_count;
+pub(crate) use substitution::Substitutions;

@@ -3,6 +3,7 @@
 mod documents;
 mod life;
 mod programs;
+mod renames;
 mod streams;
 
 use serde_json::{Value, json};

@@ -41,6 +41,14 @@ pub enum ExecError {
         /// The most that a call may ask for.
         most: u64,
     },
+    /// A substitution that cannot be applied to the names.
+    #[error("`rename` cannot apply `{expression}`: {reason}")]
+    Substitution {
+        /// The substitution.
+        expression: String,
+        /// Why not.
+        reason: String,
+    },
     /// Nobody waits for the answer.
     #[error("the caller went away, `{command}` was stopped")]
     Cancelled {
@@ -73,7 +81,9 @@ impl Teach for ExecError {
             Self::NotInstalled { command } if command == "git" => Code::GitNotAvailable,
             Self::NotInstalled { .. } => Code::CommandNotFound,
             Self::Start(_) | Self::Wait(_) => Code::InternalApiError,
-            Self::Helper { .. } | Self::Cancelled { .. } => Code::ExecError,
+            Self::Helper { .. } | Self::Cancelled { .. } | Self::Substitution { .. } => {
+                Code::ExecError
+            }
             Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::SameFile { .. } => Code::InvalidParameter,
@@ -91,6 +101,9 @@ impl Teach for ExecError {
                 format!("give it more time with timeout={most}, or less work")
             }
             Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
+            Self::Substitution { .. } => {
+                "use a simpler pattern, or fewer files a call".to_owned()
+            }
             Self::SameFile { .. } => {
                 "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
             }
@@ -122,6 +135,9 @@ impl Teach for ExecError {
                 details.insert("timeout".to_owned(), (*seconds).into());
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::Substitution { expression, .. } => {
+                details.insert("expression".to_owned(), expression.as_str().into());
             }
             Self::SameFile { path } => {
                 details.insert("path".to_owned(), path.as_str().into());

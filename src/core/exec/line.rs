@@ -70,9 +70,14 @@ fn expand(data: &Root, mut plan: Plan) -> Plan {
         let (Some(position), false) = (glob.position, matches.is_empty()) else {
             continue;
         };
-        let names = matches.iter().map(|name| match name.strip_prefix('-') {
-            Some(_) => format!("./{name}"),
-            None => name.clone(),
+        let names = matches.iter().map(|name| {
+            // Options, lists of arguments and commands, to one program or another.
+            let means_more = name.starts_with(['-', '\u{2212}', '@', '+']);
+            if means_more {
+                format!("./{name}")
+            } else {
+                name.clone()
+            }
         });
         plan.args.splice(position..=position, names);
         if let Some(archive) = &mut plan.archive

@@ -58,6 +58,7 @@ impl Programs {
     pub fn find() -> Self {
         let by_command = commands()
             .iter()
+            .filter(|rule| !rule.is_built_in())
             .filter_map(|rule| Some((rule.name, Program::of(rule)?)))
             .collect();
         Self { by_command }
@@ -71,7 +72,8 @@ impl Programs {
     /// Whether the command is installed.
     #[must_use]
     pub fn has(&self, command: &str) -> bool {
-        command == super::which::COMMAND || self.by_command.contains_key(command)
+        let built_in = |rule: &CommandRule| rule.name == command && rule.is_built_in();
+        self.by_command.contains_key(command) || commands().iter().any(built_in)
     }
 
     /// Where the command is installed, as `which` says it.

@@ -9,7 +9,7 @@ use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
-use super::{ExecError, environment, git, line, tar, which};
+use super::{ExecError, environment, git, line, rename, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -97,7 +97,12 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         invocation.repository = surroundings.repository;
     }
     let effect = || match &plan.archive {
-        _ if plan.command == which::COMMAND => Ok(which::run(zone, &plan)),
+        _ if plan.command == which::COMMAND => {
+            Ok(which::run(zone, &plan).into_outcome(invocation.sinks)?)
+        }
+        _ if plan.command == rename::COMMAND => {
+            Ok(rename::run(zone, &plan)?.into_outcome(invocation.sinks)?)
+        }
         Some(archive) => tar::run(&run, archive, invocation),
         None => run.start(invocation),
     };

@@ -1,6 +1,6 @@
 //! `which`, answered by the server: the program is a shell script on common systems.
 
-use super::child::{Ending, Outcome, Stream};
+use super::built_in::Said;
 use crate::policy::Plan;
 use crate::zone::Zone;
 
@@ -8,7 +8,7 @@ use crate::zone::Zone;
 pub(super) const COMMAND: &str = "which";
 
 /// Says where the whitelisted commands among the arguments are.
-pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Outcome {
+pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Said {
     let names: Vec<&String> = plan
         .args
         .iter()
@@ -19,13 +19,9 @@ pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Outcome {
         .filter_map(|name| zone.shed.programs().shown_place(name))
         .map(|place| place + "\n")
         .collect();
-    Outcome {
-        ending: Ending::Exited,
+    Said {
         status: i32::from(found.len() < names.len() || names.is_empty()),
-        stdout: Stream {
-            bytes: found.concat().into_bytes(),
-            truncated: false,
-        },
-        stderr: Stream::default(),
+        stdout: found.concat(),
+        stderr: String::new(),
     }
 }

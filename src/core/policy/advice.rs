@@ -161,7 +161,8 @@ pub(super) fn command(
                 .to_owned(),
         ));
     }
-    if rules.file_being_edited.is_some() && (rule.network || rule.name == "git") {
+    let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
+    if rules.file_being_edited.is_some() && elsewhere {
         return Err(refuse(
             "a locked edit reaches only the file being edited",
             format!("use shed_exec(zone=\"{zone}\", cmd=\"{cmd}\", …) outside of the locked edit"),

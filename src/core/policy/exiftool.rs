@@ -1,5 +1,7 @@
 //! exiftool: `-Tag` shows a tag, `-Tag=value` writes it, and some options run perl.
 
+use std::iter::Peekable;
+
 use super::error::CommandError;
 use super::judge::Judge;
 use super::role::Role;
@@ -42,11 +44,17 @@ const REFUSED: &[(&str, &str)] = &[
     ("delete_original", "use rm"),
     ("restore_original", "use mv"),
 ];
-/// Options with a value.
+/// Options with a value. One that may do without it (`-lang`, `-charset`) takes none that begins
+/// with a dash.
 const ONE: &str = "c coordformat d dateformat ext extension x exclude charset lang listitem \
-    sep separator i ignore ext+ fast wm writemode password";
-/// Tags that name files.
-const FILES: &str = "filename directory hardlink symlink testname";
+    sep separator i ignore ext+ extension+ wm writemode password";
+/// The one option with a value that two dashes turn round.
+const NEGATED: &str = "ext extension";
+/// Tags and options that name files where a `=` follows.
+const FILES: &str = "filename directory hardlink symlink testname tagsfromfile addtagsfromfile \
+    alltagsfromfile csv json j geotag geosync";
+/// What exiftool takes for a dash besides the dash itself.
+const MINUS: char = '\u{2212}';
 
 /// Judges the arguments of exiftool.
 pub(super) fn read(
@@ -58,9 +66,16 @@ pub(super) fn read(
         word.starts_with('-') && (word.contains('=') || folded(word).starts_with("-tagsfromfile"))
     });
     let role = if writes { Role::Write } else { Role::Read };
-    let mut words = args.iter().map(String::as_str);
+    let mut words = args.iter().map(String::as_str).peekable();
     let mut ended = false;
     while let Some(word) = words.next() {
+        if word.starts_with(MINUS) {
+            return Err(judge.refuse_with(
+                word,
+                "it begins with U+2212, which exiftool takes for a dash",
+                format!("write a dash, or `./{word}` for the file of that name"),
+            ));
+        }
         if ended || !word.starts_with('-') || word == "-" {
             judge.operand(role, word)?;
             continue;
@@ -85,11 +100,11 @@ fn folded(name: &str) -> String {
 
 fn option<'w>(
     word: &str,
-    words: &mut impl Iterator<Item = &'w str>,
+    words: &mut Peekable<impl Iterator<Item = &'w str>>,
     judge: &mut Judge<'_>,
 ) -> Result<(), CommandError> {
     let name = folded(word.trim_start_matches('-'));
-    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || "!+".contains(c));
     if word.contains(['<', '{']) {
         return Err(judge.refuse(
             word,
@@ -101,7 +116,7 @@ fn option<'w>(
         .map(|(tag, _)| tag.trim_end_matches(['+', '-', '^', '#']));
     if let Some(tag) = tag {
         let plain = tag.rsplit(':').next().unwrap_or(tag);
-        if among(FILES, plain) || matches!(plain, "csv" | "json" | "j" | "geotag" | "geosync") {
+        if among(FILES, plain) {
             return Err(judge.refuse(
                 word,
                 "it reads or moves other files: use mv to rename, -Tag=value to write",
@@ -123,12 +138,18 @@ fn option<'w>(
     let role = match name.as_str() {
         "tagsfromfile" => Role::Read,
         "overwrite_original" | "overwrite_original_in_place" => return Ok(()),
+        _ if word.starts_with("--") && !among(NEGATED, &name) => return Ok(()),
         _ if among(ONE, &name) => Role::Word,
         _ => return Ok(()),
     };
-    match words.next() {
-        Some(value) => judge.operand(role, value),
-        None => Ok(()),
+    // Where exiftool takes no value after all, what begins with a dash is its next option: it is
+    // judged as one.
+    match words.peek().copied() {
+        Some(value) if !value.starts_with(['-', MINUS]) || value == "-" => {
+            words.next();
+            judge.operand(role, value)
+        }
+        _ => Ok(()),
     }
 }
 

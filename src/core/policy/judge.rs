@@ -5,7 +5,7 @@ use super::path::{self, Outside};
 use super::role::{Effect, Role, Syntax};
 use super::rule::{CommandRule, Grammar};
 use super::scan::{Piece, Refused, Scan, scan};
-use super::{ArchiveArgument, PathArgument, Plan, Rules, ZoneKind, script, text};
+use super::{ArchiveArgument, PathArgument, Plan, Renaming, Rules, ZoneKind, script, text};
 
 /// A command line on its way to a plan.
 pub(super) struct Judge<'a> {
@@ -16,6 +16,7 @@ pub(super) struct Judge<'a> {
     changed_by: Option<String>,
     pub(super) network: bool,
     pub(super) archive: Option<ArchiveArgument>,
+    pub(super) renaming: Option<Renaming>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
 }
 
@@ -33,6 +34,7 @@ impl<'a> Judge<'a> {
             changed_by: None,
             network: rule.network,
             archive: None,
+            renaming: None,
             environment: rule.environment.to_vec(),
         }
     }
@@ -60,6 +62,7 @@ impl<'a> Judge<'a> {
             changes: self.changed_by.is_some(),
             network: self.network,
             archive: self.archive,
+            renaming: self.renaming,
             environment: self.environment,
         })
     }
@@ -143,11 +146,11 @@ impl<'a> Judge<'a> {
         match role {
             Role::Word => self.plain(value, &whole)?,
             Role::Expression | Role::Delimiter => self.expression(value, &whole)?,
-            Role::Awk | Role::Sed | Role::Dc | Role::Filter | Role::Sql => {
+            Role::Awk | Role::Sed | Role::Dc | Role::Filter | Role::Sql | Role::Substitution => {
                 self.expression(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }
-            Role::Substitution | Role::Mode | Role::Suffix | Role::Format => {
+            Role::Mode | Role::Suffix | Role::Format => {
                 self.plain(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }

@@ -106,7 +106,7 @@ pub struct CommandRule {
     pub name: &'static str,
     /// The program that runs under it, to be found in the system's fixed folders.
     pub program: &'static str,
-    /// The Debian package it comes in.
+    /// The Debian package it comes in; empty where the server does it itself.
     pub package: &'static str,
     /// Whether the read-only zone offers it too.
     pub uploads: bool,
@@ -139,6 +139,12 @@ impl CommandRule {
             grammar: Grammar::Gnu,
             syntax,
         }
+    }
+
+    /// Whether the server does it itself, without a program.
+    #[must_use]
+    pub const fn is_built_in(&self) -> bool {
+        self.package.is_empty()
     }
 
     /// A command that every zone offers.

@@ -7,6 +7,7 @@ mod awk;
 mod sed;
 
 use super::role::Role;
+use crate::text::Substitutions;
 
 const NO_PROGRAMS: &str = "commands start no other programs";
 
@@ -99,36 +100,12 @@ fn sql(text: &str) -> Result<(), String> {
     }
 }
 
-/// `s/old/new/` or `y/abc/xyz/` with the flags g and i, and nothing that perl would run.
+/// `s/old/new/` or `y/abc/xyz/`, and nothing that perl or a shell would run.
 fn substitution(text: &str) -> Result<(), String> {
-    let refused = || {
-        Err(
-            "only one substitution such as `s/old/new/g` or `y/A-Z/a-z/` is accepted, with \
-            the flags g and i"
-                .to_owned(),
-        )
-    };
-    let mut characters = text.chars();
-    let (Some(kind), Some(delimiter)) = (characters.next(), characters.next()) else {
-        return refused();
-    };
-    if !matches!(kind, 's' | 'y') || !matches!(delimiter, '/' | ',' | '#' | '!' | ':' | '%' | '|') {
-        return refused();
+    if text.contains(['`', '\n']) || text.contains("$(") {
+        return Err("it is one line of text, and nothing in it is run".to_owned());
     }
-    let body = characters.as_str();
-    let Some((pattern, after)) = sed::until(body, delimiter) else {
-        return refused();
-    };
-    let Some((replacement, flags)) = sed::until(after, delimiter) else {
-        return refused();
-    };
-    let runs = ["@{", "${", "(?{", "(??{", "@["]
-        .iter()
-        .any(|code| pattern.contains(code) || replacement.contains(code));
-    if runs || !flags.chars().all(|flag| matches!(flag, 'g' | 'i')) {
-        return refused();
-    }
-    Ok(())
+    Substitutions::parse(text).map(drop)
 }
 
 /// A mode without set-user-id and set-group-id.

@@ -94,6 +94,30 @@ fn programs_with_characters_of_a_shell() {
     }
 }
 
+/// exiftool takes U+2212 for a dash: a name that a wildcard stands for is no option to it.
+#[test]
+fn a_name_from_a_wildcard_is_no_option() {
+    let server = Server::start();
+    let client = server.client();
+    if !installed(&client, "exiftool") {
+        return;
+    }
+    file(&client, "storage", "\u{2212}if", "text");
+    file(&client, "storage", "print STDOUT q(r),q(an)", "text");
+    let data = ran(
+        &client,
+        "storage",
+        "exiftool",
+        &["-s3", "-FileName", "*if", "p*"],
+    );
+    let stdout = data["stdout"].as_str().unwrap();
+    assert!(stdout.contains("\u{2212}if"), "{data}");
+    assert!(
+        !stdout.starts_with("ran") && !stdout.contains("\nran"),
+        "{data}"
+    );
+}
+
 #[test]
 fn names_with_blanks_and_any_letters() {
     let server = Server::start();

@@ -194,6 +194,18 @@ impl Drop for Renamed {
     }
 }
 
+impl Entry {
+    /// Gives this the free name `vacancy`, at once and for good.
+    pub(crate) fn rename(&self, vacancy: Vacancy) -> Result<(), DiskError> {
+        Renamed::new(self, vacancy).map(Renamed::keep)
+    }
+
+    /// Gives this the name of `taken`, which is gone then.
+    pub(crate) fn replace(&self, taken: &Self) -> Result<(), DiskError> {
+        move_place(self.place(), taken.place(), RenameFlags::empty(), "replace")
+    }
+}
+
 pub(super) fn move_place(
     from: &Place,
     to: &Place,

@@ -1,9 +1,11 @@
 //! Looking at files and folders, and moving them about.
 
-use crate::policy::find;
 use crate::policy::role::{Effect, Opt, Role, Syntax, flag, glued, refused, value};
-use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
+use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads, required};
+use crate::policy::{find, rename};
 
+/// No package: the server does it itself.
+const BUILT_IN: &str = "";
 const COREUTILS: &str = "coreutils";
 const LIST_FILE: &str = "it reads names from a file and shows that file's text in messages: \
     name the files as arguments";
@@ -169,7 +171,7 @@ pub(super) const RULES: &[CommandRule] = &[
         ]),
     )
     .examples(&[reads("-i notes"), forbidden("-d x notes")]),
-    CommandRule::writable("which", "debianutils", Syntax::new(Role::Word)).examples(&[reads("ls")]),
+    CommandRule::writable("which", BUILT_IN, Syntax::new(Role::Word)).examples(&[reads("ls")]),
     CommandRule::writable(
         "whereis",
         "util-linux",
@@ -279,24 +281,27 @@ pub(super) const RULES: &[CommandRule] = &[
         ]),
     )
     .examples(&[changes("-u a.txt"), forbidden("--random-source=b a")]),
-    CommandRule::writable(
-        "rename",
-        "rename",
-        Syntax::new(Role::Write)
-            .first(&[Role::Substitution])
-            .options(&[
-                value("e", "expr", Role::Substitution).effect(Effect::TakesFirst),
-                flag("n", "nono no-act", Effect::ToStdout),
-            ])
-            .only("nvfd", "verbose force filename nono no-act"),
-    )
-    .examples(&[
-        changes("'s/\\.jpeg$/.jpg/' a.jpeg"),
-        reads("-n 'y/A-Z/a-z/' A.TXT"),
-        forbidden("'s/a/b/e' a"),
-        forbidden("'system(1)' a"),
-        forbidden("'s/a/@{[system 1]}/' a"),
-    ]),
+    CommandRule::writable("rename", BUILT_IN, rename::SYNTAX)
+        .special(rename::arguments)
+        .examples(&[
+            changes("'s/\\.jpeg$/.jpg/' a.jpeg"),
+            changes("-v 's/(jpe?g|png)$/\\U$1/' *.png"),
+            changes("-vfd -e s/a/b/g -e y/A-Z/a-z/ dir/A"),
+            reads("-n 'y/A-Z/a-z/' A.TXT"),
+            required("s/a/b/"),
+            required("-n"),
+            escapes("s/a/b/ ../a"),
+            forbidden("s/a/b/e a"),
+            forbidden("'system(1)' a"),
+            forbidden("'s/a/@{[system 1]}/' a"),
+            forbidden("'s/a/$ENV{eval(1)}/' a"),
+            forbidden("'s/a/$ARGV[0]/' a"),
+            forbidden("'s/a/$::h{1}/' a"),
+            forbidden("'s/a/@ENV{PATH}/' a"),
+            forbidden("'s/a/`id`/' a"),
+            forbidden("-x s/a/b/ a"),
+            forbidden("--expre='system(1)' a"),
+        ]),
     CommandRule::writable(
         "chmod",
         COREUTILS,

@@ -15,7 +15,7 @@ const PANDOC: &[Opt] = &[
             eol top-level-division number-offset slide-level shift-heading-level-by \
             base-header-level default-image-extension indented-code-classes \
             email-obfuscation reference-location markdown-headings highlight-style \
-            track-changes ipynb-output figure-caption-position link-images",
+            track-changes ipynb-output figure-caption-position",
         Role::Word,
     ),
     value(
@@ -33,7 +33,7 @@ const PANDOC: &[Opt] = &[
         "",
         "mathjax katex mathml webtex gladtex print-highlight-style list-extensions \
             file-scope sandbox toc table-of-contents standalone number-sections \
-            reference-links",
+            reference-links link-images",
         Role::Word,
     ),
     value("", "print-default-template", Role::Format),

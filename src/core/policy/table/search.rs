@@ -137,6 +137,7 @@ pub(super) const RULES: &[CommandRule] = &[
             refused("d", "dump-variables", "it writes another file"),
             refused("D", "debug", "there is no terminal"),
             refused("g", "gen-pot", "it belongs to translation"),
+            refused("W", "", "write long options with two dashes"),
         ]),
     )
     .program("gawk")
