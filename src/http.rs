@@ -30,7 +30,7 @@ mod route;
 mod serve;
 
 pub use page::state_name;
-pub use serve::serve;
+pub use serve::{Stop, serve};
 
 /// What every request needs.
 pub(crate) struct Server {

@@ -63,9 +63,11 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let address = listener.local_addr()?;
         shed.egress().protect(address.port());
         shed.listens_at(address);
+        // Who reads the next line may stop the server.
+        let stop = http::Stop::listen()?;
         tracing::info!(%address, "listening");
         let app = http::app(Arc::clone(&shed), config);
-        http::serve(listener, app, patience)
+        http::serve(listener, app, stop, patience)
             .await
             .map_err(Failure::from)
     });

@@ -9,7 +9,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::request::HEADERS_MAX_BYTES;
 
@@ -22,17 +22,42 @@ const HEADERS_MAX_COUNT: usize = 100;
 /// Pause after a failed accept, most often for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until SIGTERM or SIGINT, then lets what runs finish, at most `patience` long.
-pub async fn serve(listener: TcpListener, app: Router, patience: Duration) -> std::io::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+/// The ways to ask a server to stop. Until they are heard, each of them ends it at once.
+pub struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    /// Hears SIGTERM and SIGINT from now on.
+    pub fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Serves until it is asked to stop, then lets what runs finish, at most `patience` long.
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    mut stop: Stop,
+    patience: Duration,
+) -> std::io::Result<()> {
     let builder = builder();
     let connections = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = terminate.recv() => break,
-            _ = interrupt.recv() => break,
+            () = stop.asked() => break,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
@@ -58,8 +83,7 @@ pub async fn serve(listener: TcpListener, app: Router, patience: Duration) -> st
     tokio::select! {
         () = connections.shutdown() => {}
         () = tokio::time::sleep(patience) => tracing::warn!("connections were cut"),
-        _ = terminate.recv() => tracing::warn!("told twice, connections were cut"),
-        _ = interrupt.recv() => tracing::warn!("told twice, connections were cut"),
+        () = stop.asked() => tracing::warn!("told twice, connections were cut"),
     }
     Ok(())
 }

@@ -2,7 +2,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use crate::support::{PATIENCE, Server};
 
@@ -21,19 +20,33 @@ fn health_and_readiness_ask_for_no_credential() {
 }
 
 #[test]
+fn a_stop_is_heard_as_soon_as_the_server_listens() {
+    for _ in 0..10 {
+        let mut server = Server::start();
+        server.terminate();
+        assert_eq!(server.wait(), Some(0), "{}", server.log());
+    }
+}
+
+#[test]
 fn a_stop_lets_a_running_request_finish() {
     let mut server = Server::start();
     let mut stream = TcpStream::connect(server.address()).expect("a connection");
     stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
     let head = format!(
-        "POST /shed_parameters HTTP/1.1\r\nHost: {}\r\nContent-Length: 20\r\n\r\n{{\"a\"",
+        "POST /shed_parameters HTTP/1.1\r\nHost: {}\r\nExpect: 100-continue\r\n\
+         Content-Length: 20\r\n\r\n",
         server.address()
     );
-    stream.write_all(head.as_bytes()).expect("half a request");
-    std::thread::sleep(Duration::from_millis(200));
+    stream.write_all(head.as_bytes()).expect("a head");
+    let mut ready = [0; 25];
+    stream
+        .read_exact(&mut ready)
+        .expect("the server waits for the body");
+    assert_eq!(&ready, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(b"{\"a\"").expect("half a request");
     server.terminate();
     assert!(server.logged("stopping"));
-    std::thread::sleep(Duration::from_millis(100));
     assert!(
         TcpStream::connect(server.address()).is_err(),
         "nobody new is let in"
