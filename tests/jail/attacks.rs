@@ -14,6 +14,7 @@ mod scene;
 mod view;
 mod write;
 
+pub(crate) use helper::has_namespaces;
 use scene::{Row, play};
 pub(crate) use scene::{Scene, installed, loader};
 use serde_json::json;
@@ -29,6 +30,17 @@ fn a_command_works_in_its_room() {
     let ended = scene.attack("cp", &["a", "b"]).expect("cp is installed");
     assert_eq!(ended.status, Some(0), "{}", ended.output);
     assert!(scene.path("zone/b").exists());
+}
+
+#[test]
+fn signals_have_their_usual_effect() {
+    let scene = Scene::new();
+    // Says what is ignored or held back, then has nothing to start.
+    let ended = scene
+        .attack("env", &["--list-signal-handling", "true"])
+        .expect("env is installed");
+    assert!(!ended.output.contains("IGNORE"), "{}", ended.output);
+    assert!(!ended.output.contains("BLOCK"), "{}", ended.output);
 }
 
 #[test]

@@ -13,6 +13,7 @@
 
 mod access;
 mod init;
+mod signals;
 mod starter;
 mod syscalls;
 mod view;
@@ -161,6 +162,7 @@ fn obey(
     let mut order: Order = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
+    signals::reset();
     let input = order.input.as_deref();
     let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
     rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
