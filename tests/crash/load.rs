@@ -1,7 +1,8 @@
 //! One caller in one zone, who remembers what was acknowledged.
 //!
 //! A caller has one call under way at a time. When the server dies, the zone is either as before
-//! this call or as after it; a command that was killed may have got half way, and only there.
+//! this call or as after it; a command that was killed may have got half way, and only there, and
+//! in documents the history has what was there before it.
 
 use std::io::Error;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::archive;
-use crate::outside::{Tree, tree};
+use crate::moment::Moment;
+use crate::outside::{Repository, Tree, tree};
+use crate::overwrite::{Overwrite, Way};
 use crate::rng::Rng;
 use crate::support::Server;
 use crate::wire::Wire;
@@ -40,13 +43,15 @@ pub(crate) struct Worker {
     sent_copy: Option<Vec<u8>>,
     counter: u64,
     pub(crate) acknowledged: u64,
+    /// Commands that died in the middle of a file.
+    pub(crate) torn: u64,
 }
 
 /// A call without an answer.
 struct Pending {
     after: Tree,
-    /// A command copies to this path piece by piece.
-    copied: Option<String>,
+    /// How a command comes there.
+    way: Way,
     /// The call opens or ends a locked edit.
     about_lock: bool,
 }
@@ -71,15 +76,24 @@ impl Worker {
             sent_copy: None,
             counter: 0,
             acknowledged: 0,
+            torn: 0,
         }
     }
 
     /// Works until the server is gone.
-    pub(crate) fn work(&mut self, address: &str) {
+    pub(crate) fn work(&mut self, address: &str, moment: &Moment) {
         let Ok(mut wire) = Wire::connect(address, self.user, "work") else {
             return;
         };
-        while let Outcome::Done = self.step(&mut wire) {}
+        loop {
+            let before = self.acknowledged;
+            let Outcome::Done = self.step(&mut wire) else {
+                return;
+            };
+            if self.acknowledged > before {
+                moment.answered();
+            }
+        }
     }
 
     /// Where the zone is on disk.
@@ -97,29 +111,18 @@ impl Worker {
     pub(crate) fn settle(&mut self, server: &Server, home: &Path) {
         let who = format!("{} {}", self.user, self.zone);
         let found = tree(&self.directory(home));
-        let copied = self
-            .pending
-            .as_ref()
-            .and_then(|pending| pending.copied.clone());
-        for (path, content) in &found {
-            let half = copied.as_ref() == Some(path);
-            assert!(
-                half || is_whole(content),
-                "{who}: `{path}` is torn: {} bytes",
-                content.len()
-            );
-        }
         let pending = self.pending.take();
         let fits = found == self.files
             || pending.as_ref().is_some_and(|pending| {
-                found == pending.after || is_half_copied(&found, &self.files, pending)
+                let Pending { after, way, .. } = pending;
+                way.may_leave(&found, &self.files, after)
             });
         assert!(
             fits,
             "{who}: {}",
             difference(&found, &self.files, pending.as_ref())
         );
-        self.files = found;
+        let before = std::mem::replace(&mut self.files, found);
         let mut wire = Wire::open(server, self.user, "other");
         if let Some(path) = &self.locked
             && !pending.as_ref().is_some_and(|pending| pending.about_lock)
@@ -150,8 +153,22 @@ impl Worker {
             }
             self.locked = None;
         }
-        if copied.is_some_and(|path| self.files.get(&path).is_some_and(|it| !is_whole(it))) {
-            let path = pending.and_then(|pending| pending.copied).unwrap();
+        if let Some(pending) = pending {
+            self.clear_up(&mut wire, &before, &pending, home);
+        }
+    }
+
+    /// Takes away what a dead command left of its own.
+    fn clear_up(&mut self, wire: &mut Wire, before: &Tree, pending: &Pending, home: &Path) {
+        for (path, content) in self.files.clone() {
+            if [before.get(&path), pending.after.get(&path)].contains(&Some(&content)) {
+                continue;
+            }
+            self.torn += 1;
+            if let Some(old) = before.get(&path).filter(|_| self.zone == "documents") {
+                let kept = Repository::of(home).bytes(&["show", &format!("HEAD^:{path}")]);
+                assert!(kept == *old, "{}: the history of `{path}`", self.user);
+            }
             wire.data("shed_delete", &json!({"zone": self.zone, "path": path}));
             self.files.remove(&path);
         }
@@ -181,7 +198,7 @@ impl Worker {
         if self.locked.as_ref() == Some(&path) {
             return self.edit(wire, &path);
         }
-        let choice = self.rng.below(14);
+        let choice = self.rng.below(20);
         let there = self.files.contains_key(&path);
         let zone = self.zone;
         match choice {
@@ -217,26 +234,16 @@ impl Worker {
                     files.insert(to, content);
                 })
             }
-            8 if there => self.copy(wire, &path),
-            9 if there => {
-                let call = json!({"zone": zone, "cmd": "mv", "args": [path, "moved"]});
-                if self.locked.as_deref() == Some("moved") {
-                    return Outcome::Done;
-                }
-                self.change(wire, "shed_exec", &call, |files| {
-                    let content = files.remove(&path).unwrap();
-                    files.insert("moved".to_owned(), content);
-                })
-            }
-            10 if there => {
+            8..=15 => self.overwrite(wire, &path),
+            16 if there => {
                 let call = json!({"zone": zone, "cmd": "cat", "args": [path],
                     "stdout_file": "printed"});
                 self.change(wire, "shed_exec", &call, |files| {
                     files.insert("printed".to_owned(), files[&path].clone());
                 })
             }
-            11 if there && self.locked.is_none() => self.open(wire, path),
-            12 | 13 => self.unpack(wire),
+            17 if there && self.locked.is_none() => self.open(wire, path),
+            18 | 19 => self.unpack(wire),
             _ => Outcome::Done,
         }
     }
@@ -273,15 +280,20 @@ impl Worker {
         })
     }
 
-    /// A command copies: piece by piece, so that its end is open until it answers.
-    fn copy(&mut self, wire: &mut Wire, path: &str) -> Outcome {
-        let to = format!("copy {}", self.rng.below(3));
-        let call = json!({"zone": self.zone, "cmd": "cp", "args": [path, to]});
-        let mut after = self.files.clone();
-        after.insert(to.clone(), after[path].clone());
+    /// A command changes a file, perhaps over another.
+    fn overwrite(&mut self, wire: &mut Wire, path: &str) -> Outcome {
+        let locked = self.locked.as_deref();
+        let command = match Overwrite::unpack(&self.files, path) {
+            Some(unpack) => unpack,
+            None if self.files.contains_key(path) => {
+                Overwrite::draw(&mut self.rng, &self.files, path, locked)
+            }
+            None => return Outcome::Done,
+        };
+        let call = json!({"zone": self.zone, "cmd": command.cmd, "args": command.args});
         let pending = Pending {
-            after,
-            copied: Some(to),
+            after: command.after,
+            way: command.way,
             about_lock: false,
         };
         self.ask(wire, "shed_exec", &call, pending)
@@ -291,7 +303,7 @@ impl Worker {
         let call = json!({"zone": self.zone, "path": path});
         let pending = Pending {
             after: self.files.clone(),
-            copied: None,
+            way: Way::AtOnce,
             about_lock: true,
         };
         let outcome = self.ask(wire, "shed_lockedit_open", &call, pending);
@@ -311,7 +323,7 @@ impl Worker {
             self.sent_copy = Some(content.clone().into_bytes());
             let pending = Pending {
                 after,
-                copied: None,
+                way: Way::AtOnce,
                 about_lock: false,
             };
             let outcome = self.ask(wire, "shed_lockedit_overwrite", &call, pending);
@@ -325,7 +337,7 @@ impl Worker {
         after.insert(path.to_owned(), self.copy.clone());
         let pending = Pending {
             after,
-            copied: None,
+            way: Way::AtOnce,
             about_lock: true,
         };
         let outcome = self.ask(wire, "shed_lockedit_save", &call, pending);
@@ -346,7 +358,7 @@ impl Worker {
         effect(&mut after);
         let pending = Pending {
             after,
-            copied: None,
+            way: Way::AtOnce,
             about_lock: false,
         };
         self.ask(wire, operation, call, pending)
@@ -383,24 +395,6 @@ pub(crate) fn with_checksum(text: &str) -> String {
 /// What stands at the end of such content.
 pub(crate) fn checksum(content: &[u8]) -> String {
     hex::encode(Sha256::digest(content))
-}
-
-fn is_whole(content: &[u8]) -> bool {
-    content.len().checked_sub(64).is_some_and(|end| {
-        let (text, sum) = content.split_at(end);
-        checksum(text).as_bytes() == sum
-    })
-}
-
-/// As before, but for the target of the copy, which has a beginning of what it should have.
-fn is_half_copied(found: &Tree, before: &Tree, pending: &Pending) -> bool {
-    let Some(path) = &pending.copied else {
-        return false;
-    };
-    let (mut found, mut before) = (found.clone(), before.clone());
-    before.remove(path);
-    let there = found.remove(path).unwrap_or_default();
-    found == before && pending.after[path].starts_with(&there)
 }
 
 /// Where the disk is neither as before nor as after.

@@ -22,4 +22,6 @@ mod by_hand;
 mod carrier;
 mod kills;
 mod load;
+mod moment;
+mod overwrite;
 mod rng;

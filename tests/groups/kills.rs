@@ -1,10 +1,10 @@
 //! Kills at random moments, while members write, rename, delete and run commands.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::moment::Moment;
 use crate::rng::Rng;
 use crate::support::Server;
 use crate::team::{MEMBERS, assert_sound, files, home, make, owners, setup};
@@ -13,12 +13,21 @@ use crate::wire::Wire;
 /// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
 const ROUNDS: u64 = 15;
 
+/// Answers that a round has at most before the kill is waited for.
+const ANSWERS: u64 = 60;
+
 /// A file that its owner protects: nobody else's call may change it, whenever the server dies.
 const PROTECTED: &str = "protected.md";
 
 /// Works until the connection ends; how many calls were acknowledged, and the files that the user
 /// knows to have written.
-fn work(address: &str, user: &str, mut rng: Rng, round: u64) -> (u64, BTreeMap<String, String>) {
+fn work(
+    address: &str,
+    user: &str,
+    mut rng: Rng,
+    round: u64,
+    moment: &Moment,
+) -> (u64, BTreeMap<String, String>) {
     let mut known = BTreeMap::new();
     let mut acknowledged = 0;
     let Ok(mut wire) = Wire::connect(address, user, "work") else {
@@ -63,6 +72,7 @@ fn work(address: &str, user: &str, mut rng: Rng, round: u64) -> (u64, BTreeMap<S
             break;
         };
         acknowledged += 1;
+        moment.answered();
         let refused: &[u64] = &[403, 404, 409];
         assert!(
             status == 200 || refused.contains(&u64::from(status)),
@@ -80,32 +90,42 @@ fn work(address: &str, user: &str, mut rng: Rng, round: u64) -> (u64, BTreeMap<S
 
 #[test]
 fn registry_and_files_agree_whenever_the_server_dies() {
+    kill_and_compare("relaxed");
+}
+
+#[test]
+fn registry_and_files_agree_whenever_a_strict_server_dies() {
+    kill_and_compare("strict");
+}
+
+fn kill_and_compare(durability: &str) {
     let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = read("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS);
     let seed = read("FILESHED_TEST_SEED").unwrap_or(u64::from(std::process::id()));
     println!("FILESHED_TEST_SEED={seed} repeats the calls and the moments");
     let mut rng = Rng::new(seed);
-    let mut server: Server = setup().start();
+    let mut server: Server = setup().env("FILESHED_DURABILITY", durability).start();
     make(&server, "team", "Team", &["ada", "bob", "cyd", "owner"]);
     let shared = |path: &str, mode: &str| json!({"zone": "group", "group": "Team", "path": path, "content": "text\n", "mode": mode});
     let mut owner = Wire::open(&server, "owner", "work");
     owner.data("shed_create_file", &shared(PROTECTED, "owner"));
     owner.data("shed_create_file", &shared("open.md", "group"));
-    let (mut calls, mut repairs, mut put_back) = (0, 0, 0);
+    let (mut calls, mut enough, mut repairs, mut put_back) = (0, 0, 0, 0);
     for round in 0..rounds {
         let address = server.address().to_owned();
-        let moment = Duration::from_millis(60 + rng.below(500));
+        let moment = Moment::draw(&mut rng, ANSWERS);
+        enough += moment.enough();
         let seeds = MEMBERS.map(|_| rng.split());
         let done = std::thread::scope(|scope| {
             let workers: Vec<_> = MEMBERS
                 .iter()
                 .zip(seeds)
                 .map(|(user, rng)| {
-                    let address = &address;
-                    scope.spawn(move || work(address, user, rng, round))
+                    let (address, moment) = (&address, &moment);
+                    scope.spawn(move || work(address, user, rng, round, moment))
                 })
                 .collect();
-            std::thread::sleep(moment);
+            moment.wait();
             server.kill();
             let joined = workers.into_iter().map(|worker| worker.join().unwrap());
             joined.collect::<Vec<_>>()
@@ -147,6 +167,8 @@ fn registry_and_files_agree_whenever_the_server_dies() {
         repairs += server.log().matches("repaired a zone").count();
         put_back += server.log().matches("put back what a command did").count();
     }
-    println!("{rounds} kills, {calls} calls, {repairs} repairs, {put_back} commands put back");
-    assert!(calls > rounds * 5, "the server worked");
+    println!(
+        "{durability}: {rounds} kills, {calls} calls, {repairs} repairs, {put_back} commands put back"
+    );
+    assert!(calls >= enough, "every round had its answers");
 }

@@ -1,0 +1,51 @@
+//! When a server dies: after so many answers, in the middle of what comes next.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::rng::Rng;
+
+/// Longest that the answers of a round may take, on a machine with other work.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Longest time from the last of them to the kill, in microseconds.
+const LONGEST: u64 = 30_000;
+
+/// The end of a round. Callers count the answers that they get and the kill waits for enough of
+/// them, so that a slow machine makes a round longer and not emptier.
+pub(crate) struct Moment {
+    answers: AtomicU64,
+    enough: u64,
+    rest: Duration,
+}
+
+impl Moment {
+    /// After less than `answers` of them.
+    pub(crate) fn draw(rng: &mut Rng, answers: u64) -> Self {
+        Self {
+            answers: AtomicU64::new(0),
+            enough: rng.below(answers),
+            rest: Duration::from_micros(rng.below(LONGEST)),
+        }
+    }
+
+    /// How many answers there are at least.
+    pub(crate) fn enough(&self) -> u64 {
+        self.enough
+    }
+
+    /// A call was answered.
+    pub(crate) fn answered(&self) {
+        self.answers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Waits until it has come, or for as long as anybody waits: who kills has to go on, since
+    /// callers end with the server.
+    pub(crate) fn wait(&self) {
+        let begun = Instant::now();
+        while self.answers.load(Ordering::Relaxed) < self.enough && begun.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        std::thread::sleep(self.rest);
+    }
+}
