@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::family;
-use crate::support::Server;
+use crate::support::{PATIENCE, Server};
 use crate::wire::Wire;
 
 const CLIENTS: usize = 4;
@@ -44,7 +44,7 @@ fn sockets(server: &Server) -> usize {
 /// Open descriptors, once no more sockets are open than `idle`: connections that clients have
 /// closed are closed here a moment later.
 fn settled(server: &Server, idle: usize) -> usize {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + PATIENCE;
     while sockets(server) > idle && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -21,7 +21,10 @@ pub(crate) const LARGE: u64 = 1 << 40;
 /// What turns into a link and back; its other side has `.spare` behind the name.
 const SWAPPED: [&str; 3] = ["dir", "other", "file"];
 
-/// Calls of one thread, at most.
+/// Calls of all threads that are made however long they take.
+const FEWEST: u64 = 1000;
+
+/// Calls of all threads, at most.
 const MOST: u64 = 200_000;
 
 /// Contents, identities and times of everything below a directory.
@@ -95,7 +98,8 @@ impl Field {
 
     /// Whether there is time for another call.
     pub(crate) fn goes_on(&self) -> bool {
-        self.calls.fetch_add(1, Ordering::Relaxed) < MOST && Instant::now() < self.deadline
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed);
+        calls < FEWEST || (calls < MOST && Instant::now() < self.deadline)
     }
 
     /// Ends the swapping.

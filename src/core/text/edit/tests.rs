@@ -394,7 +394,7 @@ fn no_pattern_runs_for_long() {
         let start = Instant::now();
         let _ = edit.apply(text.as_bytes(), ROOM);
         let time = start.elapsed();
-        assert!(time < Duration::from_secs(8), "{pattern} took {time:?}");
+        assert!(time < Duration::from_mins(1), "{pattern} took {time:?}");
     }
     let expensive =
         at_match(Position::Replace, "x", "(?!x)^(a|aa|a?a)+$").apply(bang.as_bytes(), ROOM);
