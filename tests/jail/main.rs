@@ -28,3 +28,4 @@ mod egress;
 mod endurance;
 mod ordinary;
 mod users;
+mod way;

@@ -22,7 +22,7 @@ pub(super) struct Helper {
 }
 
 /// Whether a command on this machine gets files and processes of its own.
-pub(super) fn has_namespaces() -> &'static bool {
+pub(crate) fn has_namespaces() -> &'static bool {
     static ANSWER: LazyLock<bool> = LazyLock::new(|| {
         let order = json!({
             "task": {"program": "/dev/null"}, "name": "", "arguments": [], "environment": [], "input": null,

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs the tests in one of three ways: tests/ways.sh WAY [arguments of cargo test]
+#
+#   root     as root, with namespaces: how the program is tried by hand
+#   image    as uid 10001 without capabilities: the shipped image on a host that gives it namespaces
+#   closed   the same where nothing makes a namespace: the shipped image in Docker's default profile
+#
+# `FILESHED_TEST_WAY` tells tests which it is. Who is not root runs the last two as who they are.
+set -euo pipefail
+
+way=${1:-}
+case $way in
+    root | image | closed) shift ;;
+    *)
+        sed -n '2,/^#   closed/s/^# \?//p' "$0" >&2
+        exit 2
+        ;;
+esac
+if [ "$way" = root ] && [ "$(id -u)" -ne 0 ]; then
+    echo "SKIP: way root: the caller is not root"
+    exit 0
+fi
+enter=$(cd "$(dirname "$0")" && pwd)/ways/enter.sh
+export FILESHED_TEST_WAY=$way
+exec cargo --config "target.'cfg(unix)'.runner=['$enter','$way']" test "$@"
