@@ -4,6 +4,7 @@ mod documents;
 mod life;
 mod programs;
 mod renames;
+mod repositories;
 mod streams;
 
 use serde_json::{Value, json};

@@ -41,6 +41,16 @@ pub enum ExecError {
         /// The most that a call may ask for.
         most: u64,
     },
+    /// A repository that git is not started with.
+    #[error("git does not run: `{file}` {reason}{}", key.as_ref().map(|key| format!(": `{key}`")).unwrap_or_default())]
+    Repository {
+        /// The file to blame.
+        file: String,
+        /// Its setting, where one is to blame.
+        key: Option<String>,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
     /// A substitution that cannot be applied to the names.
     #[error("`rename` cannot apply `{expression}`: {reason}")]
     Substitution {
@@ -84,6 +94,7 @@ impl Teach for ExecError {
             Self::Helper { .. } | Self::Cancelled { .. } | Self::Substitution { .. } => {
                 Code::ExecError
             }
+            Self::Repository { .. } => Code::CommandForbidden,
             Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::SameFile { .. } => Code::InvalidParameter,
@@ -101,6 +112,16 @@ impl Teach for ExecError {
                 format!("give it more time with timeout={most}, or less work")
             }
             Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
+            Self::Repository {
+                file,
+                key: Some(key),
+                ..
+            } => format!(
+                "take `{key}` out of `{file}`, for instance with shed_patch_text, or clone the repository again; other commands work"
+            ),
+            Self::Repository { file, .. } => {
+                format!("remove `{file}`, or clone the repository again; other commands work")
+            }
             Self::Substitution { .. } => {
                 "use a simpler pattern, or fewer files a call".to_owned()
             }
@@ -135,6 +156,12 @@ impl Teach for ExecError {
                 details.insert("timeout".to_owned(), (*seconds).into());
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::Repository { file, key, .. } => {
+                details.insert("path".to_owned(), file.as_str().into());
+                if let Some(key) = key {
+                    details.insert("setting".to_owned(), key.as_str().into());
+                }
             }
             Self::Substitution { expression, .. } => {
                 details.insert("expression".to_owned(), expression.as_str().into());

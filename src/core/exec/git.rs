@@ -3,6 +3,9 @@
 //! In documents and groups the repository lies beside the files and is named by the environment;
 //! in storage git looks for one below the zone's root and never above it.
 
+mod config;
+mod repository;
+
 use std::path::PathBuf;
 
 use super::places::Places;
@@ -63,6 +66,7 @@ pub(super) fn prepare(
             .iter()
             .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
         if !history_only {
+            repository::check_below(zone)?;
             history.refresh_index()?;
         }
         environment.push((
@@ -72,10 +76,19 @@ pub(super) fn prepare(
         repository = Some(history.git_dir().to_owned());
         environment.push(("GIT_WORK_TREE".to_owned(), place(&places.zone)));
     } else if let Some(above) = places.zone.parent() {
+        repository::check_from(zone, folder(arguments))?;
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
     Ok(Surroundings {
         environment,
         repository,
     })
+}
+
+/// Where git begins to look: the folder behind `-C`, which is the first argument where it is one.
+fn folder(arguments: &[String]) -> &str {
+    match arguments {
+        [option, folder, ..] if option == "-C" => folder,
+        _ => ".",
+    }
 }

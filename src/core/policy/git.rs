@@ -12,7 +12,7 @@ use super::role::{Effect, Role, Syntax};
 use super::rule::CommandRule;
 use super::scan::{Piece, Scan};
 use super::{NetworkMode, ZoneKind};
-use subcommands::{ALWAYS, Kind, SUBCOMMANDS, Subcommand};
+use subcommands::{ALWAYS, DIFF, Kind, SUBCOMMANDS, Subcommand};
 
 /// Settings on the command line: hooks, monitors, pagers, editors, filters, transports off.
 const SETTINGS: &[&str] = &[
@@ -113,6 +113,13 @@ pub(super) fn arguments(
         .fixed
         .iter()
         .for_each(|argument| judge.fixed(argument));
+    // A word would be a subcommand of its own, or follow one.
+    let shows = |word: &String| word.starts_with('-');
+    if name == "reflog" && rest.first().is_none_or(shows) {
+        for argument in DIFF {
+            judge.fixed(argument);
+        }
+    }
     // What every subcommand refuses; its own options come first, so that they are found first.
     judge.scan(
         &Syntax::new(Role::Word).options(ALWAYS),

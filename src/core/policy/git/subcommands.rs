@@ -54,6 +54,11 @@ pub(super) const ALWAYS: &[Opt] = &[
     ),
     refused(
         "",
+        "submodule",
+        "it starts git in other repositories; use git -C with the folder",
+    ),
+    refused(
+        "",
         "recurse-submodules gpg-sign local-user sign",
         "it asks questions or starts a program",
     ),
@@ -71,11 +76,7 @@ const HISTORY: &[Opt] = &[
     value("L", "diff-filter", Role::Word),
     value("U", "unified inter-hunk-context", Role::Word),
     glued("", "pretty", Role::Expression),
-    glued(
-        "",
-        "decorate stat abbrev color word-diff submodule",
-        Role::Word,
-    ),
+    glued("", "decorate stat abbrev color word-diff", Role::Word),
     refused("O", "", FILE),
 ];
 const BLAME: &[Opt] = &[value("L", "since", Role::Word), refused("S", "", FILE)];
@@ -162,7 +163,8 @@ const LISTED_FILES: &[Opt] = &[
     value("", "format", Role::Word),
 ];
 
-const DIFF: &[&str] = &["--no-ext-diff", "--no-textconv"];
+/// No program of a repository's own shows a file or a difference.
+pub(super) const DIFF: &[&str] = &["--no-ext-diff", "--no-textconv"];
 
 const fn read(name: &'static str, options: &'static [Opt]) -> Subcommand {
     Subcommand {
@@ -201,7 +203,7 @@ pub(super) const SUBCOMMANDS: &[Subcommand] = &[
     fixed(read("log", HISTORY), DIFF),
     fixed(read("show", HISTORY), DIFF),
     fixed(read("diff", HISTORY), DIFF),
-    read("blame", BLAME),
+    fixed(read("blame", BLAME), DIFF),
     read("ls-files", LISTED_FILES),
     read("ls-tree", FORMATTED),
     read("shortlog", HISTORY),
