@@ -4,6 +4,7 @@
 //! this call or as after it; a command that was killed may have got half way, and only there, and
 //! in documents the history has what was there before it.
 
+use std::collections::BTreeSet;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
@@ -160,17 +161,21 @@ impl Worker {
 
     /// Takes away what a dead command left of its own.
     fn clear_up(&mut self, wire: &mut Wire, before: &Tree, pending: &Pending, home: &Path) {
-        for (path, content) in self.files.clone() {
-            if [before.get(&path), pending.after.get(&path)].contains(&Some(&content)) {
+        let paths: BTreeSet<String> = self.files.keys().chain(before.keys()).cloned().collect();
+        for path in paths {
+            let (found, old) = (self.files.get(&path), before.get(&path));
+            if found == old || found == pending.after.get(&path) {
                 continue;
             }
             self.torn += 1;
-            if let Some(old) = before.get(&path).filter(|_| self.zone == "documents") {
+            if let Some(old) = old.filter(|_| self.zone == "documents") {
                 let kept = Repository::of(home).bytes(&["show", &format!("HEAD^:{path}")]);
                 assert!(kept == *old, "{}: the history of `{path}`", self.user);
             }
-            wire.data("shed_delete", &json!({"zone": self.zone, "path": path}));
-            self.files.remove(&path);
+            if found.is_some() {
+                wire.data("shed_delete", &json!({"zone": self.zone, "path": path}));
+                self.files.remove(&path);
+            }
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Overwrite {
 pub(crate) enum Way {
     /// In one step.
     AtOnce,
-    /// It writes to this file piece by piece.
+    /// It writes to this file piece by piece, and may take away what has the name before.
     Into(String),
     /// It writes beside the file, under a name that begins so, and renames at its end.
     Beside(&'static str),
@@ -102,32 +102,32 @@ impl Way {
         let paths = found.keys().chain(before.keys()).chain(after.keys());
         let mut paths = paths.map(String::as_str);
         // What goes away does so when everything else is done.
-        let gone = before.keys().any(|path| !found.contains_key(path));
+        let gone = before
+            .keys()
+            .any(|path| !found.contains_key(path) && !self.writes_to(path));
         paths.all(|path| {
             let (there, old, new) = (found.get(path), before.get(path), after.get(path));
             match self {
                 _ if there == new => true,
                 _ if there == old => !gone,
                 Self::AtOnce => false,
-                Self::Into(_) => self.is_torn(path, found, before, after) && !gone,
+                Self::Into(_) => self.writes_to(path) && is_part(there, new) && !gone,
                 Self::Beside(name) => old.is_none() && file_name(path).starts_with(name),
             }
         })
     }
 
-    /// Whether a file holds a part of what it was to hold.
-    pub(crate) fn is_torn(&self, path: &str, found: &Tree, before: &Tree, after: &Tree) -> bool {
-        let (Self::Into(target), Some(there)) = (self, found.get(path)) else {
-            return false;
-        };
-        let (old, new) = (before.get(path), after.get(path));
-        target == path && ![old, new].contains(&Some(there)) && is_part(there, new)
+    fn writes_to(&self, path: &str) -> bool {
+        matches!(self, Self::Into(target) if target == path)
     }
 }
 
-/// A beginning of it: a program writes in pieces, but may have asked for the whole length first.
-fn is_part(there: &[u8], whole: Option<&Vec<u8>>) -> bool {
-    whole.is_some_and(|whole| whole.starts_with(there))
+/// Nothing, or a beginning.
+fn is_part(there: Option<&Vec<u8>>, whole: Option<&Vec<u8>>) -> bool {
+    match (there, whole) {
+        (Some(there), Some(whole)) => whole.starts_with(there),
+        (there, _) => there.is_none(),
+    }
 }
 
 /// Neither an archive nor below a directory.

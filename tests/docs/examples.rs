@@ -96,6 +96,6 @@ fn the_examples_with_a_key_work() {
 fn the_two_commands_are_the_ones_that_are_there() {
     let text = read("README.md");
     let command = between(&text, "<!-- test command -->\n```sh\n", "\n```");
-    assert_eq!(command, "cargo test");
+    assert_eq!(command, "cargo test --no-fail-fast");
     assert!(text.contains("```sh\ncargo run --release\n```"));
 }

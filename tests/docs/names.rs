@@ -58,6 +58,11 @@ fn variables_exist() {
         .chain(["FILESHED_BINDD".to_owned()])
         // The program that the test in Open WebUI starts.
         .chain(["FILESHED_BIN".to_owned()])
+        // What tests ask for.
+        .chain(
+            ["COMMANDS", "ROUNDS", "SECONDS", "SEED", "STEPS", "WAY"]
+                .map(|name| format!("FILESHED_TEST_{name}")),
+        )
         .collect();
     for page in PAGES
         .into_iter()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::moment::Moment;
 use crate::rng::Rng;
 use crate::support::Server;
-use crate::team::{MEMBERS, assert_sound, files, home, make, owners, setup};
+use crate::team::{MEMBERS, assert_sound, files, home, make, owners, repository, setup};
 use crate::wire::Wire;
 
 /// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
@@ -19,20 +19,23 @@ const ANSWERS: u64 = 60;
 /// A file that its owner protects: nobody else's call may change it, whenever the server dies.
 const PROTECTED: &str = "protected.md";
 
-/// Works until the connection ends; how many calls were acknowledged, and the files that the user
-/// knows to have written.
-fn work(
-    address: &str,
-    user: &str,
-    mut rng: Rng,
-    round: u64,
-    moment: &Moment,
-) -> (u64, BTreeMap<String, String>) {
-    let mut known = BTreeMap::new();
-    let mut acknowledged = 0;
+/// What a user knows when the server dies.
+#[derive(Default)]
+struct Work {
+    acknowledged: u64,
+    /// The files that are as the user wrote them.
+    known: BTreeMap<String, String>,
+    /// All that the user wrote, whatever became of it.
+    written: Vec<String>,
+}
+
+/// Works until the connection ends.
+fn work(address: &str, user: &str, mut rng: Rng, round: u64, moment: &Moment) -> Work {
+    let mut work = Work::default();
     let Ok(mut wire) = Wire::connect(address, user, "work") else {
-        return (0, known);
+        return work;
     };
+    let (moved, copy) = (format!("{user}/moved"), format!("{user}/copy"));
     for number in 0.. {
         let path = format!("{user}/{}", rng.below(4));
         let mut call = json!({"zone": "group", "group": "Team"});
@@ -49,12 +52,13 @@ fn work(
             }
             3 => {
                 call["old_path"] = path.as_str().into();
-                call["new_path"] = format!("{user}/moved").into();
+                call["new_path"] = moved.as_str().into();
                 "shed_rename"
             }
             4 => {
-                call["cmd"] = "cp".into();
-                call["args"] = json!([path, format!("{user}/copy")]);
+                let (cmd, args) = overwrite(rng.below(5), &path, &moved, &copy);
+                call["cmd"] = cmd.into();
+                call["args"] = args;
                 "shed_exec"
             }
             _ => {
@@ -64,14 +68,14 @@ fn work(
                 "shed_exec"
             }
         };
-        known.remove(&path);
-        known.remove(&format!("{user}/moved"));
-        known.remove(&format!("{user}/copy"));
+        for path in [&path, &moved, &copy] {
+            work.known.remove(path);
+        }
         let content = call["content"].as_str().map(str::to_owned);
         let Ok((status, answer)) = wire.call(operation, &call) else {
             break;
         };
-        acknowledged += 1;
+        work.acknowledged += 1;
         moment.answered();
         let refused: &[u64] = &[403, 404, 409];
         assert!(
@@ -82,10 +86,22 @@ fn work(
             assert_eq!(answer["error"]["code"], "PERMISSION_DENIED", "{answer}");
         }
         if let (200, Some(content)) = (status, content) {
-            known.insert(path, content);
+            work.written.push(content.clone());
+            work.known.insert(path, content);
         }
     }
-    (acknowledged, known)
+    work
+}
+
+/// A command that writes over what is there.
+fn overwrite(choice: u64, path: &str, moved: &str, copy: &str) -> (&'static str, Value) {
+    match choice {
+        0 => ("cp", json!([path, copy])),
+        1 => ("cp", json!([moved, path])),
+        2 => ("mv", json!(["-f", copy, path])),
+        3 => ("sort", json!(["-o", path, moved])),
+        _ => ("truncate", json!(["-s", "3", path])),
+    }
 }
 
 #[test]
@@ -111,6 +127,7 @@ fn kill_and_compare(durability: &str) {
     owner.data("shed_create_file", &shared(PROTECTED, "owner"));
     owner.data("shed_create_file", &shared("open.md", "group"));
     let (mut calls, mut enough, mut repairs, mut put_back) = (0, 0, 0, 0);
+    let mut last = String::new();
     for round in 0..rounds {
         let address = server.address().to_owned();
         let moment = Moment::draw(&mut rng, ANSWERS);
@@ -148,9 +165,20 @@ fn kill_and_compare(durability: &str) {
             };
             assert!(fits, "round {round}: {path} is of {who}");
         }
-        for (acknowledged, known) in done {
-            calls += acknowledged;
-            for (path, content) in known {
+        let repository = repository(&server);
+        let made = repository.text(&["log", "-p", "--format=", &format!("{last}HEAD")]);
+        last = format!("{}..", repository.text(&["rev-parse", "HEAD"]));
+        for work in done {
+            calls += work.acknowledged;
+            // Whatever became of it since.
+            for content in work.written {
+                let line = format!("\n+{content}");
+                assert!(
+                    made.contains(&line),
+                    "round {round}: {content} in the history"
+                );
+            }
+            for (path, content) in work.known {
                 let found = found
                     .get(&path)
                     .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
