@@ -184,6 +184,16 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.exec_sandbox,
     ),
     open(
+        "exec.namespaces",
+        "Whether commands get files and processes of their own: where the machine can, always, never",
+        |c| &mut c.core.exec_namespaces,
+    ),
+    open(
+        "exec.landlock_abi",
+        "Newest version of Landlock that is used: a lower one tries what an older kernel would hold",
+        |c| &mut c.core.exec_landlock_abi,
+    ),
+    open(
         "network_mode",
         "Network of commands: none, downloads only, everything",
         |c| &mut c.core.network_mode,

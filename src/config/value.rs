@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use fileshed_core::Secret;
 use fileshed_core::settings::{
-    Destination, Durability, GroupSource, LinkHost, NamespaceStyle, NetworkMode, PublicUrl,
-    SandboxPolicy, WriteMode,
+    Destination, Durability, GroupSource, LinkHost, NamespacePolicy, NamespaceStyle, NetworkMode,
+    PublicUrl, SandboxPolicy, WriteMode,
 };
 use tracing::Level;
 
@@ -206,6 +206,7 @@ macro_rules! choice {
 choice!(NamespaceStyle, "hmac" => Self::Hmac, "plain" => Self::Plain);
 choice!(Durability, "relaxed" => Self::Relaxed, "strict" => Self::Strict);
 choice!(SandboxPolicy, "required" => Self::Required, "best_effort" => Self::BestEffort);
+choice!(NamespacePolicy, "auto" => Self::Auto, "required" => Self::Required, "off" => Self::Off);
 choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" => Self::All);
 choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
 choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers, "openwebui" => Self::Openwebui);

@@ -43,6 +43,18 @@ pub enum SandboxPolicy {
     BestEffort,
 }
 
+/// Whether commands get files and processes of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NamespacePolicy {
+    /// Where the machine can do that.
+    #[default]
+    Auto,
+    /// Always: without, they are refused.
+    Required,
+    /// Never.
+    Off,
+}
+
 /// Which network the commands see.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NetworkMode {
@@ -157,6 +169,10 @@ pub struct Settings {
     pub exec_max_total: u64,
     /// What happens where the kernel cannot confine commands.
     pub exec_sandbox: SandboxPolicy,
+    /// Whether commands get files and processes of their own.
+    pub exec_namespaces: NamespacePolicy,
+    /// Newest version of Landlock's interface that is used.
+    pub exec_landlock_abi: u64,
     /// Who says which groups there are.
     pub groups: GroupSource,
     /// Mode of new files in a group.
@@ -212,6 +228,8 @@ impl Settings {
             exec_max_per_user: 4,
             exec_max_total: 32,
             exec_sandbox: SandboxPolicy::default(),
+            exec_namespaces: NamespacePolicy::default(),
+            exec_landlock_abi: 7,
             groups: GroupSource::default(),
             group_default_mode: WriteMode::default(),
             network_mode: NetworkMode::default(),

@@ -315,7 +315,7 @@ impl Shed {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         self.confinement
-            .get_or_init(|| Confinement::probe(&self.helper, &self.data))
+            .get_or_init(|| Confinement::probe(&self.helper, &self.data, &self.settings))
     }
 
     /// The way of commands to the network when it is `safe`.

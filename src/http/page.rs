@@ -95,11 +95,14 @@ pub(super) async fn openapi(
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     let shed = Arc::clone(&server.shed);
     // Tried once by starting a helper, which blocks.
-    let sandbox = tokio::task::spawn_blocking(move || shed.sandbox().as_str()).await;
+    let tried = move || (shed.sandbox().as_str(), shed.has_namespaces());
+    let held = tokio::task::spawn_blocking(tried).await;
+    let (sandbox, namespaces) = held.unwrap_or(("unknown", false));
     Json(json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
-        "sandbox": sandbox.unwrap_or("unknown"),
+        "sandbox": sandbox,
+        "namespaces": namespaces,
     }))
     .into_response()
 }

@@ -4,6 +4,7 @@
 //! judged by what it shows, what it leaves in the zone and what is changed outside.
 
 mod execute;
+mod foreign;
 mod helper;
 mod network;
 mod processes;
@@ -14,7 +15,7 @@ mod scene;
 mod view;
 mod write;
 
-pub(crate) use helper::has_namespaces;
+pub(crate) use helper::{has_namespaces, ways};
 use scene::{Row, play};
 pub(crate) use scene::{Scene, installed, loader};
 use serde_json::json;

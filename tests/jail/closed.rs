@@ -112,10 +112,92 @@ fn without_namespaces_the_other_layers_hold() {
     let server = setup.start();
     let health = server.client().get("/health").text;
     assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
+    assert!(health.contains("\"namespaces\":false"), "{health}");
     let place = json!({"zone": "storage", "cmd": "pwd"});
     assert_eq!(server.call("shed_exec", &place).data()["stdout"], "/\n");
     let secret = server.data().join("access_auth.sqlite");
     let read = json!({"zone": "storage", "cmd": "awk",
         "args": [format!("BEGIN {{ while ((getline line < \"{}\") > 0) print \"got\" }}", secret.display())]});
     assert_eq!(server.call("shed_exec", &read).data()["stdout"], "");
+}
+
+#[test]
+fn namespaces_can_be_required_and_left_out() {
+    let Some(setup) = without(NAMESPACES) else {
+        return;
+    };
+    let server = setup.env("FILESHED_EXEC_NAMESPACES", "required").start();
+    let listing = json!({"zone": "storage", "cmd": "ls"});
+    let refused = server.call("shed_exec", &listing);
+    refused.refused(503, "SANDBOX_UNAVAILABLE");
+    let text = refused.body.to_string();
+    assert!(text.contains("namespaces"), "{text}");
+    assert!(server.logged("commands are off"), "{}", server.log());
+    let server = Server::with()
+        .env("FILESHED_EXEC_NAMESPACES", "off")
+        .start();
+    let health = server.client().get("/health").text;
+    assert!(health.contains("\"namespaces\":false"), "{health}");
+    assert_eq!(server.call("shed_exec", &listing).data()["returncode"], 0);
+}
+
+/// The number of `seccomp` on this machine.
+#[cfg(target_arch = "x86_64")]
+const SECCOMP: &str = "317";
+#[cfg(not(target_arch = "x86_64"))]
+const SECCOMP: &str = "277";
+
+#[test]
+fn without_a_supervisor_modes_stay_as_they_are() {
+    // A filter with a listener already: there can be only one.
+    let python = "/usr/bin/python3";
+    if !std::path::Path::new(python).exists() {
+        println!("SKIP: python3 is not installed");
+        return;
+    }
+    let server = Server::with()
+        .through(&[python, "-c", WITH_LISTENER, SECCOMP])
+        .env("FILESHED_EXEC_NAMESPACES", "off")
+        .start();
+    let exec = |cmd: &str, args: &[&str]| {
+        let body = json!({"zone": "storage", "cmd": cmd, "args": args});
+        server.call("shed_exec", &body).data().clone()
+    };
+    assert_eq!(exec("touch", &["a"])["returncode"], 0);
+    assert_eq!(exec("ls", &[])["stdout"], "a\n");
+    let refused = exec("chmod", &["600", "a"]);
+    assert_ne!(refused["returncode"], 0, "{refused}");
+    assert!(server.logged("no supervisor"), "{}", server.log());
+}
+
+/// Starts a program under a filter that has a listener, which the program inherits.
+const WITH_LISTENER: &str = r"
+import ctypes, os, struct, sys
+number, program = int(sys.argv[1]), sys.argv[2:]
+# Allow all.
+text = struct.pack('HBBI', 0x06, 0, 0, 0x7fff0000)
+buffer = ctypes.create_string_buffer(text)
+class Program(ctypes.Structure):
+    _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
+filter = Program(len(text) // 8, ctypes.addressof(buffer))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+listener = libc.syscall(number, 1, 8, ctypes.byref(filter))
+assert listener >= 0
+os.set_inheritable(listener, True)
+os.execv(program[0], program)
+";
+
+#[test]
+fn few_descriptors_are_enough() {
+    for most in ["512", "300"] {
+        let script = format!("ulimit -n {most} && exec \"$@\"");
+        let server = Server::with()
+            .through(&["/bin/bash", "-c", &script, "bash"])
+            .start();
+        let health = server.client().get("/health").text;
+        assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
+        let listing = json!({"zone": "storage", "cmd": "ls"});
+        assert_eq!(server.call("shed_exec", &listing).data()["returncode"], 0);
+    }
 }

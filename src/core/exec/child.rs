@@ -1,13 +1,14 @@
 //! One child process: started, drained, timed and ended.
 
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{IoSliceMut, Read, Seek, Write};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, Shutdown};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, Shutdown};
 
 use super::ExecError;
 use super::helper::{Handles, Helper};
@@ -83,7 +84,29 @@ pub(super) fn run(
     directory: &Root,
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
+    must_stop: impl FnMut() -> Option<Ending>,
+) -> Result<Outcome, ExecError> {
+    run_with_network(
+        helper,
+        order,
+        directory,
+        (stdout, stderr),
+        timeout,
+        must_stop,
+        |_no_network| (),
+    )
+}
+
+/// The same for a command that may have a network of its own: `listen` gets the socket on which
+/// the proxy is expected there.
+pub(super) fn run_with_network(
+    helper: &Helper,
+    order: &Order,
+    directory: &Root,
+    (stdout, stderr): (Sink, Sink),
+    timeout: Duration,
     mut must_stop: impl FnMut() -> Option<Ending>,
+    mut listen: impl FnMut(OwnedFd),
 ) -> Result<Outcome, ExecError> {
     let deadline = Instant::now() + timeout;
     let (stdout, stdout_pipe) = stdout.open()?;
@@ -96,7 +119,7 @@ pub(super) fn run(
         stdout: stdout.as_fd(),
         stderr: stderr.as_fd(),
         directory: directory.handle().as_fd(),
-        separate: order.view.is_some(),
+        namespaces: order.namespaces(),
     })?;
     // Only the command holds them now: their end is its end.
     drop((stdout, stderr));
@@ -105,8 +128,9 @@ pub(super) fn run(
         stdout: stdout_pipe,
         stderr: stderr_pipe,
         buffer: vec![0; 64 * 1024],
+        status: None,
     };
-    let ending = running.attend(deadline, &mut must_stop)?;
+    let ending = running.attend(deadline, &mut must_stop, &mut listen)?;
     running.end(ending)
 }
 
@@ -186,6 +210,8 @@ struct Running {
     stdout: Pipe,
     stderr: Pipe,
     buffer: Vec<u8>,
+    /// How it ended, once that was told.
+    status: Option<i32>,
 }
 
 impl Running {
@@ -194,6 +220,7 @@ impl Running {
         &mut self,
         deadline: Instant,
         must_stop: &mut impl FnMut() -> Option<Ending>,
+        listen: &mut impl FnMut(OwnedFd),
     ) -> Result<Ending, ExecError> {
         loop {
             let now = Instant::now();
@@ -204,7 +231,13 @@ impl Running {
                 return Ok(ending);
             }
             if self.wait_for_news(ATTENTION.min(deadline - now), true)? {
-                return Ok(Ending::Exited);
+                match self.hear()? {
+                    News::Ended(status) => {
+                        self.status = Some(status);
+                        return Ok(Ending::Exited);
+                    }
+                    News::Listener(listener) => listen(listener),
+                }
             }
         }
     }
@@ -262,17 +295,53 @@ impl Running {
 
     /// Waits for the end of the command.
     fn status(&self) -> Result<i32, ExecError> {
-        let mut status = [0; 4];
         loop {
-            match rustix::net::recv(&self.end, &mut status, RecvFlags::empty()) {
-                Ok((4, _)) => return Ok(i32::from_ne_bytes(status)),
-                Ok(_) => {
-                    let gone = std::io::ErrorKind::UnexpectedEof.into();
-                    return Err(ExecError::Wait(gone));
+            match self
+                .status
+                .map_or_else(|| self.hear(), |status| Ok(News::Ended(status)))?
+            {
+                News::Ended(status) => return Ok(status),
+                News::Listener(_too_late) => {}
+            }
+        }
+    }
+
+    /// The next that the helper tells.
+    fn hear(&self) -> Result<News, ExecError> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut status = [0; 4];
+        let (length, listener) = loop {
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let received = rustix::net::recvmsg(
+                &self.end,
+                &mut [IoSliceMut::new(&mut status)],
+                &mut control,
+                RecvFlags::CMSG_CLOEXEC,
+            );
+            match received {
+                Ok(message) => {
+                    let handles = control.drain().find_map(|message| match message {
+                        RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
+                        _ => None,
+                    });
+                    break (message.bytes, handles);
                 }
                 Err(Errno::INTR) => {}
                 Err(error) => return Err(ExecError::Wait(error.into())),
             }
+        };
+        match listener {
+            Some(listener) => Ok(News::Listener(listener)),
+            None if length == 4 => Ok(News::Ended(i32::from_ne_bytes(status))),
+            None => Err(ExecError::Wait(std::io::ErrorKind::UnexpectedEof.into())),
         }
     }
+}
+
+/// What the helper tells of a command.
+enum News {
+    /// It has a network of its own, in which this socket listens.
+    Listener(OwnedFd),
+    /// It ended with this status.
+    Ended(i32),
 }

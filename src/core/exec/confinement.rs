@@ -4,13 +4,17 @@ use std::time::Duration;
 
 use super::child::{self, Sink};
 use super::helper::Helper;
-use super::jail::{Access, Enforcement, Limits, NOT_ENABLED, Order, Report, Room, Task, View};
+use super::jail::{
+    self, Access, Enforcement, Limits, NOT_ENABLED, Network, Order, Report, Room, Task, View,
+};
 use crate::disk::Root;
+use crate::settings::{NamespacePolicy, Settings};
 
 /// The layers that hold every command.
 #[derive(Clone, Copy, Debug)]
 pub struct Confinement {
     report: Option<Report>,
+    policy: NamespacePolicy,
 }
 
 /// Keeps commands, which run under the same account, from reading this process through /proc:
@@ -21,50 +25,23 @@ pub fn hide_this_process() {
 }
 
 impl Confinement {
-    /// Starts a helper that confines itself like any other and says how far it got.
-    pub(crate) fn probe(helper: &Helper, directory: &Root) -> Self {
-        let room = Room {
-            source: ".".into(),
-            target: "/room".into(),
-            writable: true,
+    /// Starts helpers that confine themselves like any other and say how far they got: one with
+    /// namespaces, where they are wanted, and one without.
+    pub(crate) fn probe(helper: &Helper, directory: &Root, settings: &Settings) -> Self {
+        let policy = settings.exec_namespaces;
+        let version = jail::version(settings.exec_landlock_abi);
+        let alone = try_out(helper, directory, version, false);
+        let separate = match policy {
+            NamespacePolicy::Off => None,
+            NamespacePolicy::Auto | NamespacePolicy::Required => {
+                try_out(helper, directory, version, true)
+            }
         };
-        let order = Order {
-            task: Task::Program("/dev/null".into()),
-            name: String::new(),
-            arguments: Vec::new(),
-            environment: Vec::new(),
-            input: None,
-            limits: Limits {
-                memory: 1 << 30,
-                cpu_seconds: 5,
-                file_size: 0,
-                open_files: 64,
-                processes: 4096,
-            },
-            view: Some(View {
-                directory: room.target.clone(),
-                rooms: vec![room],
-            }),
-            access: Access::default(),
-            starts_others: false,
-            changes: false,
-            probe: true,
-            best_effort: true,
-        };
-        let sinks = (Sink::Answer(0), Sink::Answer(4096));
-        let outcome = child::run(
-            helper,
-            &order,
-            directory,
-            sinks,
-            Duration::from_secs(5),
-            || None,
-        );
-        let report = outcome
-            .ok()
-            .filter(|outcome| outcome.status == 0)
-            .and_then(|outcome| serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok());
-        Self { report }
+        let report = alone.map(|alone| Report {
+            namespaces: separate.is_some_and(|separate| separate.namespaces),
+            ..alone
+        });
+        Self { report, policy }
     }
 
     /// Whether files and calls are held; if not, what is missing.
@@ -73,15 +50,20 @@ impl Confinement {
             Some(Report {
                 files: Enforcement::Full | Enforcement::Partial,
                 calls: true,
+                namespaces,
                 ..
-            }) => Ok(()),
+            }) if namespaces || self.policy != NamespacePolicy::Required => Ok(()),
             Some(Report { calls: false, .. }) => Err("seccomp"),
+            Some(Report {
+                files: Enforcement::Full | Enforcement::Partial,
+                ..
+            }) => Err(NAMESPACES),
             Some(Report { .. }) => Err("Landlock"),
             None => Err("the helper does not start"),
         }
     }
 
-    /// The version of Landlock that the kernel has, if it has one.
+    /// The version of Landlock that is in force, if one is.
     #[must_use]
     pub fn landlock_version(&self) -> Option<i32> {
         self.report
@@ -97,6 +79,7 @@ impl Confinement {
             (Err("seccomp"), _) => {
                 "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER"
             }
+            (Err(NAMESPACES), _) => Self::NAMESPACES_REMEDY,
             (
                 Err(_),
                 Some(Report {
@@ -111,22 +94,39 @@ impl Confinement {
         }
     }
 
-    /// Whether commands can be held to one port, as the network mode `safe` needs; if not, what
-    /// is missing.
-    pub fn holds_ports(&self) -> Result<(), &'static str> {
+    /// Whether every connection of a command can be one to the proxy, as the network mode `safe`
+    /// needs; if not, what is missing.
+    pub fn holds_connections(&self) -> Result<(), &'static str> {
         self.enforced()?;
         match self.report {
-            Some(Report { ports: true, .. }) => Ok(()),
-            _ => Err("Landlock rules about ports, Linux 6.7"),
+            Some(
+                Report {
+                    namespaces: true, ..
+                }
+                | Report {
+                    supervised: true, ..
+                },
+            ) => Ok(()),
+            _ => Err("namespaces, or a supervisor"),
         }
     }
 
-    /// What that means where there are none, and how an administrator gets them.
-    pub const WITHOUT_NAMESPACES: &str = "without namespaces a command that its argument rules \
-        let pass can still learn that other files exist; on a host, allow unprivileged user \
-        namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, \
-        a seccomp and AppArmor profile that allows clone, mount_setattr, move_mount, open_tree, \
+    /// Whether commands have a supervisor where namespaces do not bound them.
+    #[must_use]
+    pub fn is_supervised(&self) -> bool {
+        self.report.is_some_and(|report| report.supervised)
+    }
+
+    /// How an administrator gets namespaces.
+    pub const NAMESPACES_REMEDY: &str = "on a host, allow unprivileged user namespaces (sysctl \
+        kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, a seccomp and \
+        AppArmor profile that allows clone, sethostname, mount_setattr, move_mount, open_tree, \
         fsopen, fsmount and chroot in user namespaces";
+
+    /// What is missing where a command has neither namespaces nor a supervisor.
+    pub const UNSUPERVISED: &str = "commands have no supervisor: they change no modes, and times only of what they open, \
+        and nothing keeps their number of processes apart; seccomp notifications are taken by the \
+        container's runtime, or /proc is not there or hidden";
 
     /// Whether commands have files and processes of their own, where what they may not touch is
     /// not there at all.
@@ -149,33 +149,134 @@ impl Confinement {
     }
 }
 
+/// What is missing where namespaces are required.
+const NAMESPACES: &str = "namespaces";
+
+/// One helper that says how far it got.
+fn try_out(helper: &Helper, directory: &Root, version: i32, separate: bool) -> Option<Report> {
+    let room = Room {
+        source: ".".into(),
+        target: "/room".into(),
+        writable: true,
+    };
+    let program = helper.file();
+    let order = Order {
+        task: Task::Program(program.clone()),
+        name: String::new(),
+        arguments: Vec::new(),
+        environment: Vec::new(),
+        input: None,
+        limits: Limits {
+            memory: 1 << 30,
+            cpu_seconds: 5,
+            file_size: 0,
+            open_files: 64,
+            processes: 64,
+        },
+        view: separate.then(|| View {
+            directory: room.target.clone(),
+            rooms: vec![room],
+        }),
+        access: Access {
+            execute: vec![program],
+            network: if separate {
+                Network::Proxy { port: 0 }
+            } else {
+                Network::None
+            },
+            version,
+            ..Access::default()
+        },
+        supervised: !separate,
+        starts_others: false,
+        changes: false,
+        probe: true,
+        best_effort: true,
+    };
+    let sinks = (Sink::Answer(0), Sink::Answer(4096));
+    let patience = Duration::from_secs(5);
+    let outcome = child::run(helper, &order, directory, sinks, patience, || None);
+    outcome
+        .ok()
+        .filter(|outcome| outcome.status == 0)
+        .and_then(|outcome| serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn confinement(policy: NamespacePolicy, report: Report) -> Confinement {
+        Confinement {
+            report: Some(report),
+            policy,
+        }
+    }
+
+    const HELD: Report = Report {
+        files: Enforcement::Full,
+        version: 7,
+        calls: true,
+        namespaces: false,
+        supervised: false,
+    };
+
     #[test]
-    fn safe_network_needs_files_calls_and_ports() {
-        let confinement = |files, ports, calls| Confinement {
-            report: Some(Report {
-                files,
-                version: 7,
-                ports,
-                calls,
-                namespaces: false,
-            }),
+    fn safe_network_needs_namespaces_or_a_supervisor() {
+        let holds = |report| confinement(NamespacePolicy::Auto, report).holds_connections();
+        let supervised = Report {
+            supervised: true,
+            ..HELD
         };
-        let good = confinement(Enforcement::Full, true, true);
-        assert_eq!(good.holds_ports(), Ok(()));
-        // Linux before 6.7: files and calls are held, ports are not.
-        let older = confinement(Enforcement::Partial, false, true);
-        assert_eq!(older.enforced(), Ok(()));
+        assert_eq!(holds(supervised), Ok(()));
+        let own = Report {
+            namespaces: true,
+            ..HELD
+        };
+        assert_eq!(holds(own), Ok(()));
+        let older = Report {
+            files: Enforcement::Partial,
+            version: 1,
+            ..supervised
+        };
+        assert_eq!(holds(older), Ok(()));
         for lacking in [
-            older,
-            confinement(Enforcement::Full, true, false),
-            confinement(Enforcement::None, true, true),
-            Confinement { report: None },
+            HELD,
+            Report {
+                calls: false,
+                ..supervised
+            },
+            Report {
+                files: Enforcement::None,
+                ..own
+            },
         ] {
-            assert!(lacking.holds_ports().is_err(), "{lacking:?}");
+            assert!(holds(lacking).is_err(), "{lacking:?}");
+        }
+        let silent = Confinement {
+            report: None,
+            policy: NamespacePolicy::Auto,
+        };
+        assert!(silent.holds_connections().is_err());
+    }
+
+    #[test]
+    fn required_namespaces_are_required() {
+        let with = Report {
+            namespaces: true,
+            ..HELD
+        };
+        for (policy, report, enforced) in [
+            (NamespacePolicy::Auto, HELD, Ok(())),
+            (NamespacePolicy::Off, HELD, Ok(())),
+            (NamespacePolicy::Required, with, Ok(())),
+            (NamespacePolicy::Required, HELD, Err(NAMESPACES)),
+        ] {
+            assert_eq!(
+                confinement(policy, report).enforced(),
+                enforced,
+                "{policy:?}"
+            );
         }
     }
 }

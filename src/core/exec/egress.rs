@@ -125,7 +125,7 @@ impl Egress {
             self.protect(started.address.port());
             listener.insert(started).address
         };
-        Ok(Grant::new(&self.shared.grants, address)?)
+        Ok(Grant::new(&self.shared, address)?)
     }
 }
 
@@ -150,15 +150,16 @@ impl Listener {
         let shared = Arc::clone(shared);
         let thread = std::thread::Builder::new()
             .name("egress".to_owned())
-            .spawn(move || accept(&listener, &shared))?;
+            .spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
         Ok(Self { address, thread })
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+/// Serves what connects, until the proxy ends or the listener alone has `closed`.
+fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
     loop {
         let accepted = listener.accept();
-        if shared.stopping.load(Ordering::SeqCst) {
+        if shared.stopping.load(Ordering::SeqCst) || closed.load(Ordering::SeqCst) {
             return;
         }
         let Ok((client, _)) = accepted else {

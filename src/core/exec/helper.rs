@@ -12,7 +12,7 @@ use rustix::net::{
 };
 
 use super::ExecError;
-use super::jail::{ARGUMENT, HANDLES, IN_NAMESPACES};
+use super::jail::{ARGUMENT, HANDLES};
 
 /// Starts commands.
 #[derive(Debug)]
@@ -29,8 +29,8 @@ pub(super) struct Handles<'a> {
     pub(super) stderr: BorrowedFd<'a>,
     /// Where it begins.
     pub(super) directory: BorrowedFd<'a>,
-    /// Whether it begins in namespaces of its own.
-    pub(super) separate: bool,
+    /// In which namespaces it begins: the word of the helper.
+    pub(super) namespaces: u8,
 }
 
 impl Helper {
@@ -40,6 +40,11 @@ impl Helper {
             program,
             process: Mutex::default(),
         }
+    }
+
+    /// The binary itself, where it lies.
+    pub(super) fn file(&self) -> PathBuf {
+        std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
     }
 
     /// Starts a command. What comes back tells its end: four bytes, its status as a number in the
@@ -93,7 +98,7 @@ impl Process {
     }
 
     fn send(&self, handles: &Handles<'_>, answer: &OwnedFd) -> Result<(), ExecError> {
-        let word = [if handles.separate { IN_NAMESPACES } else { 0 }];
+        let word = [handles.namespaces];
         let handles: [_; HANDLES] = [
             handles.order,
             handles.stdout,

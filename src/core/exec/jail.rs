@@ -9,18 +9,22 @@
 //! 3. Landlock: only the files that the command may touch;
 //! 4. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last execveat of the program that
 //!    was opened before. What a command's arguments, scripts or files ask to be started has no
-//!    call left to start it with.
+//!    call left to start it with;
+//! 5. where there are no namespaces, a supervisor that judges what the others do not know.
 
 mod access;
 mod init;
+mod network;
+mod probe;
 mod signals;
 mod starter;
+mod supervisor;
 mod syscalls;
 mod view;
 
 use std::ffi::CString;
 use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -30,10 +34,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::table;
 
-pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network};
+pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network, version};
 use starter::{Account, Side};
-pub(super) use starter::{HANDLES, IN_NAMESPACES};
-use syscalls::{Filter, PROGRAM_DESCRIPTOR};
+pub(super) use starter::{HANDLES, IN_NAMESPACES, IN_NETWORK};
+use supervisor::Supervisor;
+use syscalls::{Circumstances, Filter, Supervision};
 pub(super) use view::{Room, View};
 
 /// The argument that turns the server's binary into the helper.
@@ -72,6 +77,8 @@ pub(super) struct Order {
     /// The files that are there; all of the host's where there are no namespaces.
     pub(super) view: Option<View>,
     pub(super) access: Access,
+    /// Whether its supervisor is asked, where there is need of one.
+    pub(super) supervised: bool,
     /// Whether the command starts programs of its own.
     pub(super) starts_others: bool,
     /// Whether it may change the zone.
@@ -89,12 +96,12 @@ pub(super) struct Report {
     pub(super) files: Enforcement,
     /// Version of Landlock's interface: 0 for none, [`NOT_ENABLED`] for one that is not in use.
     pub(super) version: i32,
-    /// Rules about ports: Landlock of a newer kernel.
-    pub(super) ports: bool,
     /// Call filters: seccomp.
     pub(super) calls: bool,
-    /// Files and processes of its own: namespaces.
+    /// Files, processes and a network of its own: namespaces.
     pub(super) namespaces: bool,
+    /// A supervisor that is asked and sees what it is asked about.
+    pub(super) supervised: bool,
 }
 
 /// Bounds of one process, enforced by the kernel.
@@ -108,9 +115,13 @@ pub(super) struct Limits {
     pub(super) file_size: u64,
     /// Open files.
     pub(super) open_files: u64,
-    /// Processes of the account that the server runs under.
+    /// Processes and threads of the command together.
     pub(super) processes: u64,
 }
+
+/// Processes and threads of the account that the server runs under, commands included: where the
+/// kernel counts no others.
+const OF_ACCOUNT: u64 = 4096;
 
 /// The life of the helper: starts commands until the server is gone. Comes back in the helper
 /// itself and in each copy that could not become its command, with the status to exit with.
@@ -167,9 +178,24 @@ fn obey(
     let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
     rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
     drop(input);
+    // Before files and processes of the host are out of sight.
+    let supervisor = Supervisor::new(&order.access, order.limits.processes);
     let namespaces = enter(&order, account)?;
+    if let Network::Proxy { port } = order.access.network
+        && namespaces
+        && !order.probe
+    {
+        network::lead_to_proxy(port, answer).map_err(JailError::View)?;
+    }
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    let supervision = order.supervision(namespaces, account);
+    // The supervisor is not confined: it is another process from here on.
+    let channel = if supervision == Supervision::None {
+        None
+    } else {
+        Some(supervisor.follow(namespaces.then_some(answer))?)
+    };
     let prepared = match order.task {
         Task::Program(ref file) => Prepared::Program(Program::new(&order, file)?),
         Task::Table(work) => {
@@ -180,21 +206,38 @@ fn obey(
             Prepared::Table(Box::new(opened))
         }
     };
-    limit(order.limits)?;
-    let filter = Filter::new(order.access.network, order.starts_others, order.changes)?;
-    let ports = order.probe && access::knows_ports();
+    let own_processes = namespaces && !account.user.is_root();
+    limit(&order.limits, own_processes, prepared.descriptor())?;
     let (enforcement, version) = access::confine(&order.access)?;
     if enforcement == Enforcement::None && !order.best_effort && !order.probe {
         return Err(JailError::NotEnforced);
     }
-    let applied = filter.apply();
+    let circumstances = Circumstances {
+        network: order.access.network,
+        starts_others: order.starts_others,
+        changes: order.changes,
+        version,
+        separate: namespaces,
+        supervision,
+        program: prepared.descriptor().unwrap_or(-1),
+    };
+    let mut applied = restrict_calls(&circumstances, channel);
     if order.probe {
+        let supervised = applied.is_ok() && probe::is_supervised(circumstances.program);
+        if applied.is_err() {
+            // There can be one listener only, and a container's runtime may have it.
+            let alone = Circumstances {
+                supervision: Supervision::None,
+                ..circumstances
+            };
+            applied = restrict_calls(&alone, None);
+        }
         return Err(JailError::Probed(Report {
             files: enforcement,
             version,
-            ports,
             calls: applied.is_ok(),
             namespaces,
+            supervised,
         }));
     }
     // The proxy is the only way because of both.
@@ -204,7 +247,8 @@ fn obey(
     }
     Err(match prepared {
         Prepared::Program(program) => {
-            if namespaces {
+            // A supervisor is the init already.
+            if namespaces && supervision == Supervision::None {
                 init::follow(answer)?;
             }
             program.execute().into()
@@ -213,19 +257,73 @@ fn obey(
     })
 }
 
+impl Order {
+    /// In which namespaces it begins: the word of the helper.
+    pub(super) fn namespaces(&self) -> u8 {
+        match (&self.view, self.access.network) {
+            (None, _) => 0,
+            (Some(_), Network::Proxy { .. }) => IN_NETWORK,
+            (Some(_), _) => IN_NAMESPACES,
+        }
+    }
+
+    /// What the command is supervised in: what its namespaces do not bound. Work on a database
+    /// runs no code of others, and changes nothing of this.
+    fn supervision(&self, namespaces: bool, account: Account) -> Supervision {
+        let is_program = matches!(self.task, Task::Program(_));
+        if !self.supervised || !is_program {
+            return Supervision::None;
+        }
+        if !namespaces {
+            Supervision::Whole
+        } else if account.user.is_root() {
+            // The kernel's limit of processes does not hold for it.
+            Supervision::Processes
+        } else {
+            Supervision::None
+        }
+    }
+}
+
+/// Applies the filter, with its listener sent to the supervisor where there is one.
+fn restrict_calls(
+    circumstances: &Circumstances,
+    channel: Option<OwnedFd>,
+) -> Result<(), JailError> {
+    let filter = Filter::new(circumstances)?;
+    match channel {
+        Some(channel) => {
+            let listener = filter.apply_supervised()?;
+            supervisor::hand_over(&channel, listener.as_fd())?;
+        }
+        None => filter.apply()?,
+    }
+    Ok(())
+}
+
 /// Enters the view, where there is one. Only a probe may find that there are no namespaces.
 fn enter(order: &Order, account: Account) -> Result<bool, JailError> {
     let Some(view) = &order.view else {
         return Ok(false);
     };
-    match view.enter(&order.access, account) {
+    // Whoever can have the others can have a network.
+    let probed = || {
+        if order.probe {
+            network::raise_loopback()
+        } else {
+            Ok(())
+        }
+    };
+    match view.enter(&order.access, account).and_then(|()| probed()) {
         Ok(()) => Ok(true),
         Err(_) if order.probe => Ok(false),
         Err(error) => Err(JailError::View(error)),
     }
 }
 
-fn limit(limits: Limits) -> Result<(), std::io::Error> {
+/// `own_processes`: the kernel counts those of the command alone. `program`: the descriptor of
+/// what is executed, which no other file may ever get.
+fn limit(limits: &Limits, own_processes: bool, program: Option<i32>) -> Result<(), std::io::Error> {
     let set = |resource, soft: u64, hard: u64| {
         rustix::process::setrlimit(
             resource,
@@ -239,8 +337,15 @@ fn limit(limits: Limits) -> Result<(), std::io::Error> {
     set(Resource::As, limits.memory, limits.memory)?;
     set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
     set(Resource::Fsize, limits.file_size, limits.file_size)?;
-    set(Resource::Nofile, limits.open_files, limits.open_files)?;
-    set(Resource::Nproc, limits.processes, limits.processes)?;
+    let above = program.and_then(|program| u64::try_from(program).ok());
+    let open_files = limits.open_files.min(above.unwrap_or(u64::MAX));
+    set(Resource::Nofile, open_files, open_files)?;
+    let processes = if own_processes {
+        limits.processes
+    } else {
+        OF_ACCOUNT
+    };
+    set(Resource::Nproc, processes, processes)?;
     set(Resource::Core, 0, 0)?;
     Ok(())
 }
@@ -266,13 +371,27 @@ enum Prepared {
     Table(Box<table::Opened>),
 }
 
+impl Prepared {
+    /// Of the program.
+    fn descriptor(&self) -> Option<i32> {
+        match self {
+            Self::Program(program) => Some(program.descriptor),
+            Self::Table(_) => None,
+        }
+    }
+}
+
 /// Everything that the exec needs.
 struct Program {
     arguments: Vec<CString>,
     environment: Vec<CString>,
-    /// Kept open under the number that the filter lets through.
-    _file: std::fs::File,
+    /// The number that the filter lets through.
+    descriptor: i32,
 }
+
+/// The highest number that the program's descriptor gets. A command can open no file under it:
+/// its limit of open files is lower.
+const HIGHEST_DESCRIPTOR: u64 = 900;
 
 impl Program {
     fn new(order: &Order, program: &Path) -> Result<Self, JailError> {
@@ -287,18 +406,18 @@ impl Program {
             .map(|(name, value)| text(format!("{name}={value}")))
             .collect::<Result<_, _>>()?;
         let file = std::fs::File::open(program)?;
+        let descriptor = highest_descriptor()?;
         // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
         // uses; no memory is involved.
         #[expect(unsafe_code, reason = "the filter knows the program by this number")]
-        let duplicate =
-            unsafe { libc::dup3(file.as_raw_fd(), PROGRAM_DESCRIPTOR, libc::O_CLOEXEC) };
+        let duplicate = unsafe { libc::dup3(file.as_raw_fd(), descriptor, libc::O_CLOEXEC) };
         if duplicate < 0 {
             return Err(std::io::Error::last_os_error().into());
         }
         Ok(Self {
             arguments,
             environment,
-            _file: file,
+            descriptor,
         })
     }
 
@@ -318,7 +437,7 @@ impl Program {
         unsafe {
             libc::syscall(
                 libc::SYS_execveat,
-                PROGRAM_DESCRIPTOR,
+                self.descriptor,
                 c"".as_ptr(),
                 arguments.as_ptr(),
                 environment.as_ptr(),
@@ -327,6 +446,21 @@ impl Program {
         }
         std::io::Error::last_os_error()
     }
+}
+
+/// The number for the program: the highest that this machine allows a process to have.
+fn highest_descriptor() -> Result<i32, std::io::Error> {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX);
+    let highest = HIGHEST_DESCRIPTOR.min(most.saturating_sub(1));
+    if limit.current.is_some_and(|current| current <= highest) {
+        let raised = Rlimit {
+            current: Some(highest + 1),
+            ..limit
+        };
+        rustix::process::setrlimit(Resource::Nofile, raised)?;
+    }
+    i32::try_from(highest).map_err(std::io::Error::other)
 }
 
 /// The helper could not become the command.
@@ -359,7 +493,4 @@ pub(super) enum JailError {
     /// The call filter could not be made.
     #[error("the call filter could not be set: {0}")]
     Filter(#[from] seccompiler::BackendError),
-    /// The call filter could not be applied.
-    #[error("the call filter could not be set: {0}")]
-    Apply(#[from] seccompiler::Error),
 }

@@ -1,5 +1,7 @@
 //! How far one command reaches: nowhere, to the server's proxy, or anywhere.
 
+use std::os::fd::OwnedFd;
+
 use super::ExecError;
 use super::egress::Grant;
 use super::jail::Network;
@@ -26,7 +28,7 @@ impl Way {
             NetworkMode::Safe => {
                 let confinement = shed.confinement();
                 confinement
-                    .holds_ports()
+                    .holds_connections()
                     .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
                 Ok(Self::Proxy(shed.egress().grant()?))
             }
@@ -47,6 +49,13 @@ impl Way {
         match self {
             Self::Proxy(grant) => grant.environment(),
             Self::None | Self::Open => Vec::new(),
+        }
+    }
+
+    /// Has the proxy listen in a network of the command's own.
+    pub(super) fn listen(&self, listener: OwnedFd) {
+        if let Self::Proxy(grant) = self {
+            grant.listen(listener.into());
         }
     }
 

@@ -19,9 +19,8 @@ use crate::{Error, Settings};
 /// Open files of one process of a command.
 pub(super) const OPEN_FILES: u64 = 256;
 
-/// Processes and threads of the account that the server runs under, commands included: more than
-/// any command needs, less than harms the machine.
-pub(super) const PROCESSES: u64 = 2048;
+/// Processes and threads of one command together: more than any needs, less than harms others.
+pub(super) const PROCESSES: u64 = 256;
 
 /// How often the space of a zone is measured while a command writes in it.
 const MEASURE_EVERY: Duration = Duration::from_millis(400);
@@ -272,6 +271,7 @@ impl<'a> Run<'a> {
             read: program.readable.clone(),
             write: Vec::new(),
             network: way.network(),
+            version: jail::version(self.settings.exec_landlock_abi),
         };
         let repository = invocation.repository.as_deref();
         let view = self
@@ -295,18 +295,20 @@ impl<'a> Run<'a> {
             },
             view,
             access,
+            supervised: shed.confinement().is_supervised(),
             starts_others: program.starts_others,
             changes: invocation.writes,
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
-        let mut outcome = child::run(
+        let mut outcome = child::run_with_network(
             shed.helper(),
             &order,
             invocation.directory,
             invocation.sinks,
             Duration::from_secs(self.timeout),
             self.must_stop(invocation.writes),
+            |listener| way.listen(listener),
         )?;
         outcome.stderr.add_lines(&way.remarks());
         Ok(outcome)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::child::{self, Ending, Sink};
 use super::error::ExecError;
-use super::jail::{Access, Limits, Network, Order, Task};
+use super::jail::{self, Access, Limits, Network, Order, Task};
 use super::run::{OPEN_FILES, PROCESSES};
 use super::stream::file_sink;
 use crate::Error;
@@ -73,8 +73,10 @@ pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Work
         access: Access {
             write: vec![means.private.location().to_owned()],
             network: Network::None,
+            version: jail::version(settings.exec_landlock_abi),
             ..Access::default()
         },
+        supervised: false,
         starts_others: false,
         changes: means.changes,
         probe: false,

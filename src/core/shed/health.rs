@@ -71,6 +71,12 @@ impl Shed {
         }
     }
 
+    /// Whether commands have files and processes of their own.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        self.confinement().has_namespaces()
+    }
+
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {
@@ -96,29 +102,35 @@ impl Shed {
         let policy = self.settings.exec_sandbox;
         let version = confinement.landlock_version().unwrap_or_default();
         let remedy = confinement.remedy();
+        let layers = if confinement.has_namespaces() {
+            "seccomp and namespaces"
+        } else if confinement.is_supervised() {
+            "seccomp and a supervisor"
+        } else {
+            "seccomp"
+        };
         match (confinement.enforced(), policy) {
-            (Ok(()), _) if confinement.is_complete() && confinement.has_namespaces() => Check::new(
-                "sandbox",
-                CheckState::Ok,
-                format!(
-                    "commands are held by Landlock (version {version}), seccomp and namespaces"
-                ),
-            ),
-            (Ok(()), _) if confinement.is_complete() => Check::new(
-                "sandbox",
-                CheckState::Ok,
-                format!(
-                    "commands are held by Landlock (version {version}) and seccomp; {}",
-                    Confinement::WITHOUT_NAMESPACES
-                ),
-            ),
-            (Ok(()), _) => Check::new(
-                "sandbox",
-                CheckState::Warning,
-                format!(
-                    "commands are held by seccomp and an older Landlock (version {version}); Linux 6.15 knows all rights"
-                ),
-            ),
+            (Ok(()), _) => {
+                let mut text =
+                    format!("commands are held by Landlock (version {version}), {layers}");
+                let mut state = CheckState::Ok;
+                if !confinement.has_namespaces() {
+                    text += "; there are no namespaces, so a command that its argument rules let \
+                             pass can learn that other files exist: ";
+                    text += Confinement::NAMESPACES_REMEDY;
+                }
+                if !confinement.is_complete() {
+                    text += "; Linux 6.15 knows all rights of Landlock, and what this version \
+                             lacks is held by seccomp";
+                    state = CheckState::Warning;
+                }
+                if !confinement.has_namespaces() && !confinement.is_supervised() {
+                    text += "; ";
+                    text += Confinement::UNSUPERVISED;
+                    state = CheckState::Warning;
+                }
+                Check::new("sandbox", state, text)
+            }
             (Err(missing), SandboxPolicy::Required) => Check::new(
                 "sandbox",
                 CheckState::Warning,
@@ -137,7 +149,7 @@ impl Shed {
     /// Not a failure either: only commands with network are off.
     fn check_network(&self) -> Check {
         let mode = self.settings.network_mode;
-        match (mode, self.confinement().holds_ports()) {
+        match (mode, self.confinement().holds_connections()) {
             (NetworkMode::Safe, Err(missing)) => Check::new(
                 "network",
                 CheckState::Warning,

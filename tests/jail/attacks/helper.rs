@@ -1,7 +1,8 @@
 //! The helper, spoken to as the server does.
 
-use std::io::{IoSlice, Read, Seek, Write};
+use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
+use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,8 +11,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown,
-    SocketFlags, SocketType,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, Shutdown, SocketFlags, SocketType,
 };
 use serde_json::{Value, json};
 
@@ -30,8 +31,8 @@ pub(crate) fn has_namespaces() -> &'static bool {
                        "processes": 4096},
             "view": {"rooms": [{"source": ".", "target": "/room", "writable": false}],
                      "directory": "/room"},
-            "access": {"execute": [], "read": [], "write": [], "network": "none"},
-            "starts_others": false, "changes": true, "probe": true, "best_effort": true,
+            "access": {"execute": [], "read": [], "write": [], "network": {"proxy": {"port": 0}}},
+            "supervised": true, "starts_others": false, "changes": true, "probe": true, "best_effort": true,
         });
         let helper = Helper::start("");
         let (_, output) = helper.run(&order, Path::new("/"), Duration::from_secs(20));
@@ -46,7 +47,7 @@ pub(crate) fn has_namespaces() -> &'static bool {
 }
 
 /// The ways in which commands are held: every attack is played in each.
-pub(super) fn ways() -> impl Iterator<Item = bool> {
+pub(crate) fn ways() -> impl Iterator<Item = bool> {
     [false, true]
         .into_iter()
         .filter(|separate| !separate || *has_namespaces())
@@ -55,8 +56,18 @@ pub(super) fn ways() -> impl Iterator<Item = bool> {
 impl Helper {
     /// `secret` is in its environment.
     pub(super) fn start(secret: &str) -> Self {
+        Self::start_as(secret, None)
+    }
+
+    /// The same under an account without any capability, as the image of the product has it.
+    pub(super) fn start_as(secret: &str, account: Option<u32>) -> Self {
         let (ours, theirs) = pair();
-        let child = Command::new(env!("CARGO_BIN_EXE_fileshed"))
+        let program = env!("CARGO_BIN_EXE_fileshed");
+        let mut command = match account {
+            Some(account) => under(account, program),
+            None => Command::new(program),
+        };
+        let child = command
             .arg("jail")
             .env("SERVER_SECRET", secret)
             .stdin(Stdio::from(theirs))
@@ -93,7 +104,11 @@ impl Helper {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
-        let word = [u8::from(order["view"].is_object())];
+        let word = match (&order["view"], &order["access"]["network"]["proxy"]) {
+            (Value::Object(_), Value::Object(_)) => [3],
+            (Value::Object(_), _) => [1],
+            _ => [0],
+        };
         let socket = self.socket.as_ref().expect("open");
         rustix::net::sendmsg(
             socket,
@@ -112,15 +127,32 @@ impl Helper {
             tv_sec: i64::try_from(patience.as_secs()).expect("short"),
             tv_nsec: 0,
         };
-        let mut news = [PollFd::new(&end, PollFlags::IN)];
-        if rustix::event::poll(&mut news, Some(&limit)).expect("waited") == 0 {
-            rustix::net::shutdown(&end, Shutdown::Write).expect("told");
+        let wait = || {
+            let mut news = [PollFd::new(&end, PollFlags::IN)];
+            if rustix::event::poll(&mut news, Some(&limit)).expect("waited") == 0 {
+                rustix::net::shutdown(&end, Shutdown::Write).expect("told");
+            }
+        };
+        wait();
+        let proxy = order["access"]["network"]["proxy"]["port"].as_u64();
+        if let Some(port) = proxy
+            && order["view"].is_object()
+            && order["probe"] == false
+        {
+            let port = u16::try_from(port).expect("a port");
+            if let News::Listener(listener) = hear(&end) {
+                bridge(listener.into(), port);
+            } else {
+                panic!("the command has no network of its own");
+            }
+            wait();
         }
-        let mut status = [0; 4];
-        let (length, _) =
-            rustix::net::recv(&end, &mut status, RecvFlags::empty()).expect("an answer");
-        assert_eq!(length, 4, "the helper has ended");
-        let status = i32::from_ne_bytes(status);
+        let status = loop {
+            match hear(&end) {
+                News::Ended(status) => break status,
+                News::Listener(_too_late) => {}
+            }
+        };
         let output = collect.join().expect("read");
         ((status >= 0).then_some(status), output)
     }
@@ -131,6 +163,69 @@ impl Drop for Helper {
         self.socket = None;
         self.child.wait().expect("it ends with its socket");
     }
+}
+
+/// What the helper tells of a command.
+enum News {
+    /// It listens in a network of its own.
+    Listener(OwnedFd),
+    Ended(i32),
+}
+
+fn hear(end: &OwnedFd) -> News {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut status = [0; 4];
+    let told = rustix::net::recvmsg(
+        end,
+        &mut [IoSliceMut::new(&mut status)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    )
+    .expect("an answer");
+    let listener = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
+        _ => None,
+    });
+    if let Some(listener) = listener {
+        return News::Listener(listener);
+    }
+    assert_eq!(told.bytes, 4, "the helper has ended");
+    News::Ended(i32::from_ne_bytes(status))
+}
+
+/// Leads what connects in a command's network to a port of this machine, as long as the command
+/// and its network are there.
+fn bridge(listener: TcpListener, port: u16) {
+    std::thread::spawn(move || {
+        while let Ok((near, _)) = listener.accept() {
+            let Ok(far) = TcpStream::connect(("127.0.0.1", port)) else {
+                continue;
+            };
+            for (mut from, mut to) in [
+                (
+                    near.try_clone().expect("cloned"),
+                    far.try_clone().expect("cloned"),
+                ),
+                (far, near),
+            ] {
+                std::thread::spawn(move || {
+                    let _cut_off = std::io::copy(&mut from, &mut to);
+                    let _closed = to.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        }
+    });
+}
+
+/// A program under another account, without capabilities.
+pub(super) fn under(account: u32, program: &str) -> Command {
+    let account = account.to_string();
+    let mut command = Command::new("/usr/bin/setpriv");
+    command
+        .args(["--reuid", &account, "--regid", &account, "--clear-groups"])
+        .args(["--inh-caps=-all", "--bounding-set=-all", program]);
+    command
 }
 
 fn pair() -> (OwnedFd, OwnedFd) {

@@ -59,7 +59,7 @@ impl Scene {
     }
 
     /// Writes a file; its placeholders are those of a [`Row`].
-    pub(super) fn write(&self, name: &str, content: &str) {
+    pub(crate) fn write(&self, name: &str, content: &str) {
         let file = self.path(name);
         std::fs::create_dir_all(file.parent().expect("below the scene")).expect("made");
         std::fs::write(file, self.fill(content)).expect("written");
@@ -107,7 +107,7 @@ impl Scene {
     }
 
     /// The same, with files and processes of its own or among those of the host.
-    fn attack_in(
+    pub(crate) fn attack_in(
         &self,
         separate: bool,
         program: &str,
@@ -115,6 +115,42 @@ impl Scene {
         changes: &Value,
     ) -> Option<Ended> {
         let (file, scripts) = interpreted(installed(program)?);
+        let what = (file, scripts, program);
+        Some(self.start(separate, None, what, arguments, changes))
+    }
+
+    /// Runs machine code that is no command of any machine, under another account where one is
+    /// named: the scene becomes its own.
+    pub(super) fn run_foreign(
+        &self,
+        separate: bool,
+        account: Option<u32>,
+        program: &Path,
+        arguments: &[&str],
+        changes: &Value,
+    ) -> Ended {
+        let what = (program.to_owned(), Vec::new(), "foreign");
+        self.start(separate, account, what, arguments, changes)
+    }
+
+    /// Makes everything here an account's.
+    pub(super) fn give(&self, account: u32) {
+        let mut pending = vec![self.directory.path().to_owned()];
+        while let Some(place) = pending.pop() {
+            std::os::unix::fs::lchown(&place, Some(account), Some(account)).expect("given");
+            let entries = std::fs::read_dir(&place).into_iter().flatten().flatten();
+            pending.extend(entries.map(|entry| entry.path()));
+        }
+    }
+
+    fn start(
+        &self,
+        separate: bool,
+        account: Option<u32>,
+        (file, scripts, program): (PathBuf, Vec<PathBuf>, &str),
+        arguments: &[&str],
+        changes: &Value,
+    ) -> Ended {
         let own = |text: &str| {
             if separate {
                 self.as_seen(text)
@@ -144,11 +180,16 @@ impl Scene {
                 "write": [self.path("zone"), self.path("private")],
                 "network": "none",
             },
+            "supervised": true,
             "starts_others": false,
             "changes": true,
             "probe": false,
             "best_effort": false,
         });
+        // An older kernel can be tried on a newer one.
+        if let Ok(version) = std::env::var("JAIL_LANDLOCK_ABI") {
+            order["access"]["version"] = version.parse::<i32>().expect("a number").into();
+        }
         merge(&mut order, changes);
         if let Some(environment) = order["environment"].as_array_mut() {
             environment.push(json!(["SCENE", marker]));
@@ -159,14 +200,14 @@ impl Scene {
         // Somebody else's open file, which every child inherits.
         let inherited = std::fs::File::open(self.path("other/secret")).expect("opened");
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
-        let helper = Helper::start(CANARY);
+        let helper = Helper::start_as(CANARY, account);
         drop(inherited);
         let (status, output) = helper.run(&order, &self.path("zone"), PATIENCE);
-        Some(Ended {
+        Ended {
             status,
             output: String::from_utf8_lossy(&output).into_owned(),
             marker,
-        })
+        }
     }
 
     /// Placeholders as a command in namespaces meets them.

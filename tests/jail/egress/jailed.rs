@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::origin::{CONTENT, sound};
 use super::{Origin, Unseen, proxy};
-use crate::attacks::{Scene, installed, loader};
+use crate::attacks::{Scene, installed, loader, ways};
 
 fn to_proxy(port: u16, environment: &[(String, String)]) -> Value {
     let mut variables = vec![("PATH".to_owned(), "/usr/bin".to_owned())];
@@ -28,9 +28,11 @@ fn only_the_proxy_is_reached() {
     datagrams.set_nonblocking(true).expect("set");
     let scene = Scene::new();
     let order = to_proxy(grant.port(), &grant.environment());
-    let through = scene.attack_with("curl", &["-s", &origin.url("/file")], &order);
-    if let Some(ended) = through {
-        assert_eq!(ended.output, CONTENT);
+    for separate in ways() {
+        let through = scene.attack_in(separate, "curl", &["-s", &origin.url("/file")], &order);
+        if let Some(ended) = through {
+            assert_eq!(ended.output, CONTENT, "separate: {separate}");
+        }
     }
     let (target, udp) = (unseen.port(), datagrams.local_addr().expect("bound").port());
     let address = format!("http://127.0.0.1:{target}/");
@@ -61,11 +63,78 @@ fn only_the_proxy_is_reached() {
         ("gawk", vec![&tcp]),
         ("gawk", vec![&datagram]),
     ] {
-        if scene.attack_with(program, &arguments, &order).is_none() {
-            println!("SKIP: {program} is not installed");
+        for separate in ways() {
+            if scene
+                .attack_in(separate, program, &arguments, &order)
+                .is_none()
+            {
+                println!("SKIP: {program} is not installed");
+            }
+            unseen.assert_unseen(&format!("{program} {arguments:?}, separate: {separate}"));
+            assert!(datagrams.recv(&mut [0; 8]).is_err(), "{program} sent");
         }
-        unseen.assert_unseen(&format!("{program} {arguments:?}"));
-        assert!(datagrams.recv(&mut [0; 8]).is_err(), "{program} sent");
+    }
+}
+
+/// File rules know the port of the proxy and not its address.
+#[test]
+fn the_port_of_the_proxy_elsewhere_is_no_way_out() {
+    let origin = Origin::start();
+    let egress = proxy(&[origin.place()]);
+    let grant = egress.grant().expect("a grant");
+    let port = grant.port();
+    let elsewhere = Unseen::at("127.0.0.2", port);
+    let scene = Scene::new();
+    let place = format!("127.0.0.2:{port}");
+    let address = format!("https://{place}/r.git");
+    let repository = "[core]\n\trepositoryformatversion = 0\n[http]\n\tproxy = \"\"\n";
+    let remote = format!("[remote \"origin\"]\n\turl = {address}\n\tproxy = \"\"\n");
+    scene.write("zone/r/.git/config", &format!("{repository}{remote}"));
+    scene.write("zone/r/.git/HEAD", "ref: refs/heads/main\n");
+    for directory in ["objects", "refs"] {
+        std::fs::create_dir(scene.path("zone/r/.git").join(directory)).expect("made");
+    }
+    let connect = format!(
+        "import socket as s
+for family, host in ((s.AF_INET, '127.0.0.2'), (s.AF_INET6, '::ffff:127.0.0.2'), (s.AF_INET, '0.0.0.0')):
+  try:
+    c = s.socket(family); c.connect((host, {port})); c.send(b'x')
+  except OSError: pass
+c = s.socket(); c.setblocking(False)
+try: c.connect(('127.0.0.2', {port}))
+except OSError: pass
+try: c.connect_ex(('127.0.0.1', {port})); c.connect(('127.0.0.2', {port}))
+except OSError: pass
+"
+    );
+    let order = to_proxy(port, &grant.environment());
+    let git = git_order(&grant);
+    for separate in ways() {
+        for (program, arguments) in [
+            ("python3", vec!["-c", &connect]),
+            ("curl", vec!["-m5", "--noproxy", "*", &address]),
+            ("wget", vec!["-t1", "-T5", "-O-", "--no-proxy", &address]),
+        ] {
+            if scene
+                .attack_in(separate, program, &arguments, &order)
+                .is_none()
+            {
+                println!("SKIP: {program} is not installed");
+            }
+            elsewhere.assert_unseen(&format!("{program}, separate: {separate}"));
+        }
+        let Some(order) = &git else {
+            println!("SKIP: git has no http");
+            continue;
+        };
+        for arguments in [
+            vec!["-C", "r", "ls-remote", "origin"],
+            vec!["-C", "r", "ls-remote", &address],
+            vec!["-C", "r", "fetch", &address],
+        ] {
+            scene.attack_in(separate, "git", &arguments, order);
+            elsewhere.assert_unseen(&format!("git {arguments:?}, separate: {separate}"));
+        }
     }
 }
 
@@ -103,17 +172,16 @@ tried('mapped', lambda: c.connect(('::ffff:127.0.0.1', {bad})))
     );
     let scene = Scene::new();
     let order = to_proxy(good, &[]);
-    match scene.attack_with("python3", &["-c", &attack], &order) {
-        None => println!("SKIP: python3 is not installed"),
-        Some(ended) => {
-            assert!(!ended.output.contains("OPEN"), "{}", ended.output);
-            assert!(ended.output.contains("refused fast"), "{}", ended.output);
-            assert!(
-                ended.output.contains("the proxy is there"),
-                "{}",
-                ended.output
-            );
-            assert!(ended.output.contains("refused mapped"), "{}", ended.output);
+    for separate in ways() {
+        match scene.attack_in(separate, "python3", &["-c", &attack], &order) {
+            None => println!("SKIP: python3 is not installed"),
+            Some(ended) => {
+                let said = |text: &str| ended.output.contains(text);
+                assert!(!said("OPEN"), "{}", ended.output);
+                assert!(said("refused fast"), "{}", ended.output);
+                assert!(said("the proxy is there"), "{}", ended.output);
+                assert!(said("refused mapped"), "{}", ended.output);
+            }
         }
     }
     unseen.assert_unseen("a socket");
@@ -172,12 +240,20 @@ fn git_clones_through_the_proxy() {
         return;
     };
     let url = origin.url("/files/r.git");
-    let ended = scene
-        .attack_with("git", &["clone", "--template=", &url, "copy"], &order)
-        .expect("git is installed");
-    assert_eq!(ended.status, Some(0), "{}", ended.output);
-    let file = std::fs::read_to_string(scene.path("zone/copy/f.txt")).expect("checked out");
-    assert_eq!(file, CONTENT);
+    for separate in ways() {
+        let copy = format!("copy-{separate}");
+        let ended = scene
+            .attack_in(
+                separate,
+                "git",
+                &["clone", "--template=", &url, &copy],
+                &order,
+            )
+            .expect("git is installed");
+        assert_eq!(ended.status, Some(0), "{}", ended.output);
+        let file = scene.path("zone").join(copy).join("f.txt");
+        assert_eq!(std::fs::read_to_string(file).expect("checked out"), CONTENT);
+    }
 }
 
 /// An order for git with its parts for http. None where it has none.
@@ -296,9 +372,11 @@ fn tls_goes_through_a_tunnel() {
         ("wget", &wget, CONTENT),
         ("ffprobe", &ffprobe, "=wav"),
     ] {
-        match scene.attack_with(program, arguments, &order) {
-            None => println!("SKIP: {program} is not installed"),
-            Some(ended) => assert!(ended.output.contains(part), "{program}: {}", ended.output),
+        for separate in ways() {
+            match scene.attack_in(separate, program, arguments, &order) {
+                None => println!("SKIP: {program} is not installed"),
+                Some(ended) => assert!(ended.output.contains(part), "{program}: {}", ended.output),
+            }
         }
     }
     let repository = format!("https://127.0.0.1:{}/r.git", server.port);

@@ -213,6 +213,14 @@ impl Unseen {
         Self { listeners, port }
     }
 
+    /// At this place alone.
+    pub(crate) fn at(host: &str, port: u16) -> Self {
+        let listener = TcpListener::bind((host, port)).expect("the port is free");
+        listener.set_nonblocking(true).expect("set");
+        let listeners = vec![listener];
+        Self { listeners, port }
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.port
     }

@@ -2,15 +2,17 @@
 //! connections that end with it.
 
 use std::collections::HashMap;
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rustix::net::Shutdown::Both;
 use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
+use super::{Shared, accept};
 use crate::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -46,10 +48,19 @@ struct Streams {
     open: HashMap<u64, Vec<TcpStream>>,
 }
 
+/// A socket that listens in the network of one command.
+#[derive(Debug)]
+struct OwnListener {
+    socket: TcpListener,
+    closed: AtomicBool,
+}
+
 /// The right of one command. Dropped, its token is void and its connections are closed.
 #[derive(Debug)]
 pub struct Grant {
-    grants: Arc<Grants>,
+    shared: Arc<Shared>,
+    /// Where it is asked besides the proxy's own address.
+    listeners: Mutex<Vec<Arc<OwnListener>>>,
     access: Arc<Access>,
     key: [u8; 32],
     token: String,
@@ -75,13 +86,14 @@ impl Grants {
 }
 
 impl Grant {
-    pub(super) fn new(grants: &Arc<Grants>, proxy: SocketAddr) -> Result<Self, RandomError> {
+    pub(super) fn new(shared: &Arc<Shared>, proxy: SocketAddr) -> Result<Self, RandomError> {
         let token = hex::encode(random::bytes::<32>()?);
         let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let access = Arc::<Access>::default();
-        hold(&grants.running).insert(key, Arc::clone(&access));
+        hold(&shared.grants.running).insert(key, Arc::clone(&access));
         Ok(Self {
-            grants: Arc::clone(grants),
+            shared: Arc::clone(shared),
+            listeners: Mutex::default(),
             access,
             key,
             token,
@@ -116,6 +128,20 @@ impl Grant {
         .into()
     }
 
+    /// Serves on a socket of a network that only this command has, until the grant is dropped.
+    pub fn listen(&self, socket: TcpListener) {
+        let listener = Arc::new(OwnListener {
+            socket,
+            closed: AtomicBool::new(false),
+        });
+        hold(&self.listeners).push(Arc::clone(&listener));
+        let shared = Arc::clone(&self.shared);
+        // Without a thread nobody answers, and the tool says so.
+        let _no_thread = std::thread::Builder::new()
+            .name("egress".to_owned())
+            .spawn(move || accept(&listener.socket, &shared, &listener.closed));
+    }
+
     /// What was refused, in words for the caller.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
@@ -129,7 +155,12 @@ impl Grant {
 
 impl Drop for Grant {
     fn drop(&mut self) {
-        hold(&self.grants.running).remove(&self.key);
+        hold(&self.shared.grants.running).remove(&self.key);
+        for listener in hold(&self.listeners).drain(..) {
+            listener.closed.store(true, Ordering::SeqCst);
+            // Wakes whoever waits for a connection there.
+            let _not_listening = rustix::net::shutdown(&listener.socket, Both);
+        }
         let mut streams = hold(&self.access.streams);
         streams.ended = true;
         for stream in streams.open.drain().flat_map(|(_, streams)| streams) {

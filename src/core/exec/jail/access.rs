@@ -5,15 +5,24 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
-    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
-    RulesetStatus, Scope,
+    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 use serde::{Deserialize, Serialize};
 
 use super::JailError;
 
-/// The newest version whose rights are asked for; older kernels give what they have.
-const NEWEST: ABI = ABI::V7;
+/// The newest version of Landlock's interface whose rights are asked for; older kernels give what
+/// they have.
+const NEWEST: i32 = ABI::V7 as i32;
+
+fn newest() -> i32 {
+    NEWEST
+}
+
+/// The version that a setting stands for.
+pub(in crate::exec) fn version(setting: u64) -> i32 {
+    i32::try_from(setting).unwrap_or(NEWEST).clamp(1, NEWEST)
+}
 
 /// What every command reads of the system: libraries and their data, nothing about people,
 /// networks or this machine.
@@ -57,7 +66,8 @@ pub(in crate::exec) enum Network {
     /// Nowhere.
     #[default]
     None,
-    /// To the server's proxy, on this port, and nowhere else.
+    /// To the server's proxy, on this port, and nowhere else. With namespaces it listens in a
+    /// network of the command's own, in which nothing else is.
     Proxy {
         /// The port.
         port: u16,
@@ -67,7 +77,7 @@ pub(in crate::exec) enum Network {
 }
 
 /// The files of one command.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(in crate::exec) struct Access {
     /// May be executed, and read.
     pub(in crate::exec) execute: Vec<PathBuf>,
@@ -77,6 +87,21 @@ pub(in crate::exec) struct Access {
     pub(in crate::exec) write: Vec<PathBuf>,
     /// May be connected to.
     pub(in crate::exec) network: Network,
+    /// Newest version of Landlock's interface whose rights are asked for.
+    #[serde(default = "newest")]
+    pub(in crate::exec) version: i32,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            execute: Vec::new(),
+            read: Vec::new(),
+            write: Vec::new(),
+            network: Network::None,
+            version: NEWEST,
+        }
+    }
 }
 
 impl Access {
@@ -123,39 +148,48 @@ fn writing() -> BitFlags<AccessFs> {
 
 /// Takes every other file, port, signal and abstract socket away from this process, for good.
 ///
-/// Says how far the kernel went, and which version of Landlock it has: 0 for none.
+/// Says how far the kernel went, and which version of Landlock is in force: 0 for none.
 pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> {
-    let ruleset = Ruleset::default()
+    let newest = ABI::from(access.version.min(NEWEST));
+    let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(NEWEST))?
-        .scope(Scope::from_all(NEWEST))?;
-    let ports = AccessNet::from_all(NEWEST);
-    let mut ruleset = match access.network {
-        Network::None => ruleset.handle_access(ports)?.create()?,
-        Network::Open => ruleset.handle_access(AccessNet::BindTcp)?.create()?,
-        // Without these rules the proxy could be gone around: a kernel that lacks them is refused.
-        Network::Proxy { port } => ruleset
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(ports)?
-            .set_compatibility(CompatLevel::BestEffort)
-            .create()?
-            .set_compatibility(CompatLevel::HardRequirement)
-            .add_rule(NetPort::new(port, AccessNet::ConnectTcp))?
-            .set_compatibility(CompatLevel::BestEffort),
+        .handle_access(AccessFs::from_all(newest))?;
+    if newest >= ABI::V6 {
+        ruleset = ruleset.scope(Scope::from_all(newest))?;
+    }
+    if newest >= ABI::V4 {
+        let ports = match access.network {
+            Network::None | Network::Proxy { .. } => AccessNet::from_all(newest),
+            Network::Open => AccessNet::BindTcp.into(),
+        };
+        ruleset = ruleset.handle_access(ports)?;
+    }
+    let mut ruleset = ruleset.create()?;
+    if let Network::Proxy { port } = access.network
+        && newest >= ABI::V4
+    {
+        ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
+    }
+    // What is not on this machine needs no rule.
+    let mut allow = |path: &Path, rights| -> Result<(), JailError> {
+        if let Ok(handle) = PathFd::new(path) {
+            let rights = rights_on(&handle, rights, newest);
+            (&mut ruleset).add_rule(PathBeneath::new(handle, rights))?;
+        }
+        Ok(())
     };
     for path in access.system() {
-        ruleset = allow(ruleset, path, reading())?;
+        allow(path, reading())?;
     }
-    ruleset = allow(
-        ruleset,
-        "/dev/null",
+    allow(
+        Path::new("/dev/null"),
         AccessFs::ReadFile | AccessFs::WriteFile,
     )?;
     for path in &access.execute {
-        ruleset = allow(ruleset, path, AccessFs::ReadFile | AccessFs::Execute)?;
+        allow(path, AccessFs::ReadFile | AccessFs::Execute)?;
     }
     for path in &access.write {
-        ruleset = allow(ruleset, path, writing())?;
+        allow(path, writing())?;
     }
     let status = ruleset.restrict_self()?;
     let enforcement = match status.ruleset {
@@ -164,9 +198,14 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
         RulesetStatus::NotEnforced => Enforcement::None,
     };
     let version = match status.landlock {
-        LandlockStatus::Available { effective_abi, .. } => effective_abi as i32,
+        LandlockStatus::Available { effective_abi, .. } => effective_abi.min(newest) as i32,
         LandlockStatus::NotEnabled => NOT_ENABLED,
         LandlockStatus::NotImplemented => 0,
+    };
+    // An older version that was asked for is not the newest.
+    let enforcement = match enforcement {
+        Enforcement::Full if version < NEWEST => Enforcement::Partial,
+        other => other,
     };
     Ok((enforcement, version))
 }
@@ -174,30 +213,13 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
 /// Stands for a kernel that has Landlock and does not use it.
 pub(in crate::exec) const NOT_ENABLED: i32 = -1;
 
-/// Whether the kernel knows rules about ports (Landlock ABI 4, Linux 6.7).
-pub(super) fn knows_ports() -> bool {
-    Ruleset::default()
-        .set_compatibility(CompatLevel::HardRequirement)
-        .handle_access(AccessNet::from_all(NEWEST))
-        .and_then(Ruleset::create)
-        .is_ok()
-}
-
-/// Adds a rule; what is not on this machine needs none.
-fn allow(
-    ruleset: RulesetCreated,
-    path: impl AsRef<Path>,
-    rights: BitFlags<AccessFs>,
-) -> Result<RulesetCreated, JailError> {
-    let Ok(handle) = PathFd::new(path) else {
-        return Ok(ruleset);
-    };
+/// The rights of a rule for what a handle leads to, as far as they are known.
+fn rights_on(handle: &PathFd, rights: BitFlags<AccessFs>, newest: ABI) -> BitFlags<AccessFs> {
     let is_directory = rustix::fs::fstat(handle.as_fd())
         .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
-    let rights = if is_directory {
-        rights
+    if is_directory {
+        rights & AccessFs::from_all(newest)
     } else {
-        rights & AccessFs::from_file(NEWEST)
-    };
-    Ok(ruleset.add_rule(PathBeneath::new(handle, rights))?)
+        rights & AccessFs::from_file(newest)
+    }
 }

@@ -39,7 +39,7 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
 }
 
 /// Ends every other process of the namespace.
-fn kill_others() {
+pub(super) fn kill_others() {
     // SAFETY: takes no pointers; to an init, -1 is everything in its namespace but itself.
     #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
     unsafe {

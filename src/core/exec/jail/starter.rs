@@ -33,6 +33,9 @@ struct Running {
 /// The server's word: the same with other files and processes, where the machine can do that.
 pub(in crate::exec) const IN_NAMESPACES: u8 = 1;
 
+/// The same with a network of its own besides.
+pub(in crate::exec) const IN_NETWORK: u8 = 3;
+
 /// Under which account a process runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
@@ -109,11 +112,13 @@ fn start(word: u8, handles: Vec<OwnedFd>) -> io::Result<Option<Born>> {
     // Before the fork: in new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles[3])?;
-    let copy = if word == IN_NAMESPACES {
-        fork(NAMESPACES).or_else(|_| fork(0))
-    } else {
-        fork(0)
+    let flags = match word {
+        IN_NETWORK => NAMESPACES | libc::CLONE_NEWNET,
+        IN_NAMESPACES => NAMESPACES,
+        _ => 0,
     };
+    // Without namespaces the new process finds out.
+    let copy = fork(flags).or_else(|_| fork(0));
     let Some(pid) = copy? else {
         return Ok(Some(Born::Here(handles)));
     };
@@ -235,8 +240,9 @@ fn receive() -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
     Ok(Some((word[0], handles)))
 }
 
-/// What a command has of its own: accounts, files and processes.
-const NAMESPACES: i32 = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID;
+/// What a command has of its own: accounts, files, processes and the name of the machine.
+const NAMESPACES: i32 =
+    libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
 
 /// A copy of this process, in new namespaces where flags of clone(2) ask for them: its number on
 /// the one side, None on the other.

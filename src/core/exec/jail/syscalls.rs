@@ -1,294 +1,148 @@
 //! seccomp: which system calls a command may make.
 //!
 //! Landlock knows files; this list takes away what leads around it: sockets, other processes,
-//! mounts, namespaces, kernel interfaces, and every way to start a second program.
+//! mounts, namespaces, kernel interfaces, and every way to start a second program. Some calls are
+//! neither allowed nor refused here but handed to the command's supervisor (`supervisor`).
 
-use std::collections::BTreeMap;
+mod calls;
+mod denied;
+mod program;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen as Length, SeccompCmpOp as Compare,
-    SeccompCondition as Condition, SeccompFilter, SeccompRule as Rule, sock_filter,
-};
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use seccompiler::{SeccompAction, SeccompFilter};
 
 use super::JailError;
 use super::access::Network;
+use calls::attributes;
+use program::{Builder, Program, Test};
 
-/// The descriptor of the one program that may still be executed.
-pub(super) const PROGRAM_DESCRIPTOR: i32 = 900;
+/// Whether these flags of clone make namespaces.
+pub(super) fn makes_namespaces(flags: u32) -> bool {
+    let denied = calls::NAMESPACE_FLAGS.iter();
+    denied.fold(0, |all, flag| all | *flag as u32) & flags != 0
+}
 
-/// Calls that no command needs, whatever their arguments.
-const NEVER: &[i64] = &[
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_syslog,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_name_to_handle_at,
-    libc::SYS_fanotify_init,
-    libc::SYS_lookup_dcookie,
-    libc::SYS_personality,
-    libc::SYS_vhangup,
-    libc::SYS_mknodat,
-    libc::SYS_symlinkat,
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
-    // Memory, messages and counters that outlive their process: a letterbox between users.
-    libc::SYS_shmget,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
-    // A child that leaves its session or group would outlive the kill at the end.
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
-];
+/// What another process is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Supervision {
+    /// Nothing: there is nobody to ask.
+    None,
+    /// New processes.
+    Processes,
+    /// New processes, executable mappings, modes, times, owners and connections: what namespaces
+    /// would bound.
+    Whole,
+}
 
-/// The same for calls that only some machines have.
-#[cfg(target_arch = "x86_64")]
-const NEVER_HERE: &[i64] = &[
-    libc::SYS_mknod,
-    libc::SYS_symlink,
-    libc::SYS_modify_ldt,
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_uselib,
-    libc::SYS_ustat,
-    libc::SYS__sysctl,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const NEVER_HERE: &[i64] = &[];
-
-/// Terminal requests that put text into another's input.
-const FORBIDDEN_IOCTLS: [u64; 2] = [libc::TIOCSTI, 0x541c];
-
-/// Flags of clone that make namespaces.
-const NAMESPACE_FLAGS: [i32; 7] = [
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWCGROUP,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWNET,
-];
+/// What a filter depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Circumstances {
+    /// Which sockets a client may have.
+    pub(super) network: Network,
+    /// The command starts programs of its own, and file rules alone say which.
+    pub(super) starts_others: bool,
+    /// The command may change the zone. Where it may not, no mode, time or owner changes either,
+    /// which file rules do not know.
+    pub(super) changes: bool,
+    /// Version of Landlock's interface that is in force.
+    pub(super) version: i32,
+    /// It has files and processes of its own.
+    pub(super) separate: bool,
+    /// Who is asked.
+    pub(super) supervision: Supervision,
+    /// The descriptor of the one program that may still be executed.
+    pub(super) program: i32,
+}
 
 /// A filter that is ready to be applied.
-pub(super) struct Filter(BpfProgram);
+pub(super) struct Filter(Program);
 
 impl Filter {
-    /// `network`: which sockets a client may have. `starts_others`: the command starts
-    /// programs of its own, and file rules alone say which. `changes`: the command may change the
-    /// zone; where it may not, no mode, time or owner changes either, which file rules do not know.
-    pub(super) fn new(
-        network: Network,
-        starts_others: bool,
-        changes: bool,
-    ) -> Result<Self, JailError> {
-        let mut denied = denied(network, starts_others)?;
-        if !changes {
-            denied.extend(attributes().into_iter().map(|call| (call, Vec::new())));
+    pub(super) fn new(circumstances: &Circumstances) -> Result<Self, JailError> {
+        let mut denied = denied::always(circumstances)?;
+        let bounded = circumstances.separate || circumstances.supervision == Supervision::Whole;
+        if !(circumstances.changes && bounded) {
+            denied.extend(attributes().map(|call| (call, Vec::new())));
+        }
+        if circumstances.changes && !bounded {
+            // Whoever makes a file may set its times: what is open is known to file rules.
+            denied.insert(libc::SYS_utimensat, denied::by_path()?);
         }
         // One program: the kernel translates each that is applied.
-        let mut program = unknown_numbers();
-        program.extend(refuse(denied)?);
-        Ok(Self(program))
+        let mut program = unknown();
+        if circumstances.supervision != Supervision::None {
+            supervise(&mut program, circumstances);
+        }
+        let machine = std::env::consts::ARCH
+            .try_into()
+            .map_err(JailError::Filter)?;
+        let rest = SeccompFilter::new(
+            denied,
+            SeccompAction::Allow,
+            SeccompAction::Errno(libc::EPERM as u32),
+            machine,
+        )?;
+        Ok(Self(program.followed_by(rest.try_into()?)))
     }
 
     /// Applies it to this process, for good. Nothing that it denies may follow.
-    pub(super) fn apply(&self) -> Result<(), JailError> {
-        Ok(seccompiler::apply_filter(&self.0)?)
+    pub(super) fn apply(&self) -> std::io::Result<()> {
+        self.0.apply(0).map(|_zero| ())
+    }
+
+    /// The same; what comes back is where the supervisor is asked.
+    pub(super) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
+        let listener = self.0.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+        // SAFETY: the kernel has just made this descriptor, and nothing else knows it.
+        #[expect(unsafe_code, reason = "a descriptor that the kernel has made")]
+        Ok(unsafe { OwnedFd::from_raw_fd(listener) })
     }
 }
 
-type Rules = BTreeMap<i64, Vec<Rule>>;
-
-fn denied(network: Network, starts_others: bool) -> Result<Rules, JailError> {
-    let mut rules: Rules = NEVER
-        .iter()
-        .chain(NEVER_HERE)
-        .map(|call| (*call, Vec::new()))
-        .collect();
-    let when = |argument, compare, value| -> Result<Rule, JailError> {
-        let condition = Condition::new(argument, Length::Dword, compare, value)?;
-        Ok(Rule::new(vec![condition])?)
-    };
-    let bits = |argument, bits: i32| {
-        let bits = u64::from(bits as u32);
-        when(argument, Compare::MaskedEq(bits), bits)
-    };
-    rules.extend(sockets(network)?);
-    let flags: Result<Vec<Rule>, JailError> =
-        NAMESPACE_FLAGS.iter().map(|flag| bits(0, *flag)).collect();
-    rules.insert(libc::SYS_clone, flags?);
-    let requests: Result<Vec<Rule>, JailError> = FORBIDDEN_IOCTLS
-        .iter()
-        .map(|request| when(1, Compare::Eq, *request))
-        .collect();
-    rules.insert(libc::SYS_ioctl, requests?);
-    for (call, mode) in mode_arguments() {
-        let set_id = [bits(mode, 0o4000)?, bits(mode, 0o2000)?];
-        rules.insert(call, set_id.into());
-    }
-    if !starts_others {
-        rules.insert(libc::SYS_execve, Vec::new());
-        rules.insert(
-            libc::SYS_execveat,
-            vec![
-                when(0, Compare::Ne, PROGRAM_DESCRIPTOR as u64)?,
-                when(4, Compare::Ne, libc::AT_EMPTY_PATH as u64)?,
-            ],
-        );
-    }
-    Ok(rules)
-}
-
-/// What a command may not do with sockets.
-fn sockets(network: Network) -> Result<Rules, JailError> {
-    if network == Network::None {
-        let calls = [libc::SYS_socket, libc::SYS_connect];
-        return Ok(calls.map(|call| (call, Vec::new())).into());
-    }
-    let is_not = |argument, value: i32| {
-        Condition::new(
-            argument,
-            Length::Dword,
-            Compare::Ne,
-            u64::from(value as u32),
-        )
-    };
-    // Nothing local, raw or of the kernel.
-    let internet = Rule::new(vec![is_not(0, libc::AF_INET)?, is_not(0, libc::AF_INET6)?])?;
-    let mut socket = vec![internet];
-    let mut rules = Rules::from([(libc::SYS_bind, Vec::new()), (libc::SYS_listen, Vec::new())]);
-    if let Network::Proxy { .. } = network {
-        // Streams alone, and of TCP alone: file rules know the ports of no other protocol.
-        const TYPE: u64 = 0xf;
-        for other in (0..=TYPE).filter(|kind| *kind != libc::SOCK_STREAM as u64) {
-            let kind = Condition::new(1, Length::Dword, Compare::MaskedEq(TYPE), other)?;
-            socket.push(Rule::new(vec![kind])?);
-        }
-        let tcp = vec![is_not(2, 0)?, is_not(2, libc::IPPROTO_TCP)?];
-        socket.push(Rule::new(tcp)?);
-        // A connection that begins with its first data passes no rule about connections.
-        let fast = u64::from(libc::MSG_FASTOPEN as u32);
-        for (call, flags) in [
-            (libc::SYS_sendto, 3),
-            (libc::SYS_sendmsg, 2),
-            (libc::SYS_sendmmsg, 3),
-        ] {
-            let set = Condition::new(flags, Length::Dword, Compare::MaskedEq(fast), fast)?;
-            rules.insert(call, vec![Rule::new(vec![set])?]);
-        }
-    }
-    rules.insert(libc::SYS_socket, socket);
-    Ok(rules)
-}
-
-/// Calls that set permission bits, and which argument holds them.
-fn mode_arguments() -> Vec<(i64, u8)> {
-    const FCHMODAT2: i64 = 452;
-    let mut calls = vec![
-        (libc::SYS_fchmod, 1),
-        (libc::SYS_fchmodat, 2),
-        (FCHMODAT2, 2),
-    ];
-    #[cfg(target_arch = "x86_64")]
-    calls.push((libc::SYS_chmod, 1));
-    calls
-}
-
-/// Calls that change what is written about a file and not in it.
-fn attributes() -> Vec<i64> {
-    let mut calls = vec![
-        libc::SYS_utimensat,
-        libc::SYS_fchown,
-        libc::SYS_fchownat,
-        libc::SYS_setxattr,
-        libc::SYS_lsetxattr,
-        libc::SYS_fsetxattr,
-        libc::SYS_removexattr,
-        libc::SYS_lremovexattr,
-        libc::SYS_fremovexattr,
-    ];
-    calls.extend(mode_arguments().into_iter().map(|(call, _)| call));
-    #[cfg(target_arch = "x86_64")]
-    calls.extend([
-        libc::SYS_utime,
-        libc::SYS_utimes,
-        libc::SYS_futimesat,
-        libc::SYS_chown,
-        libc::SYS_lchown,
-    ]);
-    calls
-}
-
-fn refuse(rules: Rules) -> Result<BpfProgram, JailError> {
-    let machine = std::env::consts::ARCH
-        .try_into()
-        .map_err(JailError::Filter)?;
-    let filter = SeccompFilter::new(
-        rules,
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EPERM as u32),
-        machine,
-    )?;
-    Ok(filter.try_into()?)
-}
+/// The newest call that this list was written with. What came later is as on a kernel that lacks
+/// it: nobody has judged it.
+const NEWEST_CALL: i64 = libc::SYS_mseal;
 
 /// The beginning of a program: some calls are as on a kernel that lacks them. These are the
-/// numbers of the x32 interface, which names the same calls anew (seccomp(2)); other machines have
-/// none. And clone3, whose flags are behind a pointer: without it the C library falls back to
-/// clone.
-fn unknown_numbers() -> BpfProgram {
-    const LOAD_WORD: u16 = 0x20;
-    const JUMP_IF_GREATER_OR_EQUAL: u16 = 0x35;
-    const JUMP_IF_EQUAL: u16 = 0x15;
-    const RETURN: u16 = 0x06;
-    const X32_BIT: u32 = 0x4000_0000;
-    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    vec![
-        step(LOAD_WORD, 0, 0, 0),
-        step(JUMP_IF_GREATER_OR_EQUAL, 1, 0, X32_BIT),
-        step(JUMP_IF_EQUAL, 0, 1, libc::SYS_clone3 as u32),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32),
-    ]
+/// numbers of the x32 interface, which names the same calls anew (seccomp(2)), every call that is
+/// newer than this list, and clone3 and openat2, whose flags are behind a pointer: without them
+/// programs fall back to clone and openat. Attributes of files that are no modes or times do not exist: no command
+/// needs them, and no quota counts them.
+fn unknown() -> Builder {
+    let mut program = Builder::new();
+    let unknown = program::refuse(libc::ENOSYS);
+    program.newer_than(NEWEST_CALL, unknown);
+    for call in [libc::SYS_clone3, libc::SYS_openat2] {
+        program.on(call, &[], unknown);
+    }
+    for call in calls::EXTENDED_ATTRIBUTES {
+        program.on(*call, &[], program::refuse(libc::EOPNOTSUPP));
+    }
+    program
+}
+
+/// What the supervisor is asked about.
+fn supervise(program: &mut Builder, circumstances: &Circumstances) {
+    const ASK: u32 = libc::SECCOMP_RET_USER_NOTIF;
+    for call in calls::NEW_PROCESSES {
+        program.on(*call, &[], ASK);
+    }
+    if circumstances.supervision != Supervision::Whole {
+        return;
+    }
+    let executable = Test::Any(2, libc::PROT_EXEC as u32);
+    let of_a_file = Test::NotAny(3, libc::MAP_ANONYMOUS as u32);
+    program.on(libc::SYS_mmap, &[executable, of_a_file], ASK);
+    program.on(libc::SYS_mprotect, &[executable], ASK);
+    program.on(libc::SYS_pkey_mprotect, &[executable], ASK);
+    program.on(libc::SYS_uname, &[], ASK);
+    if circumstances.changes {
+        for call in attributes() {
+            program.on(call, &[], ASK);
+        }
+    }
+    if matches!(circumstances.network, Network::Proxy { .. }) {
+        program.on(libc::SYS_connect, &[], ASK);
+    }
 }

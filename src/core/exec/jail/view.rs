@@ -15,7 +15,9 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, O
 use serde::{Deserialize, Serialize};
 
 use super::access::Access;
+use super::network::name_machine;
 use super::starter::Account;
+use super::supervisor::MACHINE_NAME;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
@@ -48,6 +50,7 @@ impl View {
     /// the system.
     pub(super) fn enter(&self, access: &Access, account: Account) -> io::Result<()> {
         account.map()?;
+        name_machine(MACHINE_NAME)?;
         let rooms = self.rooms.iter().map(|room| {
             let mut flags = Attributes::NOSUID | Attributes::NODEV | Attributes::NOEXEC;
             if !room.writable {

@@ -1,0 +1,297 @@
+//! Modes, times and owners of files, which file rules do not know. They change in the command's
+//! rooms alone: the supervisor opens the file beneath a room and changes what it has opened.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::listener::{Call, Listener, Verdict};
+use super::process::{self, Memory};
+
+/// Directories in which a command may change files.
+pub(super) struct Rooms {
+    /// As it was named, and open.
+    rooms: Vec<(PathBuf, OwnedFd)>,
+}
+
+/// What is to change.
+enum Change {
+    Mode(u32),
+    Times(Timestamps),
+    /// Of an owner and a group; the highest number is none.
+    Owner(u32, u32),
+}
+
+/// Of which file.
+enum Subject {
+    /// At a path, from a directory.
+    Path {
+        directory: u32,
+        path: u64,
+        follow: bool,
+    },
+    /// Behind a descriptor.
+    Descriptor(u32),
+}
+
+/// The working directory, where a call takes a directory.
+const HERE: u32 = libc::AT_FDCWD as u32;
+
+impl Rooms {
+    pub(super) fn open(places: &[PathBuf]) -> Self {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let open = |place: &PathBuf| {
+            let handle = rustix::fs::open(place, flags, Mode::empty()).ok()?;
+            Some((place.clone(), handle))
+        };
+        Self {
+            rooms: places.iter().filter_map(open).collect(),
+        }
+    }
+
+    pub(super) fn judge(&self, listener: &Listener, call: &Call) -> Verdict {
+        self.change(listener, call).into()
+    }
+
+    fn change(&self, listener: &Listener, call: &Call) -> Result<(), Errno> {
+        let memory = Memory::of(listener, call)?;
+        let (subject, change) = understand(&memory, call)?;
+        if let Change::Mode(mode) = change
+            && mode & 0o6000 != 0
+        {
+            return Err(Errno::PERM);
+        }
+        let file = match subject {
+            Subject::Path {
+                directory,
+                path,
+                follow,
+            } => {
+                let path = memory.path(path)?;
+                self.find(listener, call, directory, &path, follow)?
+            }
+            Subject::Descriptor(number) => self.own(listener, call, number)?,
+        };
+        change.make(&file)
+    }
+
+    /// Opens the file at a path of the caller, where it lies in a room.
+    fn find(
+        &self,
+        listener: &Listener,
+        call: &Call,
+        directory: u32,
+        path: &Path,
+        follow: bool,
+    ) -> Result<OwnedFd, Errno> {
+        if path.as_os_str().is_empty() {
+            return Err(Errno::NOENT);
+        }
+        let base = match directory {
+            _ if path.is_absolute() => PathBuf::new(),
+            HERE => process::directory(call)?,
+            number => process::path_of_descriptor(call, number)?,
+        };
+        if !listener.is_waiting(call) {
+            return Err(Errno::PERM);
+        }
+        self.open_beneath(&base.join(path), follow)
+    }
+
+    /// The file behind a descriptor of the caller, where it lies in a room.
+    fn own(&self, listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
+        let handle = process::descriptor(listener, call, number)?;
+        let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
+        let found = self.open_beneath(&path, false)?;
+        let (wanted, got) = (rustix::fs::fstat(&handle)?, rustix::fs::fstat(&found)?);
+        if (wanted.st_dev, wanted.st_ino) == (got.st_dev, got.st_ino) {
+            Ok(found)
+        } else {
+            Err(Errno::PERM)
+        }
+    }
+
+    /// Opens a path without its content; nothing leads out of the room that it begins with.
+    fn open_beneath(&self, path: &Path, follow: bool) -> Result<OwnedFd, Errno> {
+        let mut flags = OFlags::PATH | OFlags::CLOEXEC;
+        if !follow {
+            flags |= OFlags::NOFOLLOW;
+        }
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        for (named, room) in &self.rooms {
+            let place = process::link(&format!("/proc/self/fd/{}", room.as_raw_fd()))?;
+            let below = path.strip_prefix(place);
+            let Ok(rest) = below.or_else(|_| path.strip_prefix(named)) else {
+                continue;
+            };
+            let rest = match rest.as_os_str() {
+                rest if rest.is_empty() => OsStr::new("."),
+                rest => rest,
+            };
+            return rustix::fs::openat2(room, rest, flags, Mode::empty(), resolve).map_err(
+                |error| match error {
+                    // Out of the room.
+                    Errno::XDEV => Errno::PERM,
+                    error => error,
+                },
+            );
+        }
+        Err(Errno::PERM)
+    }
+}
+
+impl Change {
+    fn make(&self, file: &OwnedFd) -> Result<(), Errno> {
+        // The way that leads from a handle without content to what it stands for.
+        let place = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match self {
+            Self::Mode(mode) => {
+                rustix::fs::chmodat(CWD, &place, Mode::from(*mode & 0o7777), AtFlags::empty())
+            }
+            Self::Times(times) => rustix::fs::utimensat(CWD, &place, times, AtFlags::empty()),
+            Self::Owner(user, group) => {
+                let none_or = |id: u32, own: u32| id == u32::MAX || id == own;
+                let user_stays = none_or(*user, rustix::process::geteuid().as_raw());
+                if user_stays && none_or(*group, rustix::process::getegid().as_raw()) {
+                    Ok(())
+                } else {
+                    Err(Errno::PERM)
+                }
+            }
+        }
+    }
+}
+
+/// Reads a call: what it is to change, and of which file.
+fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> {
+    let at = |directory, path: usize, flags: u32| Subject::Path {
+        directory,
+        path: call.argument(path),
+        follow: flags & libc::AT_SYMLINK_NOFOLLOW as u32 == 0,
+    };
+    let below = |flags| at(call.word(0), 1, flags);
+    let mode = |index| Change::Mode(call.word(index));
+    let owner = |index| Change::Owner(call.word(index), call.word(index + 1));
+    // Nothing of what these flags say but the one that is understood.
+    let only_nofollow = |flags: u32| {
+        if flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) == 0 {
+            Ok(flags)
+        } else {
+            Err(Errno::INVAL)
+        }
+    };
+    Ok(match call.number() {
+        libc::SYS_fchmod => (Subject::Descriptor(call.word(0)), mode(1)),
+        libc::SYS_fchmodat => (below(0), mode(2)),
+        libc::SYS_fchmodat2 => (below(only_nofollow(call.word(3))?), mode(2)),
+        libc::SYS_fchown => (Subject::Descriptor(call.word(0)), owner(1)),
+        libc::SYS_fchownat => (below(only_nofollow(call.word(4))?), owner(2)),
+        libc::SYS_utimensat => {
+            let times = Change::Times(nanoseconds(memory, call.argument(2))?);
+            if call.argument(1) == 0 {
+                (Subject::Descriptor(call.word(0)), times)
+            } else {
+                (below(only_nofollow(call.word(3))?), times)
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        number => {
+            let follow = |flags| at(HERE, 0, flags);
+            match number {
+                libc::SYS_chmod => (follow(0), mode(1)),
+                libc::SYS_chown => (follow(0), owner(1)),
+                libc::SYS_lchown => (follow(libc::AT_SYMLINK_NOFOLLOW as u32), owner(1)),
+                libc::SYS_utime => {
+                    let times = Change::Times(seconds(memory, call.argument(1))?);
+                    (follow(0), times)
+                }
+                libc::SYS_utimes => {
+                    let times = Change::Times(microseconds(memory, call.argument(1))?);
+                    (follow(0), times)
+                }
+                libc::SYS_futimesat => {
+                    let times = Change::Times(microseconds(memory, call.argument(2))?);
+                    if call.argument(1) == 0 {
+                        (Subject::Descriptor(call.word(0)), times)
+                    } else {
+                        (below(0), times)
+                    }
+                }
+                _ => return Err(Errno::PERM),
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => return Err(Errno::PERM),
+    })
+}
+
+/// Access and modification, from numbers of seconds and nanoseconds.
+fn stamps([read, read_part, written, written_part]: [i64; 4]) -> Timestamps {
+    let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+    Timestamps {
+        last_access: time(read, read_part),
+        last_modification: time(written, written_part),
+    }
+}
+
+fn now() -> Timestamps {
+    stamps([0, libc::UTIME_NOW, 0, libc::UTIME_NOW])
+}
+
+fn numbers(memory: &Memory, address: u64) -> Result<[i64; 4], Errno> {
+    let bytes: [u8; 32] = memory.bytes(address)?;
+    let number = |index: usize| {
+        let mut one = [0; 8];
+        one.copy_from_slice(&bytes[8 * index..8 * index + 8]);
+        i64::from_ne_bytes(one)
+    };
+    Ok([number(0), number(1), number(2), number(3)])
+}
+
+/// Two `struct timespec`, or now.
+fn nanoseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+    if address == 0 {
+        return Ok(now());
+    }
+    Ok(stamps(numbers(memory, address)?))
+}
+
+/// Two `struct timeval`, or now.
+#[cfg(target_arch = "x86_64")]
+fn microseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+    if address == 0 {
+        return Ok(now());
+    }
+    let [read, read_part, written, written_part] = numbers(memory, address)?;
+    let parts = [read_part, written_part];
+    if parts.iter().any(|part| !(0..1_000_000).contains(part)) {
+        return Err(Errno::INVAL);
+    }
+    Ok(stamps([
+        read,
+        read_part * 1000,
+        written,
+        written_part * 1000,
+    ]))
+}
+
+/// A `struct utimbuf`, or now.
+#[cfg(target_arch = "x86_64")]
+fn seconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+    if address == 0 {
+        return Ok(now());
+    }
+    let bytes: [u8; 16] = memory.bytes(address)?;
+    let (mut read, mut written) = ([0; 8], [0; 8]);
+    read.copy_from_slice(&bytes[..8]);
+    written.copy_from_slice(&bytes[8..]);
+    Ok(stamps([
+        i64::from_ne_bytes(read),
+        0,
+        i64::from_ne_bytes(written),
+        0,
+    ]))
+}

@@ -1,0 +1,112 @@
+//! How many processes and threads a command has. The kernel's own limit counts an account, which
+//! all commands and the server share, and does not hold for root.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Mode, OFlags, RawDir};
+use rustix::io::Errno;
+
+use super::listener::Verdict;
+
+/// Who finds all places taken is not counted again before this is over.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// The places of one command.
+pub(super) struct Census {
+    /// `/proc` of the host.
+    processes: Option<OwnedFd>,
+    /// The session of the command, which it cannot leave.
+    session: String,
+    most: u64,
+    /// Places that are surely free.
+    free: u64,
+    counted: Option<Instant>,
+}
+
+impl Census {
+    pub(super) fn new(most: u64) -> Self {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let processes = rustix::fs::open("/proc", flags, Mode::empty()).ok();
+        let own = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let session = field(&own, SESSION).unwrap_or_default().to_owned();
+        Self {
+            processes,
+            session,
+            most,
+            // The command itself is there.
+            free: most.saturating_sub(1),
+            counted: None,
+        }
+    }
+
+    /// One more process or thread.
+    pub(super) fn judge(&mut self) -> Verdict {
+        if self.free == 0 {
+            self.count();
+        }
+        match self.free.checked_sub(1) {
+            Some(left) => {
+                self.free = left;
+                Verdict::Continue
+            }
+            None => Verdict::Refused(Errno::AGAIN),
+        }
+    }
+
+    fn count(&mut self) {
+        if self.counted.is_some_and(|at| at.elapsed() < PAUSE) {
+            return;
+        }
+        // Where nothing can be counted, nothing becomes free.
+        let alive = self.alive().unwrap_or(u64::MAX);
+        self.free = self.most.saturating_sub(alive);
+        self.counted = Some(Instant::now());
+    }
+
+    /// Threads of the session, this process aside.
+    fn alive(&self) -> io::Result<u64> {
+        let all = self.processes.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        let directory = rustix::fs::openat(
+            all,
+            ".",
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let mut space = [MaybeUninit::uninit(); 8192];
+        let mut entries = RawDir::new(directory.as_fd(), &mut space);
+        let mut alive = 0_u64;
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy();
+            if !name.bytes().all(|byte| byte.is_ascii_digit()) {
+                continue;
+            }
+            if let Some(stat) = read(all, &format!("{name}/stat"))
+                && field(&stat, SESSION) == Some(self.session.as_str())
+            {
+                let threads = field(&stat, THREADS).and_then(|threads| threads.parse().ok());
+                // One that has ended and was not reaped has none, and its number.
+                alive += threads.unwrap_or(1).max(1);
+            }
+        }
+        Ok(alive.saturating_sub(1))
+    }
+}
+
+/// Fields of /proc/pid/stat behind the name (`proc_pid_stat(5)`).
+const SESSION: usize = 3;
+const THREADS: usize = 17;
+
+fn field(stat: &str, index: usize) -> Option<&str> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(index)
+}
+
+fn read(directory: &OwnedFd, file: &str) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory, file, flags, Mode::empty()).ok()?;
+    io::read_to_string(std::fs::File::from(file)).ok()
+}

@@ -1,0 +1,147 @@
+//! The listener of a filter: which calls wait for an answer, and the answers.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+
+/// Where calls wait.
+pub(super) struct Listener(OwnedFd);
+
+/// A call that waits.
+pub(super) struct Call(libc::seccomp_notif);
+
+/// What becomes of a call.
+pub(super) enum Verdict {
+    /// The kernel carries it out.
+    Continue,
+    /// It was carried out, or has nothing to do.
+    Done,
+    /// It fails with this error.
+    Refused(Errno),
+}
+
+impl From<Result<(), Errno>> for Verdict {
+    fn from(result: Result<(), Errno>) -> Self {
+        match result {
+            Ok(()) => Self::Done,
+            Err(error) => Self::Refused(error),
+        }
+    }
+}
+
+impl Call {
+    /// The number of the call.
+    pub(super) fn number(&self) -> i64 {
+        i64::from(self.0.data.nr)
+    }
+
+    /// The thread that calls.
+    pub(super) fn thread(&self) -> u32 {
+        self.0.pid
+    }
+
+    /// An argument.
+    pub(super) fn argument(&self, index: usize) -> u64 {
+        self.0.data.args[index]
+    }
+
+    /// The lower half of an argument.
+    pub(super) fn word(&self, index: usize) -> u32 {
+        self.0.data.args[index] as u32
+    }
+}
+
+impl Listener {
+    /// The listener from the command's process; None where it has none.
+    pub(super) fn receive(channel: &OwnedFd) -> io::Result<Option<Self>> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut word = [0; 1];
+        rustix::net::recvmsg(
+            channel,
+            &mut [io::IoSliceMut::new(&mut word)],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC,
+        )?;
+        let mut handles = control.drain().filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(handles) => Some(handles),
+            _ => None,
+        });
+        Ok(handles
+            .next()
+            .and_then(|mut handles| handles.next())
+            .map(Self))
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// Takes the next call and answers it.
+    pub(super) fn answer(&self, judge: impl FnOnce(&Call) -> Verdict) -> io::Result<()> {
+        // SAFETY: an all-zero notification is valid, and the kernel wants it so.
+        #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]
+        let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &mut call) {
+            Ok(_) => {}
+            // Whoever called is gone, or a signal came.
+            Err(Errno::NOENT | Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let call = Call(call);
+        let (error, flags) = match judge(&call) {
+            Verdict::Continue => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+            Verdict::Done => (0, 0),
+            Verdict::Refused(error) => (-error.raw_os_error(), 0),
+        };
+        let mut answer = libc::seccomp_notif_resp {
+            id: call.0.id,
+            val: 0,
+            error,
+            flags,
+        };
+        let _caller_is_gone = self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &mut answer);
+        Ok(())
+    }
+
+    /// Whether the call still waits: what was opened by the number of its thread is its own.
+    pub(super) fn is_waiting(&self, call: &Call) -> bool {
+        let mut id = call.0.id;
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
+            .is_ok()
+    }
+
+    /// Puts a descriptor of this process in the place of one of the caller's.
+    pub(super) fn replace(
+        &self,
+        call: &Call,
+        theirs: u32,
+        ours: BorrowedFd<'_>,
+        flags: u32,
+    ) -> Result<(), Errno> {
+        let mut order = libc::seccomp_notif_addfd {
+            id: call.0.id,
+            flags: libc::SECCOMP_ADDFD_FLAG_SETFD as u32,
+            srcfd: ours.as_raw_fd() as u32,
+            newfd: theirs,
+            newfd_flags: flags,
+        };
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &mut order)
+            .map(|_| ())
+    }
+
+    fn control<T>(&self, request: libc::Ioctl, data: &mut T) -> Result<i32, Errno> {
+        // SAFETY: each request comes with the structure that it is defined for, which lives
+        // through the call.
+        #[expect(unsafe_code, reason = "no safe crate answers notifications")]
+        let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, std::ptr::from_mut(data)) };
+        if result < 0 {
+            let error = io::Error::last_os_error().raw_os_error();
+            return Err(Errno::from_raw_os_error(error.unwrap_or(libc::EIO)));
+        }
+        Ok(result)
+    }
+}
