@@ -229,6 +229,7 @@ pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
 /// `fileshed doctor`
 pub fn doctor(shed: &Shed, config: &Config) -> Result<ExitCode, Failure> {
     let mut checks = shed.check();
+    checks.push(shed.check_histories());
     checks.extend(health::check(config));
     for check in &checks {
         let state = state_name(check.state);

@@ -225,6 +225,11 @@ impl Error {
         self.0.retry_after
     }
 
+    /// The module's failure, where it is of this kind.
+    pub(crate) fn cause<E: StdError + 'static>(&self) -> Option<&E> {
+        self.0.cause.downcast_ref()
+    }
+
     /// Says which zone the failure was met in: as a fact, and in the calls of the hint, so that
     /// they can be made as they stand.
     #[must_use]

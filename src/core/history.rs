@@ -15,8 +15,11 @@ mod commit;
 mod compare;
 mod config;
 mod content;
+mod damage;
 mod error;
+mod head;
 mod isolation;
+mod object;
 mod repository;
 mod restore;
 mod stat_cache;
@@ -38,6 +41,7 @@ use tree::Edits;
 
 pub use author::Author;
 pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
+pub(crate) use damage::SET_ASIDE;
 pub use error::HistoryError;
 pub(crate) use restore::{Found, Position};
 
@@ -101,6 +105,9 @@ impl History {
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<CommitId>, HistoryError> {
+        if self.head_commit()?.is_none() {
+            self.begin_with_rest(changed, when)?;
+        }
         let mut edits = Edits::default();
         let mut files = Vec::new();
         for path in changed {
@@ -124,6 +131,24 @@ impl History {
         }
         let commit = self.commit(&writer, edits, message, author, when)?;
         Ok(commit.map(|(id, _)| id))
+    }
+
+    /// Begins a history with everything that is there but `changed`: what is older than it must
+    /// not look as if it came later.
+    fn begin_with_rest(&self, changed: &[ZonePath], when: Timestamp) -> Result<(), HistoryError> {
+        let is_changed = |path: &str| {
+            let path = zone_path(path);
+            std::iter::successors(Some(path), ZonePath::parent)
+                .any(|above| changed.contains(&above))
+        };
+        let mut comparison = self.compare()?;
+        comparison.seen.retain(|seen| !is_changed(&seen.path));
+        if comparison.seen.is_empty() {
+            return Ok(());
+        }
+        let author = Author::server();
+        self.capture_found(Found(comparison), "Begin with what is there", &author, when)?;
+        Ok(())
     }
 
     /// What differs from the last commit, wherever it is.
@@ -219,20 +244,18 @@ impl History {
     }
 
     fn head_commit(&self) -> Result<Option<Commit<'_>>, HistoryError> {
-        let fail = HistoryError::git("read");
         match self.repository.refname_to_id("HEAD") {
-            Ok(id) => self.repository.find_commit(id).map(Some).map_err(fail),
+            Ok(id) => object::commit(&self.repository, id).map(Some),
             Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(fail(error)),
+            Err(error) => Err(HistoryError::git("read")(error)),
         }
     }
 
     fn compare(&self) -> Result<Comparison, HistoryError> {
         let head = self.head_commit()?;
         let tree = head
-            .map(|commit| commit.tree())
-            .transpose()
-            .map_err(HistoryError::git("read"))?;
+            .map(|commit| object::tree(&self.repository, commit.tree_id()))
+            .transpose()?;
         Comparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
     }
 

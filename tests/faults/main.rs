@@ -16,5 +16,6 @@ mod outside;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod history;
 mod permissions;
 mod unprivileged;

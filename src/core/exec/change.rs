@@ -88,7 +88,7 @@ fn take_in(
 ) -> Result<(), Error> {
     if zone.name().is_versioned() {
         let now = zone.shed.clock().now();
-        let captured = zone.history()?.capture(&describe(line), author, now)?;
+        let captured = zone.history(|history| history.capture(&describe(line), author, now))?;
         let ledger = zone.shed.ledger();
         ledger.measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
     } else {

@@ -61,19 +61,20 @@ pub(super) fn prepare(
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name().is_versioned() {
-        let history = zone.history()?;
         let history_only = arguments
             .iter()
             .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
         if !history_only {
             repository::check_below(zone)?;
-            history.refresh_index()?;
         }
-        environment.push((
-            "GIT_DIR".to_owned(),
-            place(&places.repository(history.git_dir())),
-        ));
-        repository = Some(history.git_dir().to_owned());
+        let git_dir = zone.history(|history| {
+            if !history_only {
+                history.refresh_index()?;
+            }
+            Ok(history.git_dir().to_owned())
+        })?;
+        environment.push(("GIT_DIR".to_owned(), place(&places.repository(&git_dir))));
+        repository = Some(git_dir);
         environment.push(("GIT_WORK_TREE".to_owned(), place(&places.zone)));
     } else if let Some(above) = places.zone.parent() {
         repository::check_from(zone, folder(arguments))?;

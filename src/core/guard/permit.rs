@@ -356,12 +356,14 @@ impl<'a> Permit<'a> {
             return Ok(None);
         }
         let message = message.filter(|text| !text.trim().is_empty());
-        Ok(zone.history()?.commit_paths(
-            &self.request.needs.paths,
-            message.unwrap_or(default),
-            &self.request.author,
-            zone.shed.clock().now(),
-        )?)
+        zone.history(|history| {
+            history.commit_paths(
+                &self.request.needs.paths,
+                message.unwrap_or(default),
+                &self.request.author,
+                zone.shed.clock().now(),
+            )
+        })
     }
 
     /// The change is done.

@@ -317,9 +317,7 @@ fn directories_arrive_with_their_space_and_one_commit() {
     }
     let documents = scene.zone("documents");
     let changes = documents
-        .history()
-        .expect("opens")
-        .changes()
+        .history(crate::history::History::changes)
         .expect("compared");
     assert_eq!(changes.changed, Vec::new(), "all is committed");
     assert_eq!(scene.staged(), Vec::<String>::new());

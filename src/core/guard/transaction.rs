@@ -58,17 +58,22 @@ impl<'a> Stand<'a> {
         self.shed.ledger()
     }
 
-    fn history(&self) -> Result<History, Error> {
-        Ok(History::open(self.base, self.data)?)
+    fn history<T>(
+        &self,
+        now: Timestamp,
+        work: impl FnMut(&History) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        History::work(self.base, self.data, now, work)
     }
 
     /// Where the group is before the command. What came by other ways than through the server is
     /// taken into history first: nothing that a refusal could not put back.
     pub(crate) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
-        let history = self.history()?;
         let author = Author::server();
-        history.capture("Take in what came from outside", &author, now)?;
-        Ok(history.position()?)
+        self.history(now, |history| {
+            history.capture("Take in what came from outside", &author, now)?;
+            Ok(history.position()?)
+        })
     }
 
     /// Judges what the disk is now, compared with `start`, as a change for which `deed` names the
@@ -81,7 +86,38 @@ impl<'a> Stand<'a> {
         author: &Author,
         now: Timestamp,
     ) -> Result<Verdict, Error> {
-        let history = self.history()?;
+        self.history(now, |history| {
+            self.judge_in(history, deed, start, message, author, now)
+        })
+    }
+
+    fn judge_in(
+        &self,
+        history: &History,
+        deed: &Deed,
+        start: &Position,
+        message: &str,
+        author: &Author,
+        now: Timestamp,
+    ) -> Result<Verdict, Error> {
+        if !history.has(start)? {
+            // The disk lost what was there before, so nothing can be compared nor put back.
+            tracing::error!(
+                home = self.home,
+                "a command could not be judged: its history is lost"
+            );
+            let captured = history.capture(message, author, now)?;
+            self.measured(captured.totals)?;
+            let act = Act::Touch { files: Vec::new() };
+            let deed = Some(Deed {
+                act,
+                ..deed.clone()
+            });
+            return Ok(Verdict {
+                deed,
+                refused: None,
+            });
+        }
         let said = history.return_to(start)?;
         self.data.grant_owner()?;
         let found = history.find()?;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::author::committer;
 use super::tree::Edits;
-use super::{Author, CommitId, History, HistoryError, repository};
+use super::{Author, CommitId, History, HistoryError, head, object, repository};
 
 /// A commit of more files is flushed to disk as a whole.
 const MANY_FILES: usize = 64;
@@ -49,7 +49,7 @@ impl History {
         let fail = HistoryError::git("commit to");
         let parent = self.head_commit()?;
         let base = match &parent {
-            Some(commit) => Some(commit.tree().map_err(&fail)?),
+            Some(commit) => Some(object::tree(&self.repository, commit.tree_id())?),
             None => None,
         };
         let id = edits.apply(writer.objects(), base.as_ref())?;
@@ -58,7 +58,7 @@ impl History {
             rustix::fs::syncfs(self.parent.handle())
                 .map_err(|error| HistoryError::repository("write to")(error.into()))?;
         }
-        let tree = self.repository.find_tree(id).map_err(&fail)?;
+        let tree = object::tree(&self.repository, id)?;
         if base
             .as_ref()
             .map_or(tree.is_empty(), |base| base.id() == id)
@@ -77,6 +77,7 @@ impl History {
                 &parents,
             )
             .map_err(&fail)?;
+        head::record(&self.repository, commit);
         Ok(Some((CommitId::of(commit), id)))
     }
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsRawFd;
 
 use git2::{ObjectType, Oid, Repository};
 
-use super::HistoryError;
+use super::{HistoryError, object};
 use crate::disk::{DiskError, Entry, Kind};
 use crate::zone::{ZonePath, is_git_name};
 
@@ -61,13 +61,17 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
 pub(super) fn store(repository: &Repository, entry: &Entry) -> Result<Oid, HistoryError> {
     let fail = HistoryError::git("write to");
     let file = match read(entry)? {
-        Content::Small(bytes) => return repository.blob(&bytes).map_err(fail),
+        Content::Small(bytes) => {
+            let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
+            object::forget_damaged(repository, id);
+            return repository.blob(&bytes).map_err(fail);
+        }
         Content::Large(file) => file,
     };
     let database = repository.odb().map_err(&fail)?;
     // Compressing costs ten times what hashing costs: a file that only moved is not compressed.
     let id = identify_open(&file)?;
-    if database.exists(id) {
+    if database.exists(id) && !object::forget_damaged(repository, id) {
         return Ok(id);
     }
     let read_error = |error: std::io::Error| DiskError::of("read", entry.path(), error);

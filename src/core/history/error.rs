@@ -27,6 +27,12 @@ pub enum HistoryError {
         #[source]
         source: std::io::Error,
     },
+    /// An object of the repository is not whole.
+    #[error("a part of the history of this zone is damaged")]
+    Damaged {
+        /// Its id.
+        object: String,
+    },
     /// The zone has a repository of its own that cannot be taken over.
     #[error("the repository that this zone came with {reason}")]
     Unadoptable {
@@ -72,9 +78,10 @@ impl HistoryError {
 impl Teach for HistoryError {
     fn code(&self) -> Code {
         match self {
-            Self::Git { .. } | Self::Repository { .. } | Self::Unadoptable { .. } => {
-                Code::InternalApiError
-            }
+            Self::Git { .. }
+            | Self::Repository { .. }
+            | Self::Damaged { .. }
+            | Self::Unadoptable { .. } => Code::InternalApiError,
             Self::Full => Code::QuotaExceeded,
             Self::Disk(error) => error.code(),
         }
@@ -82,7 +89,7 @@ impl Teach for HistoryError {
 
     fn hint(&self) -> String {
         match self {
-            Self::Git { .. } | Self::Repository { .. } => {
+            Self::Git { .. } | Self::Repository { .. } | Self::Damaged { .. } => {
                 "repeat the call; if it fails again, tell the administrator".to_owned()
             }
             Self::Unadoptable { .. } => {

@@ -9,13 +9,13 @@ use std::path::Path;
 
 use git2::{ConfigLevel, Repository};
 
-use super::HistoryError;
 use super::config::cleaned;
+use super::{HistoryError, head};
 use crate::disk::{DiskError, Kind, Root};
 use crate::zone::ZonePath;
 
 /// Name beside the work tree.
-const NAME: &str = "repo.git";
+pub(super) const NAME: &str = "repo.git";
 /// Where a new repository waits until it is complete.
 const UNFINISHED: &str = "repo.git.new";
 /// What is only ours, inside the repository.
@@ -45,13 +45,34 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     if text != existing {
         write(&place.join("config"), &text).map_err(HistoryError::repository("configure"))?;
     }
+    mend(&place).map_err(HistoryError::repository("mend"))?;
     remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
     let repository = Repository::open_bare(&place).map_err(HistoryError::git("open"))?;
     flush_at_once(&repository, &place)?;
+    head::restore(&repository, &place)?;
     Ok(repository)
+}
+
+/// Makes directories that are missing, and names a branch where nothing does. What the branch was
+/// is put right when the repository is open.
+fn mend(place: &Path) -> std::io::Result<()> {
+    for directory in ["objects", "refs/heads", "refs/tags"] {
+        fs::create_dir_all(place.join(directory))?;
+    }
+    let file = place.join("HEAD");
+    let names_something = match fs::read(&file) {
+        Ok(text) => head::is_sound(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    if names_something {
+        return Ok(());
+    }
+    let branch = head::recorded(place).map_or_else(|| head::BRANCH.to_owned(), |(name, _)| name);
+    write(&file, format!("ref: {branch}\n"))
 }
 
 /// The same repository for a large commit: what is written through it is not on disk until the
@@ -87,7 +108,7 @@ fn create(parent: &Root) -> Result<(), HistoryError> {
         for directory in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
             fs::create_dir_all(fresh.join(directory))?;
         }
-        write(&fresh.join("HEAD"), "ref: refs/heads/main\n")?;
+        write(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
         furnish(&fresh)?;
         fs::rename(&fresh, parent.location().join(NAME))
     };

@@ -6,7 +6,8 @@ use git2::{ErrorCode, Oid};
 
 use super::compare::Comparison;
 use super::content::{SYMLINK, zone_path};
-use super::{Change, History, HistoryError, repository};
+use super::damage::Remedy;
+use super::{Change, History, HistoryError, object, repository};
 use crate::disk::{Entry, Kind, Staging, Target, Totals};
 use crate::zone::ZonePath;
 
@@ -41,6 +42,17 @@ impl History {
             reference: head.symbolic_target().ok().flatten().map(str::to_owned),
             commit: self.head()?.map(|id| id.to_string()),
         })
+    }
+
+    /// Whether the commit of a position can be read.
+    pub(crate) fn has(&self, position: &Position) -> Result<bool, HistoryError> {
+        let Some(commit) = &position.commit else {
+            return Ok(true);
+        };
+        let id = Oid::from_str(commit).map_err(HistoryError::git("put back"))?;
+        let tree = object::commit(&self.repository, id)
+            .and_then(|commit| object::tree(&self.repository, commit.tree_id()));
+        Ok(tree.is_ok())
     }
 
     /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
@@ -108,13 +120,13 @@ impl History {
         }
         for seen in changed() {
             if let Some((id, mode)) = seen.head {
-                self.put_back(&zone_path(&seen.path), id, mode, staging)?;
+                self.put_back_if_whole(&zone_path(&seen.path), id, mode, staging)?;
             }
         }
         for (path, id, mode) in &comparison.deleted {
             // Only names that are UTF-8 are among the deleted.
             let path = zone_path(&String::from_utf8_lossy(path));
-            self.put_back(&path, *id, *mode, staging)?;
+            self.put_back_if_whole(&path, *id, *mode, staging)?;
         }
         // Git's index may tell of what was undone.
         self.refresh_index()?;
@@ -154,6 +166,23 @@ impl History {
         Ok(())
     }
 
+    /// The rest comes back even where the disk lost the content of one file.
+    fn put_back_if_whole(
+        &self,
+        path: &ZonePath,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        match self.put_back(path, id, mode, staging) {
+            Err(error) if error.remedy() == Remedy::Another => {
+                tracing::error!(%path, %error, "what a file was is lost: it stays as a command left it");
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
     fn put_back(
         &self,
         path: &ZonePath,
@@ -173,11 +202,8 @@ impl History {
         }
         let there = self.there(path)?;
         if mode == SYMLINK {
+            let blob = object::blob(&self.repository, id)?;
             self.take_away(path, staging)?;
-            let blob = self
-                .repository
-                .find_blob(id)
-                .map_err(HistoryError::git("read"))?;
             self.data.vacancy(path)?.make_link(blob.content())?;
             return Ok(());
         }
@@ -199,6 +225,7 @@ impl History {
     fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<(), HistoryError> {
         let fail = HistoryError::git("read");
         let write = HistoryError::repository("read");
+        object::expect_whole(&self.repository, id)?;
         let database = self.repository.odb().map_err(&fail)?;
         if let Ok((mut reader, _, _)) = database.reader(id) {
             std::io::copy(&mut reader, file).map_err(write)?;

@@ -6,12 +6,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
-use git2::{ObjectType, Oid, Repository, Tree};
+use git2::{ObjectType, Oid, Repository, Tree, TreeBuilder};
 
-use super::HistoryError;
 use super::content::TREE;
+use super::{HistoryError, object};
 
 /// What one commit changes.
 #[derive(Debug, Default)]
@@ -58,7 +57,7 @@ impl Edits {
             let base = if self.is_removed(&path) {
                 None
             } else {
-                subtree(repository, base, &path)
+                subtree(repository, base, &path)?
             };
             let mut builder = repository.treebuilder(base.as_ref()).map_err(&fail)?;
             for (name, edit) in edits {
@@ -80,12 +79,12 @@ impl Edits {
                 }
             }
             if depth == 0 {
-                return builder.write().map_err(&fail);
+                return write(repository, &builder);
             }
             let id = if builder.is_empty() {
                 None
             } else {
-                Some(builder.write().map_err(&fail)?)
+                Some(write(repository, &builder)?)
             };
             let (above, name) = split(&path);
             pending
@@ -96,10 +95,7 @@ impl Edits {
         // Nothing was changed; an empty history has an empty tree.
         match base {
             Some(base) => Ok(base.id()),
-            None => repository
-                .treebuilder(None)
-                .and_then(|builder| builder.write())
-                .map_err(&fail),
+            None => write(repository, &repository.treebuilder(None).map_err(&fail)?),
         }
     }
 
@@ -149,19 +145,35 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
+/// Writes a tree. One that is there already is left as it is, so it must be whole.
+fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid, HistoryError> {
+    let fail = HistoryError::git("write to");
+    let id = builder.write().map_err(&fail)?;
+    if object::forget_damaged(repository, id) {
+        return builder.write().map_err(&fail);
+    }
+    Ok(id)
+}
+
+/// What `base` has at a directory. A tree that is named and cannot be read is damage: without it
+/// the commit would lose everything beside what it changes.
 fn subtree<'r>(
     repository: &'r Repository,
     base: Option<&Tree<'_>>,
     path: &str,
-) -> Option<Tree<'r>> {
-    let base = base?;
-    let id = if path.is_empty() {
-        base.id()
-    } else {
-        let entry = base.get_path(Path::new(path)).ok()?;
-        (entry.kind() == Some(ObjectType::Tree)).then(|| entry.id())?
+) -> Result<Option<Tree<'r>>, HistoryError> {
+    let Some(base) = base else {
+        return Ok(None);
     };
-    repository.find_tree(id).ok()
+    let mut tree = object::tree(repository, base.id())?;
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let id = match tree.get_name(name) {
+            Some(entry) if entry.kind() == Some(ObjectType::Tree) => entry.id(),
+            _ => return Ok(None),
+        };
+        tree = object::tree(repository, id)?;
+    }
+    Ok(Some(tree))
 }
 
 /// Every file of a tree: path to id and mode. Paths are bytes, as git has them.
@@ -169,11 +181,10 @@ pub(super) fn files(
     repository: &Repository,
     tree: &Tree<'_>,
 ) -> Result<HashMap<Vec<u8>, (Oid, i32)>, HistoryError> {
-    let fail = HistoryError::git("read");
     let mut files = HashMap::new();
     let mut pending = vec![(Vec::new(), tree.id())];
     while let Some((above, id)) = pending.pop() {
-        for entry in &repository.find_tree(id).map_err(&fail)? {
+        for entry in &object::tree(repository, id)? {
             let path = [&above, entry.name_bytes()].concat();
             if entry.kind() == Some(ObjectType::Tree) {
                 pending.push(([&*path, b"/"].concat(), entry.id()));

@@ -80,7 +80,7 @@ impl Shed {
         Ok(own)
     }
 
-    fn homes_below(&self, parent: &str) -> Result<Vec<String>, Error> {
+    pub(super) fn homes_below(&self, parent: &str) -> Result<Vec<String>, Error> {
         let Some(directory) = self.data.existing_subdirectory(parent)? else {
             return Ok(Vec::new());
         };

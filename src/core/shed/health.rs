@@ -1,9 +1,15 @@
 //! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
 
-use super::Shed;
+use super::{GROUPS, SHARED, Shed, USERS};
+use crate::Error;
 use crate::exec::Confinement;
+use crate::history::SET_ASIDE;
 use crate::policy::commands;
 use crate::settings::{NetworkMode, SandboxPolicy};
+use crate::zone::{ZoneName, ZonePath};
+
+/// Damaged histories that are named.
+const NAMED: usize = 20;
 
 /// How one thing is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +93,53 @@ impl Shed {
             self.check_network(),
             self.check_commands(),
         ]
+    }
+
+    /// Looks for histories that were damaged. It looks into every home, so it is for people who
+    /// ask, not for probes.
+    #[must_use]
+    pub fn check_histories(&self) -> Check {
+        let kept = match self.histories_set_aside() {
+            Ok(kept) => kept,
+            Err(error) => return Check::new("history", CheckState::Failed, error.message()),
+        };
+        if kept.is_empty() {
+            return Check::new("history", CheckState::Ok, "none is damaged");
+        }
+        let more = kept.len().saturating_sub(NAMED);
+        let named = kept[..kept.len() - more].join(", ");
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Check::new(
+            "history",
+            CheckState::Warning,
+            format!(
+                "damaged, set aside and begun anew: {named}{more}; look into them with git, then remove them"
+            ),
+        )
+    }
+
+    /// Where damaged repositories are kept, below the data directory.
+    fn histories_set_aside(&self) -> Result<Vec<String>, Error> {
+        let mut kept = Vec::new();
+        let users = self.homes_below(USERS)?.into_iter();
+        let personal = users.chain([SHARED.to_owned()]);
+        let documents = ZoneName::Documents.directory().unwrap_or_default();
+        let places = personal
+            .map(|home| format!("{home}/{documents}"))
+            .chain(self.homes_below(GROUPS)?);
+        for place in places {
+            let Some(directory) = self.data.existing_subdirectory(&place)? else {
+                continue;
+            };
+            let entries = directory.list(&ZonePath::root())?.into_iter();
+            let names = entries.filter(|entry| entry.path.as_str().starts_with(SET_ASIDE));
+            kept.extend(names.map(|entry| format!("{place}/{}", entry.path)));
+        }
+        kept.sort();
+        Ok(kept)
     }
 
     fn check_registry(&self) -> Check {
@@ -195,7 +248,7 @@ impl Shed {
         let probe = self
             .data
             .subdirectory(".instances")
-            .map_err(crate::Error::from)
+            .map_err(Error::from)
             .and_then(|directory| {
                 let mut staged =
                     crate::disk::Staging::new(&directory, self.instance.name())?.write(b"probe")?;

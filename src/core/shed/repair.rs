@@ -174,7 +174,10 @@ impl Shed {
                     &author,
                 )?;
             }
-            History::open(&base, &data)?.capture(&message, &author, self.clock.now())?;
+            let now = self.clock.now();
+            History::work(&base, &data, now, |history| {
+                history.capture(&message, &author, now)
+            })?;
         }
         self.measure(home, zone)?;
         self.sweep(home)?;

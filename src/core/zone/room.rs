@@ -5,7 +5,7 @@ use crate::caller::Scope;
 use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
 use crate::guard::{self, Writer, queue::Turn};
-use crate::history::{Author, History};
+use crate::history::{Author, History, HistoryError};
 use crate::settings::WriteMode;
 use crate::{Caller, Error, Shed};
 
@@ -336,9 +336,13 @@ impl<'a> Zone<'a> {
         Ok(turn)
     }
 
-    /// The repository, made on first use.
-    pub(crate) fn history(&self) -> Result<History, Error> {
-        Ok(History::open(&self.base, &self.data)?)
+    /// Works on the repository, which is made on first use, and made anew where it is damaged.
+    pub(crate) fn history<T>(
+        &self,
+        work: impl FnMut(&History) -> Result<T, HistoryError>,
+    ) -> Result<T, Error> {
+        let now = self.shed.clock().now();
+        Ok(History::work(&self.base, &self.data, now, work)?)
     }
 
     /// Who the caller is to git.

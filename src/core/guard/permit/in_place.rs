@@ -59,8 +59,8 @@ impl InPlace<'_> {
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
             let now = zone.shed.clock().now();
-            zone.history()?
-                .commit_paths(&changed, message, &self.permit.request.author, now)?
+            let author = &self.permit.request.author;
+            zone.history(|history| history.commit_paths(&changed, message, author, now))?
         } else {
             None
         };

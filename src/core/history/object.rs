@@ -1,0 +1,77 @@
+//! Objects of a repository, looked at before they are read.
+//!
+//! libgit2 never comes back from an object whose file was cut, as a power cut or a full disk leaves
+//! it: it asks for more of the compressed bytes for ever. So nothing is read through it whose file
+//! does not hold all that it says.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::PathBuf;
+
+use flate2::read::ZlibDecoder;
+use git2::{Blob, Commit, Oid, Repository, Tree};
+
+use super::HistoryError;
+
+/// Longest beginning of an object: its kind and its size, up to a NUL.
+const HEADER_BYTES: u64 = 64;
+
+/// A commit.
+pub(super) fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>, HistoryError> {
+    expect_whole(repository, id)?;
+    repository
+        .find_commit(id)
+        .map_err(HistoryError::git("read"))
+}
+
+/// A directory.
+pub(super) fn tree(repository: &Repository, id: Oid) -> Result<Tree<'_>, HistoryError> {
+    expect_whole(repository, id)?;
+    repository.find_tree(id).map_err(HistoryError::git("read"))
+}
+
+/// The content of a file.
+pub(super) fn blob(repository: &Repository, id: Oid) -> Result<Blob<'_>, HistoryError> {
+    expect_whole(repository, id)?;
+    repository.find_blob(id).map_err(HistoryError::git("read"))
+}
+
+/// Fails where the file of an object is damaged. What is missing or in a pack is libgit2's to say.
+pub(super) fn expect_whole(repository: &Repository, id: Oid) -> Result<(), HistoryError> {
+    if is_whole(repository, id) {
+        return Ok(());
+    }
+    Err(HistoryError::Damaged {
+        object: id.to_string(),
+    })
+}
+
+/// Takes the file of an object away that is damaged, so that the object can be written again.
+/// Whether there was one.
+pub(super) fn forget_damaged(repository: &Repository, id: Oid) -> bool {
+    !is_whole(repository, id) && fs::remove_file(file(repository, id)).is_ok()
+}
+
+fn file(repository: &Repository, id: Oid) -> PathBuf {
+    let digits = id.to_string();
+    let (directory, name) = digits.split_at(2);
+    repository.path().join("objects").join(directory).join(name)
+}
+
+fn is_whole(repository: &Repository, id: Oid) -> bool {
+    File::open(file(repository, id)).map_or(true, |file| {
+        let mut content = BufReader::new(ZlibDecoder::new(file));
+        size(&mut content).is_some_and(|size| {
+            std::io::copy(&mut content, &mut std::io::sink()).is_ok_and(|found| found == size)
+        })
+    })
+}
+
+/// The size that the beginning of an object says.
+fn size(content: &mut impl BufRead) -> Option<u64> {
+    let mut header = Vec::with_capacity(HEADER_BYTES as usize);
+    content.take(HEADER_BYTES).read_until(0, &mut header).ok()?;
+    header.pop().filter(|end| *end == 0)?;
+    let (_, size) = std::str::from_utf8(&header).ok()?.split_once(' ')?;
+    size.parse().ok()
+}
