@@ -24,12 +24,35 @@ pub fn is_short_text(text: &str) -> bool {
     text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
 }
 
+/// Whether a text is what programs write where they have no value, or a template that nobody
+/// filled in: it is the same for everybody.
+#[must_use]
+pub fn is_placeholder(text: &str) -> bool {
+    const NO_VALUES: [&str; 7] = [
+        "none",
+        "null",
+        "nil",
+        "<nil>",
+        "undefined",
+        "nan",
+        "[object object]",
+    ];
+    let text = text.trim();
+    NO_VALUES
+        .iter()
+        .any(|no_value| text.eq_ignore_ascii_case(no_value))
+        || text.contains("{{")
+        || text.contains("${")
+        || (text.starts_with('{') && text.ends_with('}'))
+}
+
 /// A user identifier as the identity source spells it: opaque, never a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct UserId(String);
 
 impl UserId {
-    /// Takes an identifier of 1 to 256 bytes without control characters or blanks at its ends.
+    /// Takes an identifier of 1 to 256 bytes without control characters or blanks at its ends,
+    /// which is no [placeholder](is_placeholder).
     pub fn parse(text: &str) -> Result<Self, CallerError> {
         if text.is_empty() {
             return Err(CallerError::EmptyUser);
@@ -39,6 +62,10 @@ impl UserId {
         }
         if text.trim() != text || text.chars().any(char::is_control) {
             return Err(CallerError::OddUser);
+        }
+        if is_placeholder(text) {
+            let given = text.to_owned();
+            return Err(CallerError::NoValue { given });
         }
         Ok(Self(text.to_owned()))
     }
@@ -206,6 +233,12 @@ pub enum CallerError {
     /// Control characters, or blanks at the ends.
     #[error("the user id has control characters, or blanks at its ends")]
     OddUser,
+    /// What stands for no value: every user would be this one.
+    #[error("the user id is `{given}`, which stands for no user: it was not filled in")]
+    NoValue {
+        /// What was sent.
+        given: String,
+    },
     /// Plain namespaces are directory names, and this identifier is none.
     #[error("the user id cannot name a directory")]
     NotPlain,
@@ -220,6 +253,9 @@ impl Teach for CallerError {
         match self {
             Self::EmptyUser | Self::LongUser { .. } | Self::OddUser => {
                 "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c".to_owned()
+            }
+            Self::NoValue { .. } => {
+                "whoever makes the call must fill in the id of its user; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of the connection".to_owned()
             }
             Self::NotPlain => {
                 "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not beginning with a dot".to_owned()

@@ -11,6 +11,7 @@ mod local;
 mod manage;
 mod remote;
 
+use crate::caller::is_placeholder;
 use crate::settings::GroupSource;
 use crate::{Caller, Code, Error, Shed, UserId};
 
@@ -32,9 +33,10 @@ pub const NAME_MAX_BYTES: usize = 256;
 pub struct GroupId(String);
 
 impl GroupId {
-    /// Takes an id that can name a directory.
+    /// Takes an id that can name a directory and is no [placeholder](is_placeholder).
     pub fn parse(text: &str) -> Result<Self, GroupError> {
-        let plain = (1..=ID_MAX_BYTES).contains(&text.len())
+        let plain = !is_placeholder(text)
+            && (1..=ID_MAX_BYTES).contains(&text.len())
             && !text.starts_with('.')
             && text
                 .bytes()

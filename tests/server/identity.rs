@@ -209,6 +209,97 @@ fn a_template_that_nobody_filled_names_nobody() {
     passes(&ada);
 }
 
+/// What programs write where they have no value: every user would meet under it.
+const NO_VALUES: [&str; 14] = [
+    "None",
+    "none",
+    "NULL",
+    "null",
+    "nil",
+    "<nil>",
+    "undefined",
+    "Undefined",
+    "NaN",
+    "[object Object]",
+    "[Object object]",
+    "{{ user.id }}",
+    "${USER_ID}",
+    "{user_id}",
+];
+
+#[test]
+fn a_value_that_a_gateway_did_not_have_is_no_user() {
+    let server = Server::with_key();
+    let gateway = server
+        .client()
+        .header("Authorization", "Bearer service-key");
+    for id in NO_VALUES {
+        for name in ["X-OpenWebUI-User-Id", "X-User-Id"] {
+            let answer = gateway.clone().header(name, id).call(CALL, &json!({}));
+            answer.refused(401, "INVALID_USER");
+            let error = &answer.body["error"];
+            let said = format!("{}{}", error["message"], error["hint"]);
+            assert!(said.contains("fill"), "{id}: {said}");
+        }
+        // No token is made for such a user, and none names one.
+        let made = server.run(&["token", "create", "--user", id]);
+        assert_eq!(made.code, Some(2), "{id}: {made:?}");
+        let made = server.run(&["group", "create", "--name", "g", "--members", id]);
+        assert_eq!(made.code, Some(2), "{id}: {made:?}");
+    }
+    // Ids that only look similar are ids.
+    for id in ["nonet", "annul", "null-1", "undefined2", "object", "nano"] {
+        passes(&server.as_user(id));
+    }
+    // A name, a mail address or a conversation that a gateway did not have is none.
+    let ada = server
+        .as_user("ada")
+        .header("X-OpenWebUI-User-Name", "None");
+    passes(&ada.header("X-OpenWebUI-User-Email", "null"));
+    let put = |chat: &str, name: &str| {
+        let arguments = json!({"zone": "storage", "path": name, "content": "x"});
+        server
+            .as_user("ada")
+            .chat(chat)
+            .call("shed_create_file", &arguments)
+    };
+    put("None", "held").data();
+    let held = json!({"zone": "storage", "path": "held"});
+    server
+        .as_user("ada")
+        .chat("undefined")
+        .call("shed_lockedit_open", &held)
+        .data();
+    server
+        .as_user("ada")
+        .call("shed_lockedit_save", &held)
+        .data();
+}
+
+#[test]
+fn a_value_that_a_gateway_did_not_have_is_no_group() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_GROUPS", "headers")
+        .start();
+    let groups = |ids: &str| {
+        let client = server
+            .client()
+            .header("Authorization", "Bearer service-key")
+            .header("X-OpenWebUI-User-Id", "ada");
+        client.header("X-OpenWebUI-User-Group-Ids", ids)
+    };
+    for ids in ["None", "null", "undefined", " NONE ", "[object Object]"] {
+        let list = groups(ids).call("shed_group_list", &json!({}));
+        assert_eq!(list.data()["groups"], json!([]), "{ids}");
+    }
+    for ids in ["team,None", "null,team", "[object Object],[object Object]"] {
+        refused(&groups(ids), 401, "INVALID_USER");
+    }
+    let made = server.run(&["group", "create", "--id", "null", "--name", "g"]);
+    assert_eq!(made.code, Some(2), "{made:?}");
+}
+
 #[test]
 fn conversations_and_messages_are_short_texts() {
     let server = Server::with_key();

@@ -2,7 +2,7 @@
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
-use fileshed_core::caller::is_short_text;
+use fileshed_core::caller::{is_placeholder, is_short_text};
 use percent_encoding::percent_decode_str;
 
 use super::{IdentityError, Wanted};
@@ -71,7 +71,8 @@ pub(super) fn filled<'a>(
     }
 }
 
-/// An identifier of something that is no user, as it was sent; an empty one is none.
+/// An identifier of something that is no user, as it was sent; an empty one is none, and so is what
+/// stands for no value.
 pub(super) fn identifier<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -82,10 +83,10 @@ pub(super) fn identifier<'a>(
             header: name.clone(),
         });
     }
-    Ok(Some(text).filter(|text| !text.is_empty()))
+    Ok(Some(text).filter(|text| !text.is_empty() && !is_placeholder(text)))
 }
 
-/// Name or mail address: an empty one is none.
+/// Name or mail address: an empty one is none, and so is what stands for no value.
 pub(super) fn personal(
     headers: &HeaderMap,
     name: &HeaderName,
@@ -104,13 +105,14 @@ pub(super) fn personal(
     if !is_short_text(&decoded) {
         return Err(refused());
     }
-    Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty()))
+    Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty() && !is_placeholder(text)))
 }
 
-/// A list in a header: comma-separated, each item percent-encoded where it has to be.
+/// A list in a header: comma-separated, each item percent-encoded where it has to be. What stands
+/// for no value is an empty one.
 pub(super) fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
     let text = filled(headers, name)?.unwrap_or_default();
-    if text.trim().is_empty() {
+    if text.trim().is_empty() || is_placeholder(text) {
         return Ok(Vec::new());
     }
     text.split(',')
