@@ -6,6 +6,7 @@
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
 mod crossing;
+mod encrypted;
 mod lock;
 mod owner;
 mod permit;
@@ -15,6 +16,7 @@ mod tests;
 mod transaction;
 
 pub use crossing::{Crossing, Passage};
+pub use encrypted::{EncryptedError, expect_plain};
 pub use lock::LockError;
 pub(crate) use lock::{check as check_lock, holder};
 pub use owner::{ModeError, PermissionError, parse_mode};

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 
-use file_format::{FileFormat, Kind};
+use file_format::FileFormat;
 
 use crate::disk::DiskError;
-use crate::text::Encoding;
+use crate::text::{Encoding, is_binary_kind};
 use crate::zone::ZonePath;
 
 /// Bytes that tell the encoding: as many as `file` looks at.
@@ -91,20 +91,7 @@ fn is_written_as_text(format: FileFormat) -> bool {
         format,
         FileFormat::PlainText | FileFormat::ArbitraryBinaryData
     );
-    let is_binary = matches!(
-        format.kind(),
-        Kind::Archive
-            | Kind::Audio
-            | Kind::Compressed
-            | Kind::Database
-            | Kind::Disk
-            | Kind::Executable
-            | Kind::Font
-            | Kind::Image
-            | Kind::Package
-            | Kind::Rom
-            | Kind::Video
-    );
+    let is_binary = is_binary_kind(format);
     !is_plain && (!is_binary || is_text(format.media_type()))
 }
 

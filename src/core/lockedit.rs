@@ -7,7 +7,7 @@
 
 use crate::disk::{Root, Target};
 use crate::exec::{self, CommandLine, Ran};
-use crate::guard::{LockError, Needs, SizeError, check_owner, holder};
+use crate::guard::{LockError, Needs, SizeError, check_owner, expect_plain, holder};
 use crate::history::CommitId;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
@@ -44,6 +44,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     entry
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
+    expect_plain(&entry).map_err(|error| zone.explain(error))?;
     let path = entry.path().clone();
     check_owner(zone, [&path])?;
     let _turn = zone.turn()?;

@@ -4,6 +4,7 @@
 //! A text is a sequence of bytes with lines that end at LF or CRLF and nowhere else; bytes that an
 //! edit does not touch come out as they went in, valid UTF-8 or not.
 
+mod binary;
 mod bytes;
 mod dialect;
 mod edit;
@@ -17,6 +18,8 @@ mod substitution;
 mod template;
 mod transliteration;
 
+pub use binary::expect_editable;
+pub(crate) use binary::is_binary_kind;
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use edit::{Edited, Position, TextEdit};
 pub use encoding::Encoding;

@@ -1,5 +1,6 @@
 //! Zones: the rooms that a caller works in.
 
+mod journal;
 mod name;
 mod path;
 mod portable;

@@ -47,6 +47,7 @@ impl Operation for LockeditOpen {
         Code::PathStartsWithZone,
         Code::FileNotFound,
         Code::NotAFile,
+        Code::InvalidFormat,
         Code::FileLocked,
         Code::PermissionDenied,
     ];

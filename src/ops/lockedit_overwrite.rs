@@ -1,6 +1,7 @@
 //! `shed_lockedit_overwrite`: write the working copy of a locked file.
 
 use fileshed_core::lockedit;
+use fileshed_core::text::expect_editable;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -45,6 +46,7 @@ impl Operation for LockeditOverwrite {
         Code::PathEscape,
         Code::ProtectedPath,
         Code::PathStartsWithZone,
+        Code::InvalidFormat,
         Code::NotInEditMode,
         Code::NotLockOwner,
         Code::FileLocked,
@@ -60,7 +62,10 @@ impl Operation for LockeditOverwrite {
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let mut content = if request.append {
-            edit.content()?
+            let copy = edit.content()?;
+            expect_editable(&copy)
+                .map_err(|error| Error::from(error).with_detail("path", edit.path().as_str()))?;
+            copy
         } else {
             Vec::new()
         };

@@ -83,6 +83,7 @@ impl Operation for PatchBytes {
         Code::ZoneReadonly,
         Code::FileNotFound,
         Code::NotAFile,
+        Code::InvalidFormat,
         Code::PathEscape,
         Code::PathStartsWithZone,
         Code::ProtectedPath,

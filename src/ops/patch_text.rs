@@ -1,6 +1,6 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
-use fileshed_core::text::{Position, TextEdit, line_count};
+use fileshed_core::text::{Position, TextEdit, expect_editable, line_count};
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -123,6 +123,8 @@ impl Operation for PatchText {
             file.overwrite(request.content.as_bytes())?
         } else {
             let apply = |old: &[u8]| {
+                expect_editable(old)
+                    .map_err(|error| Error::from(error).with_detail("path", &*request.path))?;
                 let edited = edit.apply(old, shed.settings().largest_file())?;
                 lines_affected = edited.lines_affected;
                 pattern_matches = edited.pattern_matches;

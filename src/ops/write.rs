@@ -2,8 +2,8 @@
 
 use std::io::{Read, Seek, Write};
 
-use fileshed_core::disk::{DiskError, Staged, Target};
-use fileshed_core::guard::{Needs, Writer};
+use fileshed_core::disk::{DiskError, Entry, Staged, Target};
+use fileshed_core::guard::{Needs, Writer, expect_plain};
 use fileshed_core::{Code, Error, Zone};
 use serde_json::{Map, Value};
 
@@ -14,6 +14,7 @@ pub(super) const ERRORS: &[Code] = &[
     Code::InvalidZone,
     Code::ZoneReadonly,
     Code::NotAFile,
+    Code::InvalidFormat,
     Code::PathEscape,
     Code::PathStartsWithZone,
     Code::ProtectedPath,
@@ -31,6 +32,7 @@ pub(super) const ERRORS_OF_EDITS: &[Code] = &[
     Code::ZoneReadonly,
     Code::FileNotFound,
     Code::NotAFile,
+    Code::InvalidFormat,
     Code::PatternNotFound,
     Code::PathEscape,
     Code::PathStartsWithZone,
@@ -91,12 +93,20 @@ impl File<'_> {
     pub(super) fn overwrite(&self, content: &[u8]) -> Result<Written, Error> {
         let path = self.zone.path_to_change("path", self.path)?;
         self.zone.expect_writable()?;
-        self.zone.target("path", &path)?;
+        self.expect_plain(self.zone.target("path", &path)?.entry())?;
         // Written before the turn: others need not wait for it.
         let staged = self.zone.stage(content)?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;
+        self.expect_plain(target.entry())?;
         self.install(writer, target, staged)
+    }
+
+    /// Fails where a file is encrypted.
+    fn expect_plain(&self, entry: Option<&Entry>) -> Result<(), Error> {
+        entry
+            .map_or(Ok(()), expect_plain)
+            .map_err(|error| self.zone.explain(error))
     }
 
     /// Gives the file what `edit` makes of its content; a missing file is empty, or an error
@@ -112,6 +122,7 @@ impl File<'_> {
             self.zone.entry(&path)?;
         }
         let target = self.zone.target("path", &path)?;
+        self.expect_plain(target.entry())?;
         let old = match target.entry() {
             Some(entry) => entry.content()?,
             None => Vec::new(),
@@ -136,6 +147,7 @@ impl File<'_> {
             let staged = self.zone.stage(&extended(&[])?)?;
             return self.install(writer, target, staged);
         };
+        self.expect_plain(Some(entry))?;
         let mut beginning = Vec::new();
         let mut file = entry.open()?;
         let read = |error| DiskError::of("read", entry.path(), error);
@@ -162,6 +174,7 @@ impl File<'_> {
         let path = self.zone.path_to_change("path", self.path)?;
         let writer = self.zone.writer(self.operation)?;
         let entry = self.zone.entry(&path)?;
+        self.expect_plain(Some(&entry))?;
         let mut source = entry
             .open()
             .map_err(|error| self.zone.explain_disk(error))?;

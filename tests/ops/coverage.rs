@@ -13,6 +13,7 @@ use crate::{ROOMS, calls};
 const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
+    "binary",
     "bridge",
     "calls",
     "coercions",

@@ -12,6 +12,7 @@ pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
     ("ZONE_READONLY", fault::uploads),
     ("NOT_A_FILE", not_a_file),
+    ("INVALID_FORMAT", crate::binary::encrypted),
     ("PATH_ESCAPE", fault::escape_by_link),
     ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
     ("PROTECTED_PATH", fault::protected_with_git),

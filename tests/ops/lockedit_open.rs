@@ -24,6 +24,7 @@ pub(crate) const PROVOKED: Provoked = &[
         }
     }),
     ("NOT_A_FILE", not_a_file),
+    ("INVALID_FORMAT", crate::binary::encrypted),
     ("FILE_LOCKED", |stage| {
         let arguments = stage.example(&json!({}));
         stage.done("shed_lockedit_open", &arguments);

@@ -15,6 +15,14 @@ pub(crate) const PROVOKED: Provoked = &[
     ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
     ("NOT_IN_EDIT_MODE", fault::not_open),
     ("FILE_LOCKED", fault::open_elsewhere),
+    ("INVALID_FORMAT", |stage| {
+        let place = json!({"zone": "storage", "path": "p.png"});
+        crate::binary::picture(stage);
+        stage.done("shed_lockedit_open", &place);
+        let append = json!({"zone": "storage", "path": "p.png", "content": "x", "append": true});
+        stage.refuses(&append, &["binary"]);
+        stage.done("shed_lockedit_cancel", &place);
+    }),
     ("FILE_TOO_LARGE", |stage| {
         let large = "x".repeat((1 << 20) + 1);
         stage.refuses_example("content", &large, &["1048577", "1048576"]);

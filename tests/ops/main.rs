@@ -29,6 +29,7 @@ mod standin;
 
 mod arbitrary;
 mod archives;
+mod binary;
 mod bridge;
 mod calls;
 mod coercions;

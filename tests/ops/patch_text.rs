@@ -21,6 +21,7 @@ pub(crate) const PROVOKED: Provoked = &[
         }
     }),
     ("NOT_A_FILE", not_a_file),
+    ("INVALID_FORMAT", crate::binary::edits_of_text),
     ("PATTERN_NOT_FOUND", |stage| {
         for position in ["before", "after", "replace"] {
             let arguments = stage

@@ -17,6 +17,7 @@ mod browser;
 mod content;
 mod curl;
 mod form;
+mod hidden;
 mod interrupted;
 mod large;
 mod limits;

@@ -50,7 +50,9 @@ fn has_drive(name: &str) -> bool {
 
 fn fault(error: &PathError) -> Fault {
     match error {
-        PathError::Reserved { .. } | PathError::Git { .. } => Fault::Protected,
+        PathError::Reserved { .. } | PathError::Git { .. } | PathError::Journal { .. } => {
+            Fault::Protected
+        }
         PathError::LongName { .. } | PathError::LongPath { .. } => Fault::TooLong,
         PathError::NewName { name, reason, .. } => Fault::NewName {
             name: name.clone(),

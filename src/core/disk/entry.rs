@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -167,6 +168,11 @@ impl Entry {
         })
     }
 
+    /// Whether the regular file begins with these bytes.
+    pub(crate) fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
+        begins_with(&self.open()?, bytes, &self.place.path)
+    }
+
     /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
     pub(crate) fn link_target(&self) -> Result<Vec<u8>, DiskError> {
         rustix::fs::readlinkat(&self.place.parent, &*self.place.name, Vec::new())
@@ -181,6 +187,16 @@ impl Entry {
             .read_to_end(&mut content)
             .map_err(|error| DiskError::of("read", &self.place.path, error))?;
         Ok(content)
+    }
+}
+
+/// Whether an open file begins with these bytes; where it is read next does not change.
+pub(super) fn begins_with(file: &File, bytes: &[u8], path: &ZonePath) -> Result<bool, DiskError> {
+    let mut beginning = vec![0; bytes.len()];
+    match file.read_exact_at(&mut beginning, 0) {
+        Ok(()) => Ok(beginning == bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(DiskError::of("read", path, error)),
     }
 }
 

@@ -232,6 +232,11 @@ impl Staged {
         &self.location
     }
 
+    /// Whether it begins with these bytes.
+    pub(crate) fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
+        super::entry::begins_with(&self.file, bytes, &ZonePath::root())
+    }
+
     /// Bytes written so far.
     pub fn size(&self) -> Result<u64, DiskError> {
         Ok(self

@@ -1,5 +1,6 @@
 //! Two zones at once: for what goes from one to the other.
 
+use super::encrypted::expect_plain;
 use super::permit::{Change, Effect, Needs, Permit, Writer};
 use crate::Error;
 use crate::disk::{DiskError, Entry, Renamed, Staging, Target};
@@ -77,6 +78,9 @@ pub struct Passage<'a> {
 impl<'a> Passage<'a> {
     /// Moves an entry: in one rename where its place is free.
     pub fn relocate(self, entry: &Entry, target: Target) -> Result<Change<'a>, Error> {
+        if let Some(old) = target.entry() {
+            expect_plain(old).map_err(|error| self.to.zone().explain(error))?;
+        }
         let effect = match target {
             Target::Vacancy(vacancy) => Renamed::new(entry, vacancy).map(Effect::Renamed),
             Target::Entry(old) => self.to.staging().supplant(entry, &old).map(Effect::Several),

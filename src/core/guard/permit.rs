@@ -5,7 +5,7 @@ mod in_place;
 use serde_json::{Map, Value};
 
 use super::queue::Turn;
-use super::{lock, owner};
+use super::{encrypted, lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
     Totals, Vacancy, Weight,
@@ -280,6 +280,7 @@ impl<'a> Permit<'a> {
         target: Target,
     ) -> Result<Change<'a>, Error> {
         let staged = staged.into();
+        encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.foresee(|| arrival(&staged, &target))?;
         let effect = staged
             .install(target)

@@ -120,6 +120,15 @@ pub enum TextError {
     /// Bytes that are no text.
     #[error("the file is binary: it has no lines")]
     Binary,
+    /// Bytes that lines of text would spoil.
+    #[error("the file is binary: an edit of lines would spoil it")]
+    BinaryEdit,
+    /// Text of two or four bytes a character.
+    #[error("the file is {encoding} text, which an edit of lines would spoil")]
+    WideText {
+        /// The encoding.
+        encoding: String,
+    },
     /// Content that does not follow its format.
     #[error("`content` has `{character}` at character {place}, which is not {format}")]
     InvalidContent {
@@ -180,7 +189,7 @@ impl Teach for TextError {
             Self::NoPlace { .. } | Self::NoOffset { .. } => Code::MissingParameter,
             Self::TextTooLargeForPattern { .. } | Self::TooLarge { .. } => Code::FileTooLarge,
             Self::PatternNotFound { .. } => Code::PatternNotFound,
-            Self::Binary => Code::InvalidFormat,
+            Self::Binary | Self::BinaryEdit | Self::WideText { .. } => Code::InvalidFormat,
         }
     }
 
@@ -247,6 +256,13 @@ impl Teach for TextError {
             Self::NoSuchGroup { groups, .. } => {
                 format!("use a group from \\1 to \\{groups}, or write \\\\ for a backslash")
             }
+            Self::BinaryEdit => {
+                "change bytes with shed_patch_bytes(position=\"replace\", offset=0, length=4), or give the file a whole new content with shed_create_file".into()
+            }
+            Self::WideText { encoding } => format!(
+                "make it UTF-8 first: shed_exec(cmd=\"iconv\", args=[\"-f\", \"{}\", \"-t\", \"utf-8\", \"in.txt\"], stdout_file=\"out.txt\"); shed_patch_bytes changes bytes",
+                encoding.trim_end_matches(['b', 'e', 'l'])
+            ),
             Self::Binary => "look at it with shed_file_type or shed_hexdump".into(),
             Self::TooLarge { .. } => {
                 "write a shorter content, or split the file: shed_exec(zone=\"storage\", \
@@ -326,7 +342,8 @@ impl Teach for TextError {
                 json!({"parameter": "content", "received": reference, "groups": groups})
             }
             Self::TooLarge { limit } => json!({"parameter": "content", "limit": limit}),
-            Self::Binary => json!({}),
+            Self::Binary | Self::BinaryEdit => json!({}),
+            Self::WideText { encoding } => json!({"encoding": encoding}),
             Self::InvalidContent {
                 character,
                 place,

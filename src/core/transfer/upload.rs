@@ -1,6 +1,7 @@
 //! One request that brings files.
 
 mod error;
+mod hidden;
 mod names;
 mod same;
 
@@ -38,6 +39,9 @@ pub enum Existing {
     Keep,
     /// The same, unless one of these names holds the same content already: then that is it.
     KeepOther,
+    /// The new file gets another name, and so do directories on its way, whatever is there: that
+    /// it is stored tells nothing of names that are taken.
+    Hidden,
 }
 
 /// Files that arrive together. Dropped, nothing of them was ever there.
@@ -151,6 +155,9 @@ impl<'a> Upload<'a> {
     /// Begins the next file. `name` may have directories in it and cannot climb out.
     pub fn file(self, name: &str) -> Result<Incoming<'a>, Error> {
         let path = self.zone.path_below(FILE, &self.directory, name)?;
+        if self.existing == Existing::Hidden {
+            hidden::check_name(FILE, name)?;
+        }
         self.receive(FILE, name.to_owned(), path)
     }
 
@@ -200,6 +207,10 @@ impl<'a> Upload<'a> {
     ) -> Result<Target, Error> {
         if self.existing == Existing::Replace {
             return self.zone.target(parameter, path);
+        }
+        if self.existing == Existing::Hidden {
+            return hidden::vacancy(self.zone, parameter, (&self.directory, path), taken)
+                .map(Target::Vacancy);
         }
         for candidate in names(path).filter(|name| !taken.contains(&name.key())) {
             match self.zone.vacancy(parameter, &candidate) {
@@ -278,7 +289,7 @@ impl<'a> Upload<'a> {
             }
             let target = self.target(file.parameter, &file.path, &taken)?;
             allowed(target.entry())?;
-            taken.insert(target.path().key());
+            hidden::take(&mut taken, target.path());
             all.push(file.stored(target.path(), target.entry().is_none()));
             targets.push((number, target));
         }
@@ -319,7 +330,7 @@ impl<'a> Upload<'a> {
         let root = data.entry(&ZonePath::root())?;
         let merge = match self.existing {
             Existing::Replace => tree.merge_over(data, &root),
-            Existing::Keep | Existing::KeepOther => tree.merge_into(data, &root),
+            Existing::Keep | Existing::KeepOther | Existing::Hidden => tree.merge_into(data, &root),
         };
         let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
         writer

@@ -354,6 +354,14 @@ pub enum PathError {
         /// What was probably meant.
         corrected: String,
     },
+    /// A name that belongs to a database, from somebody who may not write it.
+    #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
+    Journal {
+        /// Which parameter.
+        parameter: &'static str,
+        /// What was sent.
+        path: String,
+    },
     /// The zone's root, where something inside it is needed.
     #[error("parameter `{parameter}` is the root of the zone")]
     Root {
@@ -384,7 +392,7 @@ impl Teach for PathError {
             | Self::Root { .. }
             | Self::NewName { .. } => Code::InvalidPath,
             Self::Escape { .. } => Code::PathEscape,
-            Self::Reserved { .. } | Self::Git { .. } => Code::ProtectedPath,
+            Self::Reserved { .. } | Self::Git { .. } | Self::Journal { .. } => Code::ProtectedPath,
             Self::StartsWithZone { .. } => Code::PathStartsWithZone,
         }
     }
@@ -406,6 +414,9 @@ impl Teach for PathError {
             Self::Reserved { .. } => "choose another name; this one is kept for the server".to_owned(),
             Self::Git { .. } => {
                 "history is kept for you: every change is a commit; read it with shed_exec(cmd=\"git\", args=[\"log\", \"--oneline\"])".to_owned()
+            }
+            Self::Journal { .. } => {
+                "use another name: SQLite takes files that end with -journal, -wal or -shm into the database beside them".to_owned()
             }
             Self::StartsWithZone {
                 parameter,
@@ -439,6 +450,7 @@ impl Teach for PathError {
                 parameter, path, ..
             }
             | Self::Git { parameter, path }
+            | Self::Journal { parameter, path }
             | Self::StartsWithZone {
                 parameter, path, ..
             }

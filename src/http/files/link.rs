@@ -107,8 +107,8 @@ fn take(
 ) -> Result<usize, Error> {
     let transit = shed.transit(&link.caller)?;
     let zone = link.open_zone(shed)?;
-    // Who has the link is not who owns what is there: nothing is replaced.
-    let upload = Upload::new(&zone, link.path.display(), Existing::Keep, transit)?;
+    // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
+    let upload = Upload::new(&zone, link.path.display(), Existing::Hidden, transit)?;
     let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
     Ok(stored.len())
 }

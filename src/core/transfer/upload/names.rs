@@ -1,5 +1,6 @@
 //! Names beside one that is taken.
 
+use crate::random;
 use crate::zone::ZonePath;
 
 /// Names that are tried: `a (2).txt` to `a (99).txt`.
@@ -7,12 +8,22 @@ const NAMES_MAX: u32 = 99;
 
 /// A name and those that are tried in its place, in this order.
 pub(super) fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
-    let others = (2..=NAMES_MAX).map(|number| numbered(path, number));
+    let others = (2..=NAMES_MAX).map(|number| numbered(path, &number.to_string()));
     std::iter::once(path.clone()).chain(others)
 }
 
+/// Names that are tried which nobody can have taken on purpose.
+const UNLIKELY: usize = 8;
+
+/// The same, and then names that nobody has.
+pub(super) fn endless_names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
+    let unlikely = || random::bytes::<8>().ok().map(hex::encode);
+    let others = std::iter::from_fn(move || Some(numbered(path, &unlikely()?)));
+    names(path).chain(others.take(UNLIKELY))
+}
+
 /// `a (2).txt` for `a.txt`, within the length that a name may have.
-fn numbered(path: &ZonePath, number: u32) -> ZonePath {
+fn numbered(path: &ZonePath, number: &str) -> ZonePath {
     let name = path.name().unwrap_or_default();
     let (stem, extension) = match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),
@@ -43,7 +54,7 @@ mod tests {
             (&long, 2, format!("{} (2)", "é".repeat(125))),
         ] {
             let path = ZonePath::parse("file", path).expect("a path");
-            let other = numbered(&path, number);
+            let other = numbered(&path, &number.to_string());
             assert_eq!(other.as_str(), expected);
             assert!(other.name().is_some_and(|name| name.len() <= 255));
         }

@@ -1,0 +1,55 @@
+//! Files that another program encrypts: only that program may write them.
+
+use serde_json::{Map, Value};
+
+use crate::disk::{Entry, Kind, StagedEntry, Target};
+use crate::{Code, Error, Teach};
+
+/// What encrypted files of later versions of the original Fileshed begin with.
+const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
+
+/// Fails where a file is encrypted: what is written into it, or over it, makes it unreadable.
+pub fn expect_plain(entry: &Entry) -> Result<(), Error> {
+    if entry.kind() == Kind::File && entry.begins_with(MAGIC)? {
+        let path = entry.path().as_str().to_owned();
+        return Err(EncryptedError { path }.into());
+    }
+    Ok(())
+}
+
+/// Fails where something else than an encrypted file would take the place of one.
+pub(super) fn expect_kept(target: &Target, staged: &StagedEntry) -> Result<(), Error> {
+    let Some(entry) = target.entry() else {
+        return Ok(());
+    };
+    match staged {
+        StagedEntry::File(staged) if staged.begins_with(MAGIC)? => Ok(()),
+        _ => expect_plain(entry),
+    }
+}
+
+/// A file that is encrypted.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` is encrypted: it would be lost by what is written into it or over it")]
+pub struct EncryptedError {
+    path: String,
+}
+
+impl Teach for EncryptedError {
+    fn code(&self) -> Code {
+        Code::InvalidFormat
+    }
+
+    fn hint(&self) -> String {
+        format!(
+            "leave it to the program that encrypts it and write another file; to give it up, shed_delete(path={}) first",
+            Value::from(self.path.as_str())
+        )
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("path".to_owned(), self.path.as_str().into());
+        details
+    }
+}
