@@ -23,6 +23,7 @@ mod programs;
 mod rename;
 mod run;
 mod slots;
+mod sqlite;
 mod stream;
 mod tar;
 mod which;

@@ -7,6 +7,7 @@
 
 mod crossing;
 mod encrypted;
+mod journal;
 mod lock;
 mod owner;
 mod permit;

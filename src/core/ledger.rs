@@ -11,6 +11,7 @@ mod locks;
 mod ownership;
 mod published;
 mod schema;
+mod statements;
 mod tokens;
 
 use std::path::Path;
@@ -30,6 +31,7 @@ pub(crate) use links::LinkRow;
 pub use locks::Lock;
 pub(crate) use ownership::{Act, Deed, Ownership, Record};
 pub(crate) use published::PublishedRow;
+pub(crate) use statements::{DatabasePlace, StatementId};
 
 pub use tokens::{NewToken, Token, Tokens};
 

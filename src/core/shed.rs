@@ -1,5 +1,6 @@
 //! The whole store, opened once: the way from a caller to a zone.
 
+mod databases;
 mod everybody;
 mod health;
 mod instance;

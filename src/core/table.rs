@@ -14,6 +14,7 @@ mod csv;
 mod engine;
 mod error;
 mod import;
+mod journal;
 mod query;
 mod run;
 mod sql;
@@ -21,7 +22,10 @@ mod work;
 
 pub(crate) use engine::Opened;
 pub use error::TableError;
+pub use journal::ForeignJournal;
+pub(crate) use journal::{Statement, expect_alone};
 pub use run::{Outcome, Task, run};
+pub(crate) use run::{put_right, recover};
 pub(crate) use work::Work;
 pub use work::{
     Changed, DateFormat, Export, Exported, IfExists, Import, ImportInfo, Imported, Parameters,

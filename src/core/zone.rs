@@ -6,6 +6,7 @@ mod path;
 mod portable;
 mod room;
 
+pub(crate) use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
 pub(crate) use path::is_reserved;
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};

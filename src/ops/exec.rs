@@ -71,6 +71,7 @@ impl Operation for Exec {
         Code::CommandNotFound,
         Code::ArgumentForbidden,
         Code::ArgumentRequired,
+        Code::InvalidFormat,
         Code::PathEscape,
         Code::PathStartsWithZone,
         Code::ProtectedPath,

@@ -347,6 +347,7 @@ fn reply(
                 query,
                 output_csv: Some(csv),
                 rows_exported: Some(exported.rows),
+                notes: exported.notes,
                 columns: Some(exported.columns),
                 ..Response::default()
             };

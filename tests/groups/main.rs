@@ -12,6 +12,9 @@
 #[path = "../crash/moment.rs"]
 mod moment;
 #[expect(dead_code, reason = "the other tests use the rest")]
+#[path = "../support/journal.rs"]
+mod journal;
+#[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/outside.rs"]
 mod outside;
 #[path = "../crash/rng.rs"]
@@ -25,6 +28,7 @@ mod wire;
 mod crowd;
 mod directory;
 mod files;
+mod journals;
 mod kills;
 mod matrix;
 mod model;

@@ -38,6 +38,16 @@ pub(crate) const PROVOKED: Provoked = &[
         let arguments = json!({"zone": "uploads", "cmd": "rm", "args": ["a"]});
         stage.refuses(&arguments, &["`rm`", "uploads"]);
     }),
+    ("INVALID_FORMAT", |stage| {
+        if !crate::stage::installed(&stage.client(), "sqlite3") {
+            stage.skip("needs the command sqlite3");
+            return;
+        }
+        stage.file("storage", "plan.db-wal", "planted");
+        let arguments =
+            json!({"zone": "storage", "cmd": "sqlite3", "args": ["plan.db", "SELECT 1"]});
+        stage.refuses(&arguments, &["`plan.db-wal`", "`plan.db`"]);
+    }),
     ("COMMAND_NOT_FOUND", not_installed),
     ("ARGUMENT_FORBIDDEN", |stage| {
         for (cmd, args, named) in [

@@ -15,6 +15,8 @@
 
 #[path = "../support/family.rs"]
 mod family;
+#[path = "../support/journal.rs"]
+mod journal;
 #[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod csv;
+mod planted;
 mod real;
 mod values;
 mod writes;

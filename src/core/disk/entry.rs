@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
+use rustix::process::{Flock, FlockOffsetType, FlockType};
 
 use super::root::{kind_of, stat_at};
 use super::{DiskError, Stamp, rights};
@@ -171,6 +172,20 @@ impl Entry {
     /// Whether the regular file begins with these bytes.
     pub(crate) fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
         begins_with(&self.open()?, bytes, &self.place.path)
+    }
+
+    /// Whether a process has a lock on this byte of the regular file.
+    pub(crate) fn is_locked(&self, at: u64) -> Result<bool, DiskError> {
+        let wanted = Flock {
+            start: at,
+            length: 1,
+            pid: None,
+            typ: FlockType::WriteLock,
+            offset_type: FlockOffsetType::Set,
+        };
+        rustix::process::fcntl_getlk(self.open()?, &wanted)
+            .map(|lock| lock.is_some())
+            .map_err(|error| DiskError::of("look at", &self.place.path, error))
     }
 
     /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.

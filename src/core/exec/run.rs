@@ -9,7 +9,7 @@ use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
-use super::{ExecError, environment, git, line, rename, tar, which};
+use super::{ExecError, environment, git, line, rename, sqlite, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -103,6 +103,10 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             Ok(rename::run(zone, &plan)?.into_outcome(invocation.sinks)?)
         }
         Some(archive) => tar::run(&run, archive, invocation),
+        _ if plan.command == sqlite::COMMAND => {
+            let writes = invocation.writes;
+            sqlite::run(zone, &plan, writes, || run.start(invocation))
+        }
         None => run.start(invocation),
     };
     let outcome = if plan.changes {
@@ -237,7 +241,7 @@ impl<'a> Run<'a> {
 
     /// Whether the command is held to reading by an administrator.
     fn only_reads(&self) -> bool {
-        self.settings.sqlite_readonly && self.plan.command == "sqlite3"
+        self.settings.sqlite_readonly && self.plan.command == sqlite::COMMAND
     }
 
     /// Runs a program to its end.

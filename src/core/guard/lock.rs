@@ -3,13 +3,23 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::journal;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Code, Error, Teach};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
+///
+/// What lies beside a database is locked with it.
 pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    match journal::database(zone.data(), path) {
+        Some(database) => check_one(zone, &database).and_then(|()| check_one(zone, path)),
+        None => check_one(zone, path),
+    }
+}
+
+fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     let held = zone.shed.ledger().lock_around(
         &zone.home.key,
         zone.name.as_str(),

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::journal::{self, Owner};
 use crate::disk::Kind;
 use crate::ledger::{Ownership, Record};
 use crate::settings::WriteMode;
@@ -24,8 +25,22 @@ pub(crate) fn check<'p>(
     let Some(group) = zone.group() else {
         return Ok(());
     };
+    let (ledger, user) = (zone.shed.ledger(), zone.user());
+    let of_database =
+        |path: &ZonePath| journal::owner(ledger, group.id.as_str(), zone.data(), path);
     let mut denied = Vec::new();
     for path in paths {
+        match of_database(path)? {
+            Owner::Of(record) if !record.lets(user) => denied.push(record),
+            _ if zone.data().entry(path).is_err() => denied.append(&mut journal::kept_beside(
+                ledger,
+                group.id.as_str(),
+                zone.data(),
+                path,
+                user,
+            )?),
+            _ => {}
+        }
         let mut records = zone
             .shed
             .ledger()
@@ -34,6 +49,17 @@ pub(crate) fn check<'p>(
         if !records.is_empty() {
             let there = keys(zone, path)?;
             records.retain(|record| there.contains(&record.path));
+            // What belongs to a database is whose the database is.
+            let mut own = Vec::new();
+            for record in records.drain(..) {
+                if matches!(
+                    of_database(&ZonePath::found(record.path.clone()))?,
+                    Owner::Itself
+                ) {
+                    own.push(record);
+                }
+            }
+            records = own;
             denied.append(&mut records);
         }
     }

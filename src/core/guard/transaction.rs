@@ -8,11 +8,12 @@
 
 use jiff::Timestamp;
 
+use super::journal::{self, Owner};
 use super::owner;
 use crate::disk::{Root, Staging};
 use crate::history::{Author, ChangeKind, History, Position};
 use crate::ledger::{Act, Deed, Intent, Ledger, Ownership, Record};
-use crate::zone::{Zone, ZoneName};
+use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{Error, Shed};
 
 /// The place of a command.
@@ -130,11 +131,28 @@ impl<'a> Stand<'a> {
                 ChangeKind::Modified | ChangeKind::ModeChanged => &mut written,
                 ChangeKind::Deleted => &mut removed,
             };
-            if change.kind != ChangeKind::Added
-                && let Some(record) = self.ledger().record(self.group, &path)?
-                && !record.lets(&deed.owner)
-            {
-                denied.push(record);
+            let at = ZonePath::found(path.clone());
+            match journal::owner(self.ledger(), self.group, self.data, &at)? {
+                Owner::Of(record) if !record.lets(&deed.owner) => denied.push(record),
+                Owner::Of(_) | Owner::Everybody => {}
+                Owner::Itself => {
+                    if change.kind != ChangeKind::Added
+                        && let Some(record) = self.ledger().record(self.group, &path)?
+                        && !record.lets(&deed.owner)
+                    {
+                        denied.push(record);
+                    }
+                }
+            }
+            if change.kind == ChangeKind::Added {
+                let (group, user) = (self.group, deed.owner.as_str());
+                denied.append(&mut journal::kept_beside(
+                    self.ledger(),
+                    group,
+                    self.data,
+                    &at,
+                    user,
+                )?);
             }
             list.push(path);
         }

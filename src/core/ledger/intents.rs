@@ -209,10 +209,11 @@ impl Ledger {
 
     /// Marks the intents of a process that is gone.
     pub(crate) fn orphan(&self, instance: &str) -> Result<(), LedgerError> {
-        self.connection().execute(
-            "UPDATE intents SET instance = '' WHERE instance = ?1",
-            [instance],
-        )?;
+        let connection = self.connection();
+        for table in ["statements", "intents"] {
+            let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
+            connection.execute(&mark, [instance])?;
+        }
         Ok(())
     }
 

@@ -176,6 +176,16 @@ impl<'a> Judge<'a> {
                 chosen = self.path(value, &whole, prefix.is_empty(), false)?;
             }
             Role::Database => {
+                if value
+                    .get(..5)
+                    .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+                {
+                    return Err(self.refuse_with(
+                        &whole,
+                        "an address (`file:`) stands where a database is expected",
+                        "name the database itself, for instance `data.db`".to_owned(),
+                    ));
+                }
                 let writes = self.rules.zone != ZoneKind::Uploads;
                 if !writes {
                     self.fixed("-readonly");

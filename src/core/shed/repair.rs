@@ -149,6 +149,7 @@ impl Shed {
 
     fn repair_in_turn(&self, home: &Home, orphan: &Orphan, _turn: &Turn<'_>) -> Result<(), Error> {
         let zone = ZoneName::parse(&orphan.zone)?;
+        self.put_databases_right(home, zone)?;
         if zone.is_versioned()
             && let Some(base) = home.existing_base(zone)?
         {

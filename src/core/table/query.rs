@@ -168,6 +168,7 @@ impl Engine {
         Ok(Answer::Exported(Exported {
             columns,
             rows: count,
+            notes: Vec::new(),
         }))
     }
 }

@@ -3,13 +3,15 @@
 //! Every statement is first looked at by a child that can only read, and most are done with that;
 //! reads take no turn. The engine, not the text, says that a statement changes something: then it
 //! is done by a second child, in the caller's turn, which may write to the database and the
-//! journal beside it. A child that dies leaves a journal behind, and the next one rolls back.
+//! journal beside it. A child that dies leaves a journal behind, and the next one rolls back; what
+//! anybody else put there is not played ([`journal`]).
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::error::TableError;
+use super::journal::{self, Statement, foreign};
 use super::work::{
     Answer, Changed, Database, Exported, Import, Imported, Job, Manner, PRIVATE_NAME, Parameters,
     Query, Refusal, Rows, Work,
@@ -21,10 +23,7 @@ use crate::guard::{Needs, SizeError, Writer};
 use crate::history::subject;
 use crate::ledger::QuotaError;
 use crate::settings::MEBIBYTE;
-use crate::zone::{Zone, ZonePath};
-
-/// Files that SQLite keeps beside a database: what it was, what it will be, and who reads it.
-const BESIDE: [&str; 3] = ["-journal", "-wal", "-shm"];
+use crate::zone::{JOURNAL_ENDS, Zone, ZonePath};
 
 /// Bytes of an answer beside its rows: names of columns and the like.
 const FRAME: u64 = 8 * MEBIBYTE;
@@ -181,7 +180,17 @@ impl<'a> Desk<'a> {
             .expect_file()
             .map_err(|error| self.zone.explain_disk(error))?;
         let path = entry.path().as_str().to_owned();
-        let database = if self.only_reads() {
+        let mut unread = Vec::new();
+        // Nobody else writes while it is looked at without what lies beside it.
+        let mut _turn = None;
+        if self.zone.name().is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
+            _turn = Some(self.zone.turn()?);
+            unread = foreign(self.zone, entry.path())?;
+        }
+        let database = if !unread.is_empty() {
+            let manner = Manner::Immutable;
+            Database::Zone { path, manner }
+        } else if self.only_reads() {
             let beside = self.beside(&entry)?;
             if beside.is_empty() {
                 let manner = Manner::Immutable;
@@ -199,7 +208,8 @@ impl<'a> Desk<'a> {
             let manner = Manner::Read;
             Database::Zone { path, manner }
         };
-        self.child(database, job, rows, &private).map(Some)
+        let answer = self.child(database, job, rows, &private)?;
+        Ok(Some(without(answer, &unread)))
     }
 
     /// Lets a child change the database, in the caller's turn.
@@ -222,8 +232,10 @@ impl<'a> Desk<'a> {
         text: &str,
     ) -> Result<Answer, Error> {
         let path = entry.path();
-        let files = std::iter::once(path.clone()).chain(beside(path));
-        let change = writer.guard(Needs::in_place(files.collect()))?.in_place()?;
+        let files = std::iter::once(path.clone()).chain(path.journals());
+        let permit = writer.guard(Needs::in_place(files.collect()))?;
+        let statement = Statement::begin(self.zone, path)?;
+        let change = permit.in_place()?;
         let most = self.most(entry.size())?;
         let database = Database::Zone {
             path: path.as_str().to_owned(),
@@ -231,18 +243,21 @@ impl<'a> Desk<'a> {
         };
         let private = self.private()?;
         let answer = self.child(database.clone(), job, rows, &private);
-        if !self.beside(entry)?.is_empty() {
-            // The child died. What it had begun is rolled back here, or else with the next call.
-            let recovered = self.child(database, Job::Recover, None, &private);
-            tracing::warn!(
-                recovered = recovered.is_ok(),
-                "a change of a database was cut off"
-            );
-        }
+        // Rolled back here, or else with the next call.
+        statement.end(|| self.recover(database))?;
         change.finish(text)?;
         match answer? {
             Answer::Refused(Refusal::Full) => Err(self.full(path, most, entry.size())?),
             answer => Ok(answer),
+        }
+    }
+
+    /// Rolls back what a child left half done.
+    fn recover(&self, database: Database) -> Result<(), Error> {
+        let private = self.private()?;
+        match self.child(database, Job::Recover, None, &private)? {
+            Answer::Recovered => Ok(()),
+            other => Err(self.refused(other)),
         }
     }
 
@@ -254,6 +269,8 @@ impl<'a> Desk<'a> {
         job: Job,
         text: &str,
     ) -> Result<Answer, Error> {
+        // It would be taken in with the next call.
+        journal::expect_none(self.zone, vacancy.path())?;
         let most = self.most(0)?;
         let private = self.private()?;
         match self.child(Database::Private { most }, job, None, &private)? {
@@ -310,7 +327,7 @@ impl<'a> Desk<'a> {
     /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
     fn beside(&self, database: &Entry) -> Result<Vec<(&'static str, Entry)>, Error> {
         let mut found = Vec::new();
-        for (end, path) in BESIDE.into_iter().zip(beside(database.path())) {
+        for (end, path) in JOURNAL_ENDS.into_iter().zip(database.path().journals()) {
             match self.zone.data().entry(&path) {
                 Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
                     found.push((end, entry));
@@ -380,6 +397,47 @@ impl<'a> Desk<'a> {
     }
 }
 
+/// Rolls back what a dead process left half done in the database at `path`. For calls that have the
+/// zone's turn.
+pub(crate) fn recover(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    let desk = Desk {
+        zone,
+        operation: "shed_sqlite",
+        path: path.clone(),
+    };
+    let entry = zone.data().followed(path)?;
+    let most = desk.most(entry.size())?;
+    desk.recover(Database::Zone {
+        path: entry.path().as_str().to_owned(),
+        manner: Manner::Write { most },
+    })
+}
+
+/// The same where it may be done already. Afterwards nothing is known to be left of it.
+pub(crate) fn put_right(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    journal::put_right(zone, path, || recover(zone, path))
+}
+
+/// An answer that says what was not read with the database.
+fn without(mut answer: Answer, unread: &[ZonePath]) -> Answer {
+    let Some(first) = unread.first() else {
+        return answer;
+    };
+    let note = format!(
+        "`{first}` beside the database was not left by a statement of this server and was not read"
+    );
+    match &mut answer {
+        Answer::Rows(rows) => rows.notes.push(note),
+        Answer::Exported(exported) => exported.notes.push(note),
+        Answer::Refused(Refusal::Failed { message, .. }) => {
+            message.push_str("; ");
+            message.push_str(&note);
+        }
+        _ => {}
+    }
+    answer
+}
+
 /// Gives a new database its name, if the statement left one: a temporary table is none.
 fn install(
     writer: Writer<'_>,
@@ -407,15 +465,6 @@ fn shortened(mut text: String) -> String {
         text.push('…');
     }
     text
-}
-
-/// The names of what SQLite keeps beside a database.
-fn beside(database: &ZonePath) -> impl Iterator<Item = ZonePath> {
-    let above = database.parent().unwrap_or_else(ZonePath::root);
-    let name = database.name().unwrap_or_default().to_owned();
-    BESIDE
-        .into_iter()
-        .map(move |end| above.join(&format!("{name}{end}")))
 }
 
 /// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,

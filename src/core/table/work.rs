@@ -210,6 +210,8 @@ pub struct Exported {
     pub columns: Vec<String>,
     /// Its rows without the header.
     pub rows: u64,
+    /// What was not read with the database.
+    pub notes: Vec<String>,
 }
 
 /// A table that was filled.

@@ -7,12 +7,12 @@
 use super::ZonePath;
 
 /// What stands behind the name of the database: rollback journal, write-ahead log, its index.
-const ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
+pub(crate) const JOURNAL_ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// The name of the database that a file of this name belongs to. Case does not count: some file
 /// systems know none.
 fn stem(name: &str) -> Option<&str> {
-    ENDS.iter().find_map(|end| {
+    JOURNAL_ENDS.iter().find_map(|end| {
         let at = name.len().checked_sub(end.len()).filter(|at| *at > 0)?;
         let behind = name.get(at..)?;
         behind.eq_ignore_ascii_case(end).then(|| &name[..at])
@@ -20,6 +20,21 @@ fn stem(name: &str) -> Option<&str> {
 }
 
 impl ZonePath {
+    /// What SQLite would keep beside a database at this path, in the order of [`JOURNAL_ENDS`].
+    pub(crate) fn journals(&self) -> impl Iterator<Item = Self> {
+        let above = self.parent().unwrap_or_else(Self::root);
+        let name = self.name().unwrap_or_default().to_owned();
+        JOURNAL_ENDS
+            .iter()
+            .map(move |end| above.join(&format!("{name}{end}")))
+    }
+
+    /// The database that a file at this path would belong to.
+    pub(crate) fn database(&self) -> Option<Self> {
+        let name = stem(self.name()?)?;
+        Some(self.parent().unwrap_or_else(Self::root).join(name))
+    }
+
     /// Whether a segment is named as what belongs to a database.
     #[must_use]
     pub fn has_journal_segment(&self) -> bool {
@@ -32,18 +47,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_what_belongs_to_a_database() {
-        for (path, belongs) in [
-            ("a.db-journal", true),
-            ("d/A.DB-WAL", true),
-            ("d-wal/a", true),
-            ("d/é-Shm", true),
-            ("-journal", false),
-            ("journal", false),
-            ("a.db-journal2", false),
+    fn what_belongs_to_a_database() {
+        for (path, database) in [
+            ("a.db-journal", Some("a.db")),
+            ("d/A.DB-WAL", Some("d/A.DB")),
+            ("d/é-Shm", Some("d/é")),
+            ("a.db-wal-journal", Some("a.db-wal")),
+            ("-journal", None),
+            ("journal", None),
+            ("a.db-journal2", None),
+            ("d-wal/a", None),
         ] {
             let path = ZonePath::found(path.to_owned());
-            assert_eq!(path.has_journal_segment(), belongs, "{path}");
+            let found = path.database().map(|path| path.as_str().to_owned());
+            assert_eq!(found.as_deref(), database);
         }
+        assert!(ZonePath::found("d-wal/a".to_owned()).has_journal_segment());
+        let of: Vec<_> = ZonePath::found("d/a".to_owned()).journals().collect();
+        assert_eq!(of[0].as_str(), "d/a-journal");
     }
 }

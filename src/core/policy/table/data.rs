@@ -162,6 +162,7 @@ pub(super) const RULES: &[CommandRule] = &[
             forbidden("-cmd '.shell id' data.db"),
             forbidden("-init x data.db"),
             escapes("/tmp/x.db 'SELECT 1'"),
+            forbidden("file:data.db 'SELECT 1'"),
         ]),
     CommandRule::everywhere(
         "bc",

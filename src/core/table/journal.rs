@@ -1,0 +1,230 @@
+//! What lies beside a database, and whether it is played into it.
+//!
+//! SQLite takes a journal or a log that lies beside a database for its own, wherever it comes from:
+//! out of an archive, from another member, from whoever made it to change what the database says.
+//! So it is played only where a statement of this server left it: a [`Statement`] is entered in the
+//! registry before anything can be written, only while nothing foreign is there, and goes when it
+//! left nothing. After a crash the entry says whose the journal is.
+
+use serde_json::{Map, Value, json};
+
+use crate::disk::{DiskError, Kind, Root};
+use crate::ledger::{DatabasePlace, StatementId};
+use crate::zone::{Zone, ZonePath};
+use crate::{Code, Error, Teach};
+
+/// The byte that a process locks which is about to change a database
+/// (`RESERVED_BYTE`, <https://sqlite.org/src/file?name=src/os.h>).
+const RESERVED: u64 = 0x4000_0001;
+
+/// The byte of the index of a log that every process locks which has the database open
+/// (`UNIX_SHM_DMS`, <https://sqlite.org/src/file?name=src/os_unix.c>).
+const OPEN_WITH_LOG: u64 = 128;
+
+/// What SQLite would take in with the database, or stumble over. A journal whose first byte is
+/// zero is finished, and an index of a log is made anew.
+fn live(data: &Root, database: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
+    let mut found = Vec::new();
+    for path in database.journals() {
+        let entry = match data.entry(&path) {
+            Ok(entry) => entry,
+            Err(error) if error.is_gone() => continue,
+            Err(error) => return Err(error),
+        };
+        let is_live = match entry.kind() {
+            Kind::File if path.as_str().ends_with("-shm") => false,
+            Kind::File if path.as_str().ends_with("-journal") => {
+                entry.size() > 0 && !entry.begins_with(&[0])?
+            }
+            Kind::File => entry.size() > 0,
+            Kind::Directory | Kind::Symlink | Kind::Special => true,
+        };
+        if is_live {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether another process has the database open for changes right now.
+fn is_in_use(data: &Root, database: &ZonePath) -> Result<bool, DiskError> {
+    let locked = |path: &ZonePath, at| match data.entry(path) {
+        Ok(entry) if entry.kind() == Kind::File => entry.is_locked(at),
+        Ok(_) => Ok(false),
+        Err(error) if error.is_gone() => Ok(false),
+        Err(error) => Err(error),
+    };
+    let index = database.journals().last();
+    Ok(locked(database, RESERVED)?
+        || index.map_or(Ok(false), |index| locked(&index, OPEN_WITH_LOG))?)
+}
+
+fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> DatabasePlace<'a> {
+    DatabasePlace {
+        home: &zone.home.key,
+        zone: zone.name().as_str(),
+        path: database.as_str(),
+    }
+}
+
+/// What lies beside a database and is not known to be its own.
+pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
+    let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
+    if found.is_empty()
+        || zone.shed.ledger().statements_on(place(zone, database))? > 0
+        || is_in_use(zone.data(), database)?
+    {
+        return Ok(Vec::new());
+    }
+    Ok(found)
+}
+
+/// Fails where something foreign lies beside a database.
+pub(super) fn expect_none(zone: &Zone<'_>, database: &ZonePath) -> Result<(), Error> {
+    refuse(zone, database, foreign(zone, database)?)
+}
+
+/// Fails where a program that only reads would take in what lies beside a database.
+pub(crate) fn expect_alone(zone: &Zone<'_>, database: &ZonePath) -> Result<(), Error> {
+    let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
+    refuse(zone, database, found)
+}
+
+fn refuse(zone: &Zone<'_>, database: &ZonePath, beside: Vec<ZonePath>) -> Result<(), Error> {
+    if beside.is_empty() {
+        return Ok(());
+    }
+    let error = ForeignJournal {
+        path: database.as_str().to_owned(),
+        beside: beside
+            .into_iter()
+            .map(|path| path.as_str().to_owned())
+            .collect(),
+        is_kept: !zone.name().is_writable(),
+    };
+    Err(zone.explain(error.into()))
+}
+
+/// A statement that may change a database where it lies.
+#[derive(Debug)]
+#[must_use = "what a statement leaves is put right at its end"]
+pub(crate) struct Statement<'a> {
+    zone: &'a Zone<'a>,
+    database: ZonePath,
+    id: Option<StatementId>,
+}
+
+impl<'a> Statement<'a> {
+    /// Enters a statement, unless something foreign lies beside the database.
+    pub(crate) fn begin(zone: &'a Zone<'a>, database: &ZonePath) -> Result<Self, Error> {
+        expect_none(zone, database)?;
+        let id = zone
+            .shed
+            .ledger()
+            .begin_statement(place(zone, database), zone.shed.instance())?;
+        Ok(Self {
+            zone,
+            database: database.clone(),
+            id: Some(id),
+        })
+    }
+
+    /// The statement is over. What it left in the middle of a change is rolled back by `recover`.
+    pub(crate) fn end(mut self, recover: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+        let place = place(self.zone, &self.database);
+        let ledger = self.zone.shed.ledger();
+        let only_one = || Ok::<_, Error>(ledger.statements_under_way(place)? == 1);
+        if self.left_something()? && only_one()? {
+            let recovered = recover();
+            tracing::warn!(
+                recovered = recovered.is_ok(),
+                "a change of a database was cut off"
+            );
+        }
+        if !self.left_something()? {
+            ledger.forget_cut_off(place)?;
+        } else if only_one()? {
+            return Ok(());
+        }
+        if let Some(id) = self.id.take() {
+            ledger.end_statement(id)?;
+        }
+        Ok(())
+    }
+
+    fn left_something(&self) -> Result<bool, DiskError> {
+        Ok(!live(self.zone.data(), &self.database)?.is_empty())
+    }
+}
+
+impl Drop for Statement<'_> {
+    fn drop(&mut self) {
+        let Some(id) = self.id.take() else {
+            return;
+        };
+        let ledger = self.zone.shed.ledger();
+        let ended = match self.left_something() {
+            Ok(false) => ledger.end_statement(id),
+            // The next statement, or the repair after a restart, rolls it back.
+            Ok(true) | Err(_) => ledger.cut_off_statement(id),
+        };
+        if let Err(error) = ended {
+            tracing::error!(%error, "a statement that is over is still in the registry");
+        }
+    }
+}
+
+/// Rolls back what a dead process left in the middle of a change of `database`; nothing may be left
+/// of it afterwards but what is done.
+pub(crate) fn put_right(
+    zone: &Zone<'_>,
+    database: &ZonePath,
+    recover: impl FnOnce() -> Result<(), Error>,
+) -> Result<(), Error> {
+    if !live(zone.data(), database)?.is_empty() {
+        recover()?;
+    }
+    if live(zone.data(), database)?.is_empty() {
+        zone.shed.ledger().forget_cut_off(place(zone, database))?;
+    }
+    Ok(())
+}
+
+/// Something beside a database that would change it.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{}` lies beside `{path}` and was not left by a statement of this server: SQLite would take it into the database",
+    beside.join("`, `")
+)]
+pub struct ForeignJournal {
+    path: String,
+    beside: Vec<String>,
+    /// Whether it cannot be taken away here.
+    is_kept: bool,
+}
+
+impl Teach for ForeignJournal {
+    fn code(&self) -> Code {
+        Code::InvalidFormat
+    }
+
+    fn hint(&self) -> String {
+        let path = |path: &str| Value::from(path).to_string();
+        let read = format!("shed_sqlite(path={}, query=\"SELECT …\")", path(&self.path));
+        match self.beside.first() {
+            Some(first) if !self.is_kept => format!(
+                "{read} reads the database without it; shed_delete(path={}) takes it away for good",
+                path(first)
+            ),
+            _ => format!("{read} reads a private copy"),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let details = json!({"path": self.path, "beside": self.beside});
+        match details {
+            Value::Object(details) => details,
+            _ => Map::new(),
+        }
+    }
+}
