@@ -22,11 +22,13 @@ mod group;
 mod log;
 mod openwebui;
 mod token;
+mod user;
 
 pub use group::{Action as GroupAction, run as group};
 pub use log::init as log;
 pub use openwebui::{Action as OpenWebUiAction, run as openwebui};
 pub use token::{Action, run as token};
+pub use user::{Action as UserAction, run as user};
 
 /// What the program was asked to do.
 #[derive(Debug)]
@@ -46,6 +48,8 @@ pub enum Task {
     Token(Inputs, Action),
     /// Work on the groups of this server.
     Group(Inputs, GroupAction),
+    /// Work on users.
+    User(Inputs, UserAction),
     /// Work on the connection in Open WebUI.
     OpenWebUi(Inputs, OpenWebUiAction),
     /// Become a confined command.
@@ -79,6 +83,14 @@ pub enum Failure {
     /// No such token.
     #[error("there is no token `{0}`; `fileshed token list` lists them")]
     NoToken(String),
+    /// Files would be removed, and nobody said that this is meant.
+    #[error("this removes {what} of `{user}` for good: add --yes if that is meant")]
+    NotConfirmed {
+        /// How much.
+        what: String,
+        /// Whose.
+        user: String,
+    },
     /// A date too far away.
     #[error("`--expires-days` is too large")]
     NoSuchDate,
@@ -134,6 +146,7 @@ pub fn command() -> Command {
         .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
         .subcommand(token::command())
         .subcommand(group::command())
+        .subcommand(user::command())
         .subcommand(openwebui::command())
         .subcommand(Command::new("jail").hide(true))
 }
@@ -162,6 +175,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap
         Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
         Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
         Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
+        Some(("user", matches)) => Task::User(inputs(matches), user::read(matches)?),
         Some(("openwebui", matches)) => {
             let (mut inputs, action) = (inputs(matches), openwebui::read(matches)?);
             inputs.flags.extend(action.setting());

@@ -36,6 +36,9 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Group(inputs, action) => {
             cli::group(&cli::open(&Effective::load(&inputs)?.config)?, &action)
         }
+        Task::User(inputs, action) => {
+            cli::user(&cli::open(&Effective::load(&inputs)?.config)?, &action)
+        }
         Task::OpenWebUi(inputs, action) => {
             cli::openwebui(&Effective::load(&inputs)?.config, &action)
         }

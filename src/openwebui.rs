@@ -12,7 +12,7 @@ use std::time::Duration;
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::{Caller, Error, Secret};
+use fileshed_core::{Caller, Error, Secret, UserId};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -48,6 +48,8 @@ pub struct OpenWebUi {
     /// Where lines are shown, if they are.
     board: Option<status::Board>,
     accounts: account::Known,
+    /// Whether users are there whom nobody vouches for.
+    users: account::Users,
 }
 
 /// With what a question is asked.
@@ -85,6 +87,7 @@ impl OpenWebUi {
             admin: config.openwebui_admin_key.clone(),
             known: groups::Known::new(lifetime),
             accounts: account::known(),
+            users: account::users(),
         })
     }
 
@@ -100,6 +103,10 @@ impl OpenWebUi {
 }
 
 impl Frontend for OpenWebUi {
+    fn has_account(&self, user: &UserId) -> Option<bool> {
+        self.knows_user(user)
+    }
+
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
         self.groups_of(caller)
     }

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use crate::directory::{Group, Member};
-use crate::{Caller, Error};
+use crate::{Caller, Error, UserId};
 
 /// What a conversation has of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,10 @@ pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
 /// See the module. All of it blocks, for bounded times.
 pub trait Frontend: Debug + Send + Sync {
+    /// Whether the application has an account of this user; nothing where it cannot be asked, does
+    /// not answer, or has no accounts of such ids.
+    fn has_account(&self, user: &UserId) -> Option<bool>;
+
     /// The groups of the caller, by name; nothing where there is no credential to ask with.
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error>;
 

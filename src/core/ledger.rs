@@ -13,6 +13,7 @@ mod published;
 mod schema;
 mod statements;
 mod tokens;
+mod users;
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -34,6 +35,7 @@ pub(crate) use published::PublishedRow;
 pub(crate) use statements::{DatabasePlace, StatementId};
 
 pub use tokens::{NewToken, Token, Tokens};
+pub use users::Credentials;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";

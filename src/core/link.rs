@@ -179,7 +179,10 @@ impl<'a> Links<'a> {
             now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
         });
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
-        Ok(link)
+        match &link.caller.user {
+            Some(user) if self.shed.is_gone(user) => Err(gone().into()),
+            _ => Ok(link),
+        }
     }
 
     /// A row as a link; nothing for one that no version of this program writes.

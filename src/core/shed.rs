@@ -5,6 +5,7 @@ mod everybody;
 mod health;
 mod instance;
 mod repair;
+mod users;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -22,11 +23,12 @@ use crate::publication::Publications;
 use crate::settings::MEBIBYTE;
 use crate::transfer::{Traffic, Transit};
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
-use crate::{Caller, Clock, Error, Settings};
+use crate::{Caller, Clock, Error, Settings, UserId};
 
 pub use everybody::{NotAdministrator, Numbers};
 pub use health::{Check, CheckState, Sandbox};
 use instance::Instance;
+pub use users::{UnknownUser, UserSummary};
 
 /// Directory of the one workspace of shared mode.
 const SHARED: &str = "shared";
@@ -159,6 +161,13 @@ impl Shed {
     #[must_use]
     pub fn frontend(&self) -> Option<&dyn Frontend> {
         self.frontend.get().map(AsRef::as_ref)
+    }
+
+    /// Whether the application that people chat in says that it has this user no more.
+    #[must_use]
+    pub fn is_gone(&self, user: &UserId) -> bool {
+        self.frontend()
+            .is_some_and(|frontend| frontend.has_account(user) == Some(false))
     }
 
     /// Shows in the caller's conversation what is going on, as soon as it lasts, until the answer

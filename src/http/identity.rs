@@ -159,6 +159,8 @@ impl Gate {
             (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),
             (Whose::Token(secret, beside), _) => {
                 let token = shed.tokens().verify(secret.reveal())?;
+                // Whoever deletes an account there means its credentials here, too.
+                let token = token.filter(|token| !shed.is_gone(&token.user));
                 let token = token.ok_or(IdentityError::WrongCredential(wanted))?;
                 let (mut caller, _) = beside.of(token.user)?;
                 caller.scope = token.scope;

@@ -12,9 +12,9 @@ use moka::sync::Cache;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::client::CallError;
+use super::client::{CallError, segment};
 use super::error::Shared;
-use super::{OpenWebUi, OpenWebUiError, remembered};
+use super::{Key, OpenWebUi, OpenWebUiError, remembered};
 
 /// How long an answer counts.
 const LIFETIME: Duration = Duration::from_secs(30);
@@ -36,6 +36,13 @@ pub struct Account {
 pub(super) type Known = Cache<[u8; 32], Option<Account>>;
 
 pub(super) fn known() -> Known {
+    remembered(LIFETIME)
+}
+
+/// Whether there is such a user, as it was answered lately.
+pub(super) type Users = Cache<String, bool>;
+
+pub(super) fn users() -> Users {
     remembered(LIFETIME)
 }
 
@@ -114,6 +121,51 @@ impl OpenWebUi {
             }
         }
         Ok(None)
+    }
+}
+
+#[derive(Deserialize)]
+struct Anybody {}
+
+impl OpenWebUi {
+    /// Whether Open WebUI has this user, asked with the administrator's key; nothing where it does
+    /// not say so clearly, and for ids that it gives nobody: they belong to programs.
+    pub(super) fn knows_user(&self, user: &UserId) -> Option<bool> {
+        let Some(Key::Admin(key)) = self.admin_key() else {
+            return None;
+        };
+        uuid::Uuid::try_parse(user.as_str()).ok()?;
+        let asked = self
+            .users
+            .try_get_with(user.as_str().to_owned(), || self.ask_user(user, key));
+        asked
+            .inspect_err(|error| tracing::debug!(%error, "it is not known whether a user is there"))
+            .ok()
+    }
+
+    fn ask_user(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
+        if self.is_there(user, key)? {
+            return Ok(true);
+        }
+        // A later version may answer so to everything: of the key's own user it must not.
+        let own = self
+            .ask_account(key, false)?
+            .ok_or(CallError::Status(403))?;
+        if self.is_there(&own.user, key)? {
+            Ok(false)
+        } else {
+            Err(CallError::Unreadable(None))
+        }
+    }
+
+    fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
+        let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
+        let path = format!("/api/v1/users/{user}");
+        match self.client.get::<Anybody>(key, &path) {
+            Ok(Anybody {}) => Ok(true),
+            Err(CallError::Status(400 | 404)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

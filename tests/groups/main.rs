@@ -9,11 +9,11 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
-#[path = "../crash/moment.rs"]
-mod moment;
 #[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/journal.rs"]
 mod journal;
+#[path = "../crash/moment.rs"]
+mod moment;
 #[expect(dead_code, reason = "the other tests use the rest")]
 #[path = "../support/outside.rs"]
 mod outside;

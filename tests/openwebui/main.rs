@@ -11,6 +11,7 @@ mod standin;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod accounts;
 mod groups;
 mod health;
 mod import;

@@ -20,3 +20,4 @@ mod identity;
 mod life;
 mod signed;
 mod token;
+mod user;

@@ -29,6 +29,7 @@ impl Shed {
             data: base.subdirectory(DATA)?,
             base,
             group: None,
+            ready: true,
         };
         for path in paths {
             let path = ZonePath::found(path);

@@ -129,7 +129,7 @@ impl Shed {
         Ok(())
     }
 
-    fn home_of_somebody(&self, root: Root, key: &str) -> Home {
+    pub(super) fn home_of_somebody(&self, root: Root, key: &str) -> Home {
         let key = key.to_owned();
         let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
             (self.settings.quota_per_group_mb, &ZoneName::SHARED)

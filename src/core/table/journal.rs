@@ -101,6 +101,7 @@ fn refuse(zone: &Zone<'_>, database: &ZonePath, beside: Vec<ZonePath>) -> Result
             .map(|path| path.as_str().to_owned())
             .collect(),
         is_kept: !zone.name().is_writable(),
+        is_there: zone.data().entry(database).is_ok(),
     };
     Err(zone.explain(error.into()))
 }
@@ -201,6 +202,8 @@ pub struct ForeignJournal {
     beside: Vec<String>,
     /// Whether it cannot be taken away here.
     is_kept: bool,
+    /// Whether the database itself is there.
+    is_there: bool,
 }
 
 impl Teach for ForeignJournal {
@@ -210,8 +213,14 @@ impl Teach for ForeignJournal {
 
     fn hint(&self) -> String {
         let path = |path: &str| Value::from(path).to_string();
-        let read = format!("shed_sqlite(path={}, query=\"SELECT …\")", path(&self.path));
+        let read = format!(
+            "shed_sqlite(path={}, query=\"SELECT name FROM sqlite_schema\")",
+            path(&self.path)
+        );
         match self.beside.first() {
+            Some(first) if !self.is_there => {
+                format!("shed_delete(path={}) takes it away for good", path(first))
+            }
             Some(first) if !self.is_kept => format!(
                 "{read} reads the database without it; shed_delete(path={}) takes it away for good",
                 path(first)

@@ -11,7 +11,7 @@ use std::io::Write;
 
 use super::Transit;
 use crate::disk::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
-use crate::guard::{Needs, SizeError, check_lock};
+use crate::guard::{Needs, SizeError, check_lock, expect_plain};
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
@@ -321,6 +321,9 @@ impl<'a> Upload<'a> {
         let tree = self.zone.stage_directory()?;
         let mut replaced = Totals::default();
         for (number, target) in &targets {
+            if let Some(entry) = target.entry() {
+                expect_plain(entry).map_err(|error| self.zone.explain(error))?;
+            }
             tree.adopt(&self.arrived, &place(*number), target.path())
                 .map_err(|error| self.zone.explain_disk(error))?;
             replaced.bytes += target.size();

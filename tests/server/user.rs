@@ -1,0 +1,163 @@
+//! `fileshed user`, beside a running server.
+
+use serde_json::{Value, json};
+
+use crate::support::{Finished, Server};
+
+const CALL: &str = "shed_parameters";
+
+#[track_caller]
+fn printed(finished: &Finished) -> String {
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    finished.stdout.clone()
+}
+
+fn start() -> Server {
+    Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .start()
+}
+
+fn token(server: &Server, user: &str) -> String {
+    let made = server.run(&["token", "create", "--user", user]);
+    printed(&made).trim().to_owned()
+}
+
+/// A file, and a link to it.
+fn furnish(server: &Server, user: &str) -> String {
+    let client = server.as_user(user);
+    let file = json!({"zone": "documents", "path": "a.md", "content": "hello"});
+    client.call("shed_create_file", &file).data();
+    let link = json!({"zone": "documents", "path": "a.md"});
+    let link: Value = client.call("shed_link_create", &link).data().clone();
+    let url = link["download_url"].as_str().unwrap_or_default();
+    let at = url.find("/links/").unwrap_or_default();
+    url[at..].to_owned()
+}
+
+#[test]
+fn the_list_tells_what_everybody_has() {
+    let server = start();
+    furnish(&server, "ada");
+    token(&server, "ada");
+    token(&server, "robot");
+    std::fs::create_dir_all(server.data().join("users/stranger")).expect("is there");
+    let list = printed(&server.run(&["user", "list"]));
+    let lines: Vec<Vec<&str>> = list
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert_eq!(lines[0], ["ada", "users/ada", "5", "1", "1", "1"]);
+    assert_eq!(lines[1], ["robot", "users/robot", "0", "0", "1", "0"]);
+    assert_eq!(lines[2], ["-", "users/stranger", "0", "0", "0", "0"]);
+    let shown = printed(&server.run(&["user", "show", "--user", "ada"]));
+    for part in [
+        "users/ada",
+        "documents\t5 bytes\t1 files",
+        "tokens\t1",
+        "links\t1",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let nobody = server.run(&["user", "show", "--user", "nobody"]);
+    assert_eq!(nobody.code, Some(1));
+    assert!(nobody.stderr.contains("`nobody`"), "{}", nobody.stderr);
+    for arguments in [
+        &["user"][..],
+        &["user", "end"],
+        &["user", "delete", "--yes"],
+    ] {
+        assert_eq!(server.run(arguments).code, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn who_is_ended_has_no_credentials_and_all_files() {
+    let server = start();
+    let (ada_link, bob_link) = (furnish(&server, "ada"), furnish(&server, "bob"));
+    let (ada, bob) = (token(&server, "ada"), token(&server, "bob"));
+    let second = token(&server, "ada");
+    for secret in [&ada, &second, &bob] {
+        server.with_token(secret).call(CALL, &json!({})).data();
+    }
+    assert_eq!(server.client().get(&ada_link).text, "hello");
+    let ended = printed(&server.run(&["user", "end", "--user", "ada"]));
+    assert!(ended.contains("2 tokens and 1 link of ada"), "{ended}");
+    for secret in [&ada, &second] {
+        let answer = server.with_token(secret).call(CALL, &json!({}));
+        answer.refused(401, "UNAUTHORIZED");
+    }
+    server
+        .client()
+        .get(&ada_link)
+        .refused(404, "FILE_NOT_FOUND");
+    // Nobody else is touched, and nothing of the files.
+    server.with_token(&bob).call(CALL, &json!({})).data();
+    assert_eq!(server.client().get(&bob_link).text, "hello");
+    let file = server.data().join("users/ada/Documents/data/a.md");
+    assert_eq!(std::fs::read_to_string(file).expect("is there"), "hello");
+    let again = printed(&server.run(&["user", "end", "--user", "ada"]));
+    assert!(again.contains("0 tokens and 0 links"), "{again}");
+    assert_eq!(
+        server.run(&["user", "end", "--user", "nobody"]).code,
+        Some(1)
+    );
+}
+
+#[test]
+fn who_is_deleted_leaves_nothing_but_what_is_in_groups() {
+    let server = start();
+    let (link, _) = (furnish(&server, "ada"), furnish(&server, "bob"));
+    let secret = token(&server, "ada");
+    let made = server.run(&[
+        "group",
+        "create",
+        "--id",
+        "team",
+        "--name",
+        "Team",
+        "--members",
+        "ada,bob",
+    ]);
+    assert_eq!(made.code, Some(0));
+    let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "shared", "mode": "group"});
+    server.as_user("ada").call("shed_create_file", &file).data();
+    let asked = server.run(&["user", "delete", "--user", "ada"]);
+    assert_eq!(asked.code, Some(1));
+    assert!(
+        asked.stderr.contains("--yes") && asked.stderr.contains("1 file "),
+        "{}",
+        asked.stderr
+    );
+    assert!(server.data().join("users/ada/Documents/data/a.md").exists());
+    server.with_token(&secret).call(CALL, &json!({})).data();
+
+    let done = printed(&server.run(&["user", "delete", "--user", "ada", "--yes"]));
+    assert!(
+        done.contains("1 file (5 bytes), 1 token and 1 link of ada"),
+        "{done}"
+    );
+    assert!(!server.data().join("users/ada").exists());
+    let left = std::fs::read_dir(server.data().join(".removed"))
+        .expect("is there")
+        .count();
+    assert_eq!(left, 0);
+    server
+        .with_token(&secret)
+        .call(CALL, &json!({}))
+        .refused(401, "UNAUTHORIZED");
+    server.client().get(&link).refused(404, "FILE_NOT_FOUND");
+    let list = printed(&server.run(&["user", "list"]));
+    assert!(list.contains("bob\tusers/bob\t5\t1"), "{list}");
+    let groups = printed(&server.run(&["group", "list"]));
+    assert!(groups.contains("\tbob\t"), "{groups}");
+    let shared = server.data().join("groups/team/data/g.md");
+    assert_eq!(std::fs::read_to_string(shared).expect("is there"), "shared");
+    // The running server goes on, for a new user of that id with nothing.
+    let tree = server
+        .as_user("ada")
+        .call("shed_tree", &json!({"zone": "documents"}));
+    assert!(!tree.data().to_string().contains("a.md"), "{}", tree.text);
+    furnish(&server, "ada");
+}
