@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::load::Worker;
-use crate::moment::Moment;
+use crate::moment::{Moment, looks_at_histories};
 use crate::outside::{Repository, assert_same, staged, totals, tree};
 use crate::rng::Rng;
 use crate::support::{PATIENCE, Server, Setup};
@@ -97,6 +97,9 @@ fn kill_and_compare(durability: &str) {
         }
         for user in USERS {
             compare(&server, user, &workers, round);
+            if looks_at_histories(round, rounds) {
+                check_history(&home(&server, user), user);
+            }
         }
         repairs += server.log().matches("repaired a zone").count();
     }
@@ -155,7 +158,6 @@ fn compare(server: &Server, user: &str, workers: &[Worker], round: u64) {
     let request = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
     let answer = wire.data("shed_exec", &request);
     assert_eq!(answer["stdout"], "", "round {round}: {user}");
-    check_history(&home, user);
 }
 
 fn check_history(home: &Path, user: &str) {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::moment::Moment;
+use crate::moment::{Moment, looks_at_histories};
 use crate::rng::Rng;
 use crate::support::Server;
-use crate::team::{MEMBERS, assert_sound, files, home, make, owners, repository, setup};
+use crate::team::{MEMBERS, assert_clean, files, home, make, owners, repository, setup};
 use crate::wire::Wire;
 
 /// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
@@ -166,17 +166,15 @@ fn kill_and_compare(durability: &str) {
             assert!(fits, "round {round}: {path} is of {who}");
         }
         let repository = repository(&server);
-        let made = repository.text(&["log", "-p", "--format=", &format!("{last}HEAD")]);
+        let made = repository.text(&["log", "-p", "--text", "--format=", &format!("{last}HEAD")]);
         last = format!("{}..", repository.text(&["rev-parse", "HEAD"]));
         for work in done {
             calls += work.acknowledged;
             // Whatever became of it since.
             for content in work.written {
-                let line = format!("\n+{content}");
-                assert!(
-                    made.contains(&line),
-                    "round {round}: {content} in the history"
-                );
+                let line = format!("+{}", content.trim_end());
+                let there = made.lines().any(|made| made == line);
+                assert!(there, "round {round}: {line} is not in the history");
             }
             for (path, content) in work.known {
                 let found = found
@@ -185,7 +183,10 @@ fn kill_and_compare(durability: &str) {
                 assert_eq!(found, Some(content), "round {round}: {path}");
             }
         }
-        assert_sound(&server);
+        assert_clean(&server);
+        if looks_at_histories(round, rounds) {
+            repository.assert_sound();
+        }
         let left = crate::outside::staged(&home(&server));
         assert_eq!(left, Vec::<String>::new(), "round {round}");
         // No record without a file.
