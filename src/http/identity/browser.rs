@@ -5,11 +5,12 @@
 //! name resolve to that address. Browsers say where a request comes from, and to whom they think
 //! it goes; programs say neither, and are let through.
 
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use axum::http::HeaderMap;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 
 use super::IdentityError;
 use crate::config::Origin;
@@ -22,13 +23,7 @@ pub(super) fn refuse_foreign_pages(
     request: &Parts,
     listed: &[Origin],
 ) -> Result<(), IdentityError> {
-    let authority = match request.uri.authority() {
-        Some(authority) => Some(authority.as_str()),
-        None => text(&request.headers, &HOST),
-    };
-    if authority.is_some_and(|authority| !is_loopback(host(authority))) {
-        return Err(IdentityError::ForeignPage);
-    }
+    let authority = authority(request)?;
     if let Some(origin) = text(&request.headers, &ORIGIN) {
         if listed.iter().any(|listed| listed.as_str() == origin) {
             return Ok(());
@@ -49,18 +44,58 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     Some(headers.get(name)?.to_str().unwrap_or("?"))
 }
 
-fn host(authority: &str) -> &str {
-    match authority.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => authority.split(':').next().unwrap_or(authority),
+/// Whom the request is for: a loopback name, or nothing where a program says nothing. What is said
+/// twice, or in the target and in `Host`, must be the same (RFC 9112, sections 3.2 and 3.2.2).
+fn authority(request: &Parts) -> Result<Option<&str>, IdentityError> {
+    let mut hosts = request.headers.get_all(HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        (None, _) => None,
+        (Some(host), None) => Some(host.to_str().map_err(|_| IdentityError::ForeignPage)?),
+        (Some(_), Some(_)) => return Err(IdentityError::ForeignPage),
+    };
+    let target = request.uri.authority().map(Authority::as_str);
+    if target.is_some() && host.is_some() && target != host {
+        return Err(IdentityError::ForeignPage);
+    }
+    match target.or(host) {
+        Some(authority) if !is_loopback(authority) => Err(IdentityError::ForeignPage),
+        authority => Ok(authority),
     }
 }
 
-fn is_loopback(host: &str) -> bool {
+/// Whether an authority is a loopback name or address with at most a port, and nothing else: what
+/// only begins with one can be anybody's.
+fn is_loopback(authority: &str) -> bool {
+    let (host, port) = match authority.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((host, rest)) => match (rest, rest.strip_prefix(':')) {
+                ("", _) => (host, None),
+                (_, Some(port)) => (host, Some(port)),
+                _ => return false,
+            },
+            None => return false,
+        },
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    if port.is_some_and(|port| !is_port(port)) {
+        return false;
+    }
+    if authority.starts_with('[') {
+        return host
+            .parse::<Ipv6Addr>()
+            .is_ok_and(|address| address.is_loopback());
+    }
     host.eq_ignore_ascii_case("localhost")
         || host
-            .parse::<IpAddr>()
+            .parse::<Ipv4Addr>()
             .is_ok_and(|address| address.is_loopback())
+}
+
+fn is_port(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok()
 }
 
 #[cfg(test)]
@@ -129,13 +164,101 @@ mod tests {
                 false,
             ),
         ] {
-            let mut request = Request::post("/shed_stats");
-            for (name, value) in headers {
-                request = request.header(*name, *value);
+            assert_eq!(passed(headers, &listed), passes, "{headers:?}");
+        }
+    }
+
+    fn passed(headers: &[(&str, &str)], listed: &[Origin]) -> bool {
+        let mut request = Request::post("/shed_stats");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).unwrap_or_default().into_parts();
+        refuse_foreign_pages(&parts, listed).is_ok()
+    }
+
+    #[test]
+    fn a_host_is_one_whole_loopback_name() {
+        for (headers, passes) in [
+            (&[("host", "LOCALHOST")][..], true),
+            (&[("host", "[::1]")], true),
+            (&[("host", "[::1].evil.example")], false),
+            (&[("host", "[::1]evil.example")], false),
+            (&[("host", "[::1]:8000.evil.example")], false),
+            (&[("host", "[::1")], false),
+            (&[("host", "[127.0.0.1]:8000")], false),
+            (&[("host", "[::2]:8000")], false),
+            (&[("host", "::1")], false),
+            (&[("host", "localhost.")], false),
+            (&[("host", "localhost:http")], false),
+            (&[("host", "localhost:")], false),
+            (&[("host", "localhost:+80")], false),
+            (&[("host", "localhost:80:80")], false),
+            (&[("host", "localhost:99999")], false),
+            (&[("host", "localhost:8000@evil.example")], false),
+            (&[("host", "user@localhost:8000")], false),
+            (&[("host", "")], false),
+            (&[("host", " ")], false),
+            (
+                &[("host", "127.0.0.1:8000"), ("host", "evil.example")],
+                false,
+            ),
+            (
+                &[("host", "127.0.0.1:8000"), ("host", "127.0.0.1:8000")],
+                false,
+            ),
+            // What a proxy says of another request means nothing.
+            (
+                &[("host", "localhost"), ("x-forwarded-host", "evil.example")],
+                true,
+            ),
+            (
+                &[("host", "evil.example"), ("x-forwarded-host", "localhost")],
+                false,
+            ),
+            (
+                &[("host", "evil.example"), ("forwarded", "host=localhost")],
+                false,
+            ),
+        ] {
+            assert_eq!(passed(headers, &[]), passes, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn the_target_of_a_request_and_its_host_must_agree() {
+        for (target, host, passes) in [
+            (
+                "http://localhost:8000/shed_stats",
+                Some("localhost:8000"),
+                true,
+            ),
+            ("http://localhost:8000/shed_stats", None, true),
+            (
+                "http://localhost:8000/shed_stats",
+                Some("evil.example"),
+                false,
+            ),
+            (
+                "http://evil.example/shed_stats",
+                Some("localhost:8000"),
+                false,
+            ),
+            ("http://evil.example/shed_stats", None, false),
+            ("http://evil.example@localhost/shed_stats", None, false),
+            ("http://[::1].evil.example/shed_stats", None, false),
+        ] {
+            let mut request = Request::post(target);
+            if let Some(host) = host {
+                request = request.header("host", host);
             }
-            let (parts, ()) = request.body(()).unwrap_or_default().into_parts();
-            let passed = refuse_foreign_pages(&parts, &listed).is_ok();
-            assert_eq!(passed, passes, "{headers:?}");
+            // What is no address at all does not get here.
+            let Ok(request) = request.body(()) else {
+                assert!(!passes, "{target}");
+                continue;
+            };
+            let passed = refuse_foreign_pages(&request.into_parts().0, &[]).is_ok();
+            assert_eq!(passed, passes, "{target} {host:?}");
         }
     }
 }
