@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::glob::{BYTES_MAX, NAMES_MAX};
 use crate::{Code, Teach};
 
 /// A command that could not be carried out.
@@ -65,6 +66,9 @@ pub enum ExecError {
         /// The command.
         command: String,
     },
+    /// Wildcards stand for more than one call may be given.
+    #[error("the wildcards in `args` stand for more than {NAMES_MAX} names or {BYTES_MAX} bytes")]
+    TooManyNames,
     /// Both streams were sent to one file.
     #[error("parameters `stdout_file` and `stderr_file` name the same file: `{path}`")]
     SameFile {
@@ -97,7 +101,7 @@ impl Teach for ExecError {
             Self::Repository { .. } => Code::CommandForbidden,
             Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
-            Self::SameFile { .. } => Code::InvalidParameter,
+            Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
 
@@ -124,6 +128,9 @@ impl Teach for ExecError {
             }
             Self::Substitution { .. } => {
                 "use a simpler pattern, or fewer files a call".to_owned()
+            }
+            Self::TooManyNames => {
+                "name the directory instead (ls d, grep -r word d, find d -name \"*.md\"), or make several calls".to_owned()
             }
             Self::SameFile { .. } => {
                 "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
@@ -171,6 +178,11 @@ impl Teach for ExecError {
             }
             Self::NotConfined { missing } | Self::NoSafeNetwork { missing } => {
                 details.insert("missing".to_owned(), (*missing).into());
+            }
+            Self::TooManyNames => {
+                details.insert("parameter".to_owned(), "args".into());
+                details.insert("limit".to_owned(), NAMES_MAX.into());
+                details.insert("limit_bytes".to_owned(), BYTES_MAX.into());
             }
             Self::Start(_) | Self::Wait(_) => {}
         }

@@ -1,41 +1,131 @@
 //! Names with `*`, `?` and `[…]` in arguments: no shell runs, so the zone expands them.
 
-use crate::disk::{Kind, Root};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::disk::{Found, Kind, Root};
 use crate::zone::ZonePath;
 
-/// The paths that `pattern` stands for, in order, at most `limit` of them. As in a shell, a
-/// wildcard stands for no `/` and for no leading dot.
-pub(super) fn matches(data: &Root, pattern: &str, limit: usize) -> Vec<String> {
-    let mut found = vec![ZonePath::root()];
-    let mut segments = pattern.split('/').peekable();
-    while let Some(segment) = segments.next() {
-        let needs_directory = segments.peek().is_some();
-        let mut next = Vec::new();
-        for directory in &found {
-            if !segment.contains(['*', '?', '[']) {
-                let path = directory.join(segment);
-                if data.followed(&path).is_ok() {
-                    next.push(path);
-                }
-                continue;
-            }
-            for entry in data.list(directory).unwrap_or_default() {
-                let name = entry.path.name().unwrap_or_default();
-                let suits = fits(segment.as_bytes(), name.as_bytes())
-                    && (segment.starts_with('.') || !name.starts_with('.'));
-                if suits && (!needs_directory || entry.kind == Kind::Directory) {
-                    next.push(entry.path);
-                }
-            }
+/// Names that all arguments of a call may stand for together.
+pub(super) const NAMES_MAX: usize = 5000;
+
+/// Bytes of these names: what the kernel takes as arguments of a program, less some for others.
+pub(super) const BYTES_MAX: usize = 1 << 20;
+
+/// Entries of directories that are kept for the next argument.
+const KEPT_MAX: usize = 100_000;
+
+/// Entries that are compared before it is asked whether to go on.
+const STEP: usize = 4096;
+
+/// Why arguments were not expanded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unexpanded {
+    /// They stand for more than a call may have.
+    TooMany,
+    /// It was not to go on.
+    Stopped,
+}
+
+/// The expansion of all arguments of one call: each directory is read once, and names, bytes and
+/// time count together.
+pub(super) struct Expansion<'a, G> {
+    data: &'a Root,
+    goes_on: G,
+    read: HashMap<ZonePath, Rc<[Found]>>,
+    kept: usize,
+    names: usize,
+    bytes: usize,
+    compared: usize,
+}
+
+impl<'a, G: Fn() -> bool> Expansion<'a, G> {
+    /// None yet. `goes_on` is asked now and then.
+    pub(super) fn new(data: &'a Root, goes_on: G) -> Self {
+        Self {
+            data,
+            goes_on,
+            read: HashMap::new(),
+            kept: 0,
+            names: 0,
+            bytes: 0,
+            compared: 0,
         }
-        next.sort();
-        next.truncate(limit);
-        found = next;
     }
-    found
-        .into_iter()
-        .map(|path| path.as_str().to_owned())
-        .collect()
+
+    /// The paths that `pattern` stands for, in order. As in a shell, a wildcard stands for no `/`
+    /// and for no leading dot.
+    pub(super) fn matches(&mut self, pattern: &str) -> Result<Vec<String>, Unexpanded> {
+        let mut found = vec![ZonePath::root()];
+        let mut segments = pattern.split('/').peekable();
+        while let Some(segment) = segments.next() {
+            let needs_directory = segments.peek().is_some();
+            let mut next = Vec::new();
+            for directory in &found {
+                self.compare(1)?;
+                if !segment.contains(['*', '?', '[']) {
+                    let path = directory.join(segment);
+                    if self.data.followed(&path).is_ok() {
+                        next.push(path);
+                    }
+                    continue;
+                }
+                for entry in self.list(directory).iter() {
+                    self.compare(1 + segment.len() / 64)?;
+                    let name = entry.path.name().unwrap_or_default();
+                    let suits = fits(segment.as_bytes(), name.as_bytes())
+                        && (segment.starts_with('.') || !name.starts_with('.'));
+                    if suits && (!needs_directory || entry.kind == Kind::Directory) {
+                        next.push(entry.path.clone());
+                    }
+                    if next.len() > NAMES_MAX {
+                        return Err(Unexpanded::TooMany);
+                    }
+                }
+            }
+            next.sort();
+            found = next;
+        }
+        self.names += found.len();
+        self.bytes += found
+            .iter()
+            .map(|path| path.as_str().len() + 1)
+            .sum::<usize>();
+        if self.names > NAMES_MAX || self.bytes > BYTES_MAX {
+            return Err(Unexpanded::TooMany);
+        }
+        Ok(found
+            .into_iter()
+            .map(|path| path.as_str().to_owned())
+            .collect())
+    }
+
+    fn list(&mut self, directory: &ZonePath) -> Rc<[Found]> {
+        if let Some(entries) = self.read.get(directory) {
+            return Rc::clone(entries);
+        }
+        let entries: Rc<[Found]> = self.data.list(directory).unwrap_or_default().into();
+        if self.kept + entries.len() > KEPT_MAX {
+            self.read.clear();
+            self.kept = 0;
+        }
+        self.kept += entries.len();
+        self.read.insert(directory.clone(), Rc::clone(&entries));
+        entries
+    }
+
+    fn compare(&mut self, work: usize) -> Result<(), Unexpanded> {
+        self.compared += work;
+        if self.compared < STEP {
+            return Ok(());
+        }
+        self.compared = 0;
+        if (self.goes_on)() {
+            Ok(())
+        } else {
+            Err(Unexpanded::Stopped)
+        }
+    }
 }
 
 /// Whether a wildcard segment stands for a name. Steps back only to the last `*`, so its time is
@@ -148,11 +238,33 @@ mod tests {
             std::fs::write(file, "").expect("written");
         }
         let root = Root::open_ambient(directory.path()).expect("a root");
-        let expand = |pattern: &str| matches(&root, pattern, 100);
+        let expand = |pattern: &str| {
+            let mut expansion = Expansion::new(&root, || true);
+            expansion.matches(pattern).expect("few")
+        };
         assert_eq!(expand("*.md"), ["top.md"]);
         assert_eq!(expand("*/x.md"), ["a/x.md", "b/x.md"]);
         assert_eq!(expand("a/*"), ["a/x.md", "a/y.md"]);
         assert_eq!(expand(".*.md"), [".hidden.md"]);
         assert!(expand("*.none").is_empty());
+    }
+
+    #[test]
+    fn names_bytes_and_time_count_over_all_arguments() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for number in 0..300 {
+            let name = format!("{number:03}{}", "x".repeat(200));
+            std::fs::write(directory.path().join(name), "").expect("written");
+        }
+        let root = Root::open_ambient(directory.path()).expect("a root");
+        // 300 names of 204 bytes: 16 times are 4800 names, 17 times more than a mebibyte.
+        let mut expansion = Expansion::new(&root, || true);
+        let fitting = (0..40).take_while(|_| expansion.matches("*x").is_ok());
+        assert_eq!(fitting.count(), 16);
+        assert_eq!(expansion.matches("*x"), Err(Unexpanded::TooMany));
+        assert_eq!(expansion.read.len(), 1, "one directory is read once");
+        let mut stopped = Expansion::new(&root, || false);
+        let end = (0..100).find_map(|_| stopped.matches("none*").err());
+        assert_eq!(end, Some(Unexpanded::Stopped));
     }
 }

@@ -1,21 +1,21 @@
 //! A command line before it runs: judged, its names found, its locks met.
 
+use std::time::{Duration, Instant};
+
 use unicode_normalization::UnicodeNormalization;
 
-use super::{CommandLine, glob};
+use super::glob::{Expansion, Unexpanded};
+use super::{CommandLine, ExecError, run};
 use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
 use crate::policy::{self, PathArgument, Plan, Rules};
 use crate::zone::{Zone, ZonePath};
 
-/// What a glob may expand to.
-const GLOB_MATCHES: usize = 5000;
-
 /// What runs in a zone: the judged line with its names as they are on disk.
 pub(super) fn prepare(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Plan, Error> {
     let plan = judge(zone, line, None)?;
-    let plan = expand(zone.data(), respell(zone.data(), plan));
+    let plan = expand(zone, line, respell(zone.data(), plan))?;
     check_paths(zone, &plan)?;
     Ok(plan)
 }
@@ -61,12 +61,29 @@ fn respell(data: &Root, mut plan: Plan) -> Plan {
 
 /// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
 /// stays as it is, as in a shell.
-fn expand(data: &Root, mut plan: Plan) -> Plan {
+fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Plan, ExecError> {
+    let seconds = run::seconds(zone.shed.settings(), line.timeout);
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    let cancellation = &zone.caller().cancellation;
+    let goes_on = || Instant::now() < deadline && !cancellation.is_cancelled();
+    let mut expansion = Expansion::new(zone.data(), goes_on);
     let mut globs: Vec<PathArgument> = plan.paths.clone();
     globs.retain(|path| path.glob && path.position.is_some());
     globs.sort_by_key(|path| std::cmp::Reverse(path.position));
     for glob in globs {
-        let matches = glob::matches(data, &glob.text, GLOB_MATCHES);
+        let matches = expansion.matches(&glob.text).map_err(|why| match why {
+            Unexpanded::TooMany => ExecError::TooManyNames,
+            Unexpanded::Stopped if cancellation.is_cancelled() => ExecError::Cancelled {
+                command: plan.command.to_owned(),
+            },
+            Unexpanded::Stopped => ExecError::TimedOut {
+                command: plan.command.to_owned(),
+                seconds,
+                stdout: String::new(),
+                stderr: String::new(),
+                most: zone.shed.settings().exec_timeout_max,
+            },
+        })?;
         let (Some(position), false) = (glob.position, matches.is_empty()) else {
             continue;
         };
@@ -94,7 +111,7 @@ fn expand(data: &Root, mut plan: Plan) -> Plan {
                 ..glob.clone()
             }));
     }
-    plan
+    Ok(plan)
 }
 
 /// Refuses links that lead out, and files that a locked edit holds.
