@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Map, Value};
 
 use crate::directory::GroupId;
+use crate::fair::Place;
 use crate::{Code, Secret, Teach};
 
 /// Longest user identifier that is taken, in bytes.
@@ -195,6 +196,8 @@ pub struct Caller {
     pub groups: Vec<GroupClaim>,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
+    /// The place of the call among those that run at once.
+    pub place: Place,
 }
 
 impl Caller {

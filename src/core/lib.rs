@@ -24,6 +24,7 @@ pub mod directory;
 pub mod disk;
 mod error;
 pub mod exec;
+pub mod fair;
 pub mod frontend;
 pub mod guard;
 pub mod history;

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Slots};
+use crate::fair::Grant;
 use crate::frontend::{Frontend, Line};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
@@ -21,7 +22,7 @@ use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
 use crate::publication::Publications;
 use crate::settings::MEBIBYTE;
-use crate::transfer::{Traffic, Transit};
+use crate::transfer::{Traffic, TransferQueue, Transit};
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings, UserId};
 
@@ -86,6 +87,8 @@ impl Shed {
         let egress = Egress::new(&settings);
         let helper = Helper::new(settings.helper.clone());
         let links = LinkKey::of(&pepper);
+        let slots = Slots::new(&settings);
+        let traffic = Traffic::new(&settings);
         Ok(Self {
             settings,
             clock,
@@ -97,11 +100,11 @@ impl Shed {
             flusher,
             visited: Mutex::default(),
             programs: Programs::find(),
-            slots: Slots::default(),
+            slots,
             helper,
             confinement: OnceLock::new(),
             egress,
-            traffic: Traffic::default(),
+            traffic,
             links,
             address: OnceLock::new(),
             frontend: OnceLock::new(),
@@ -177,11 +180,24 @@ impl Shed {
         self.frontend()?.line(caller, text)
     }
 
-    /// The right to move bytes for a caller.
+    /// The right to move bytes for a caller. Waits a moment for it; blocks.
     pub fn transit(&self, caller: &Caller) -> Result<Transit, Error> {
-        let (home, settings) = (self.home_key(caller)?, &self.settings);
-        let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
-        Ok(self.traffic.begin(&home, per_user, in_all)?)
+        Ok(self.traffic.wait(&self.home_key(caller)?, caller)?)
+    }
+
+    /// The queues in which a transfer of a caller has to get a place, for who waits without
+    /// blocking; with the id of a link, for whoever has it.
+    pub fn transfer_queues(
+        &self,
+        caller: &Caller,
+        link: Option<&str>,
+    ) -> Result<Vec<TransferQueue>, Error> {
+        Ok(self.traffic.queues(&self.home_key(caller)?, link))
+    }
+
+    /// The right to move bytes for a caller who has a place of each of these queues.
+    pub fn transit_with(&self, caller: &Caller, places: Vec<Grant>) -> Result<Transit, Error> {
+        Ok(self.traffic.transit(&self.home_key(caller)?, places))
     }
 
     /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
@@ -220,6 +236,7 @@ impl Shed {
             key,
             limit: self.settings.quota_per_group_mb * MEBIBYTE,
             zones: &ZoneName::SHARED,
+            place: caller.place.clone(),
         };
         Ok(Zone {
             ready: self.make_ready(&home, ZoneName::Group),
@@ -312,6 +329,7 @@ impl Shed {
             key,
             limit: self.settings.quota_per_user_mb * MEBIBYTE,
             zones: &ZoneName::PERSONAL,
+            place: caller.place.clone(),
         })
     }
 
@@ -403,6 +421,7 @@ impl Shed {
             format!("{}/{zone}", home.key),
             &staging,
             &format!("{zone}.lock"),
+            &home.place,
         )
     }
 

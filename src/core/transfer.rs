@@ -10,5 +10,5 @@ mod traffic;
 mod upload;
 
 pub(crate) use traffic::Traffic;
-pub use traffic::{TrafficError, Transit};
+pub use traffic::{PATIENCE, TrafficError, TransferQueue, Transit};
 pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

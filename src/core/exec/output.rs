@@ -24,7 +24,7 @@ impl Mask {
             .unwrap_or(0)
     }
 
-    /// The stream as text of at most `limit` bytes, and whether something is missing. What is not
+    /// The stream as text of at most `limit` bytes, twice as many as JSON, and whether something is missing. What is not
     /// UTF-8 is replaced.
     pub(super) fn show(&self, stream: &Stream, limit: usize) -> (String, bool) {
         let mut text = String::from_utf8_lossy(&stream.bytes).into_owned();
@@ -37,16 +37,30 @@ impl Mask {
             }
         }
         let mut truncated = stream.truncated;
-        if text.len() > limit {
+        if let Some(end) = end(&text, limit) {
             truncated = true;
-            let mut end = limit;
-            while !text.is_char_boundary(end) {
-                end -= 1;
-            }
             text.truncate(end);
         }
         (text, truncated)
     }
+}
+
+/// Where a text has to be cut: behind `limit` bytes, or where it has twice as many as JSON, which
+/// writes some control characters with six.
+fn end(text: &str, limit: usize) -> Option<usize> {
+    let mut left = limit.saturating_mul(2);
+    for (place, character) in text.char_indices() {
+        let written = match character {
+            '"' | '\\' | '\n' | '\t' | '\r' | '\u{8}' | '\u{c}' => 2,
+            '\0'..'\u{20}' => 6,
+            _ => character.len_utf8(),
+        };
+        if place + character.len_utf8() > limit || written > left {
+            return Some(place);
+        }
+        left -= written;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -91,5 +105,18 @@ mod tests {
             truncated: false,
         };
         assert_eq!(mask.show(&stream, 3), ("é".to_owned(), true));
+    }
+
+    #[test]
+    fn what_json_makes_long_is_cut_earlier() {
+        let mask = Mask::new(Vec::new());
+        for (written, expected) in [("\"\n\\\t\"\n", 6), ("\u{1}\u{1}\u{1}\u{1}\u{1}\u{1}", 2)] {
+            let stream = Stream {
+                bytes: written.as_bytes().to_vec(),
+                truncated: false,
+            };
+            let (shown, truncated) = mask.show(&stream, 6);
+            assert_eq!((shown.len(), truncated), (expected, expected < 6));
+        }
     }
 }

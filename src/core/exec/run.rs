@@ -25,6 +25,31 @@ pub(super) const PROCESSES: u64 = 256;
 /// How often the space of a zone is measured while a command writes in it.
 const MEASURE_EVERY: Duration = Duration::from_millis(400);
 
+/// Seconds that a call may take.
+pub(super) fn seconds(settings: &Settings, asked: Option<i64>) -> u64 {
+    let seconds = asked.map_or(settings.exec_timeout_default, |seconds| {
+        u64::try_from(seconds).unwrap_or(1)
+    });
+    seconds.clamp(1, settings.exec_timeout_max.max(1))
+}
+
+/// Bytes of each stream in an answer.
+fn output_limit(settings: &Settings, asked: Option<i64>) -> u64 {
+    let most = settings.max_output_absolute;
+    let limit = match asked {
+        None => settings.max_output_default,
+        Some(0) => most,
+        Some(bytes) => u64::try_from(bytes).unwrap_or(0),
+    };
+    limit.min(most)
+}
+
+/// Most bytes of an answer with so much output: two streams, each twice as long as JSON at most.
+#[must_use]
+pub fn answer_max(settings: &Settings, asked: Option<i64>) -> u64 {
+    output_limit(settings, asked).saturating_mul(4)
+}
+
 /// One call of a command.
 #[derive(Debug, Default)]
 pub struct CommandLine<'a> {
@@ -197,17 +222,7 @@ impl<'a> Run<'a> {
         ];
         hidden.extend(places.hidden().map(|hidden| (place(hidden), "/")));
         let mask = Mask::new(hidden);
-        let most = settings.max_output_absolute;
-        let limit = match line.max_output {
-            None => settings.max_output_default,
-            Some(0) => most,
-            Some(bytes) => u64::try_from(bytes).unwrap_or(0),
-        };
-        let timeout = line
-            .timeout
-            .map_or(settings.exec_timeout_default, |seconds| {
-                u64::try_from(seconds).unwrap_or(1)
-            });
+        let limit = output_limit(settings, line.max_output);
         Ok(Self {
             settings,
             plan,
@@ -215,8 +230,8 @@ impl<'a> Run<'a> {
             private,
             places,
             mask,
-            timeout: timeout.clamp(1, settings.exec_timeout_max.max(1)),
-            limit: limit.min(most) as usize,
+            timeout: seconds(settings, line.timeout),
+            limit: limit as usize,
         })
     }
 
@@ -259,11 +274,8 @@ impl<'a> Run<'a> {
             .programs()
             .get(invocation.command)
             .ok_or_else(not_installed)?;
-        let _slot = shed.slots().take(
-            &shed.namespace(self.zone.caller()),
-            self.settings.exec_max_per_user,
-            self.settings.exec_max_total,
-        )?;
+        let caller = self.zone.caller();
+        let _slot = shed.slots().take(&shed.namespace(caller), caller)?;
         let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));

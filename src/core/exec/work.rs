@@ -50,11 +50,8 @@ pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Work
     {
         return Err(ExecError::NotConfined { missing }.into());
     }
-    let _slot = shed.slots().take(
-        &zone.home.key,
-        settings.exec_max_per_user,
-        settings.exec_max_total,
-    )?;
+    let caller = zone.caller();
+    let _slot = shed.slots().take(&shed.namespace(caller), caller)?;
     let order = Order {
         task: Task::Table(Box::new(work)),
         name: String::new(),

@@ -1,8 +1,8 @@
 //! Turns: one writer a zone, in this process and across processes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use serde_json::{Map, Value};
 
 use crate::disk::{DiskError, Root};
+use crate::fair::Place;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Teach};
 
@@ -19,11 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a lock that another process holds is tried.
 const OTHER_PROCESS: Duration = Duration::from_millis(5);
 
-/// Who has a turn in this process.
+/// Who has a turn in this process, and who comes next: for each key a queue, whose first has it.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    taken: Mutex<HashSet<String>>,
-    freed: Condvar,
+    queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
 }
 
 /// The turn to change one zone. Dropped, the next one has it.
@@ -31,68 +31,123 @@ pub(crate) struct Queue {
 pub(crate) struct Turn<'a> {
     queue: &'a Queue,
     key: String,
+    called: Arc<Condvar>,
     /// Locked until it is closed.
     file: Option<OwnedFd>,
 }
 
 impl Queue {
-    /// Waits for the turn of `key`; `directory` holds the lock file for other processes.
+    /// Waits for the turn of `key`, first come, first served; `directory` holds the lock file for
+    /// other processes. Who waits has given back its `place` among the calls that run.
     pub(crate) fn turn(
         &self,
         key: String,
         directory: &Root,
         name: &str,
+        place: &Place,
     ) -> Result<Turn<'_>, Error> {
         let deadline = Instant::now() + PATIENCE;
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut taken, wait) = self
-            .freed
-            .wait_timeout_while(taken, PATIENCE, |taken| taken.contains(&key))
+        let mut turn = self.line_up(key);
+        let file = open_lock_file(directory, name)?;
+        if turn.is_first() && lock(&file)? {
+            turn.file = Some(file);
+            return Ok(turn);
+        }
+        let wait = || {
+            turn.wait(deadline)?;
+            while !lock(&file)? {
+                if Instant::now() >= deadline {
+                    return Err(BusyError::Zone.into());
+                }
+                std::thread::sleep(OTHER_PROCESS);
+            }
+            Ok::<(), Error>(())
+        };
+        place.while_waiting(wait).ok_or(BusyError::Zone)??;
+        turn.file = Some(file);
+        Ok(turn)
+    }
+
+    fn line_up(&self, key: String) -> Turn<'_> {
+        let called = Arc::new(Condvar::new());
+        let mut queues = self.queues();
+        let queue = queues.entry(key.clone()).or_default();
+        queue.push_back(Arc::clone(&called));
+        drop(queues);
+        Turn {
+            queue: self,
+            key,
+            called,
+            file: None,
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Condvar>>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    fn is_first(&self) -> bool {
+        self.is_first_in(&self.queue.queues())
+    }
+
+    fn is_first_in(&self, queues: &HashMap<String, VecDeque<Arc<Condvar>>>) -> bool {
+        let first = queues.get(&self.key).and_then(VecDeque::front);
+        first.is_some_and(|first| Arc::ptr_eq(first, &self.called))
+    }
+
+    /// Waits to be first.
+    fn wait(&self, deadline: Instant) -> Result<(), Error> {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let queues = self.queue.queues();
+        let (queues, wait) = self
+            .called
+            .wait_timeout_while(queues, patience, |queues| !self.is_first_in(queues))
             .unwrap_or_else(PoisonError::into_inner);
+        drop(queues);
         if wait.timed_out() {
             return Err(BusyError::Zone.into());
         }
-        taken.insert(key.clone());
-        drop(taken);
-        let mut turn = Turn {
-            queue: self,
-            key,
-            file: None,
-        };
-        turn.file = Some(lock_file(directory, name, deadline)?);
-        Ok(turn)
+        Ok(())
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         self.file = None;
-        let mut taken = self
-            .queue
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        taken.remove(&self.key);
-        self.queue.freed.notify_all();
+        let mut queues = self.queue.queues();
+        let Some(queue) = queues.get_mut(&self.key) else {
+            return;
+        };
+        queue.retain(|other| !Arc::ptr_eq(other, &self.called));
+        match queue.front() {
+            Some(next) => next.notify_one(),
+            None => drop(queues.remove(&self.key)),
+        }
     }
 }
 
-fn lock_file(directory: &Root, name: &str, deadline: Instant) -> Result<OwnedFd, Error> {
-    let fail = |error: Errno| DiskError::of("lock", &ZonePath::root(), error);
+fn open_lock_file(directory: &Root, name: &str) -> Result<OwnedFd, Error> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(fail)?;
+    let file = rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR);
+    Ok(file.map_err(not_lockable)?)
+}
+
+/// Locks the file, unless another process has.
+fn lock(file: &OwnedFd) -> Result<bool, Error> {
     loop {
-        match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(file),
-            Err(Errno::WOULDBLOCK) if Instant::now() < deadline => {
-                std::thread::sleep(OTHER_PROCESS);
-            }
-            Err(Errno::WOULDBLOCK) => return Err(BusyError::Zone.into()),
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => return Ok(false),
             Err(Errno::INTR) => {}
-            Err(error) => return Err(fail(error).into()),
+            Err(error) => return Err(not_lockable(error).into()),
         }
     }
+}
+
+fn not_lockable(error: Errno) -> DiskError {
+    DiskError::of("lock", &ZonePath::root(), error)
 }
 
 /// Too much at once.

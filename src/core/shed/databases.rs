@@ -25,6 +25,7 @@ impl Shed {
                 root: home.root.try_clone()?,
                 limit: home.limit,
                 zones: home.zones,
+                place: home.place.clone(),
             },
             data: base.subdirectory(DATA)?,
             base,

@@ -12,6 +12,7 @@ use super::{DATA, GROUPS, Shed, USERS};
 use crate::caller::{Role, Scope};
 use crate::directory::{Group, GroupId};
 use crate::disk::{Kind, Root};
+use crate::fair::Place;
 use crate::ledger::Ownership as _;
 use crate::lockedit::{self, Cleaned};
 use crate::settings::MEBIBYTE;
@@ -95,7 +96,10 @@ impl Shed {
         let Some(root) = self.data.existing_subdirectory(key)? else {
             return Ok(());
         };
-        let home = self.home_of_somebody(root, key);
+        let home = Home {
+            place: caller.place.clone(),
+            ..self.home_of_somebody(root, key)
+        };
         let group = home.group().map(str::to_owned);
         let has_records = match &group {
             Some(group) => !self.ledger.records(group)?.is_empty(),
@@ -115,7 +119,10 @@ impl Shed {
                 shed: self,
                 caller,
                 name,
-                home: self.home_of_somebody(home.root.try_clone()?, key),
+                home: Home {
+                    place: caller.place.clone(),
+                    ..self.home_of_somebody(home.root.try_clone()?, key)
+                },
                 data: base.subdirectory(DATA)?,
                 base,
                 ready,
@@ -141,6 +148,7 @@ impl Shed {
             key,
             limit: limit * MEBIBYTE,
             zones,
+            place: Place::default(),
         }
     }
 

@@ -1,51 +1,141 @@
 //! How much moves at once: transfers of one user and of all, and bytes that are on their way in.
+//!
+//! Whoever finds all places taken waits for a moment. What comes through links has places of its
+//! own: neither all of a link's maker nor all of the server, and one link not all of these.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::{Code, Teach};
+use crate::fair::{FairSemaphore, Full, Grant, Shares};
+use crate::{Caller, Code, Settings, Teach};
 
-/// What is under way, by home.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Traffic(Arc<Mutex<HashMap<String, Lane>>>);
+/// How long a transfer waits for others to end.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic {
+    /// Bytes that uploads of a home hold beside what is stored, beyond what they will replace.
+    arriving: Arc<Mutex<HashMap<String, Lane>>>,
+    /// All transfers; those of a user in person and those of the user's links apart.
+    all: Lanes,
+    /// Those of all links, by their makers.
+    of_links: Lanes,
+    /// Those of each link.
+    of_one_link: Lanes,
+}
+
+#[derive(Clone, Debug)]
+struct Lanes {
+    places: FairSemaphore,
+    shares: Shares,
+}
 
 #[derive(Debug, Default)]
 struct Lane {
     transfers: u64,
-    /// Bytes that uploads hold beside what is stored, beyond what they will replace.
-    arriving: u64,
+    bytes: u64,
+}
+
+/// A queue to stand in before a transfer, and who stands there.
+#[derive(Debug)]
+pub struct TransferQueue {
+    lanes: Lanes,
+    who: String,
+}
+
+impl TransferQueue {
+    /// Where the place is given.
+    #[must_use]
+    pub fn places(&self) -> &FairSemaphore {
+        &self.lanes.places
+    }
+
+    /// Who asks for it.
+    #[must_use]
+    pub fn who(&self) -> &str {
+        &self.who
+    }
+
+    /// The failure of who got none.
+    #[must_use]
+    pub fn refusal(&self, full: Full) -> TrafficError {
+        match full {
+            Full::User => TrafficError::User {
+                limit: self.lanes.shares.per_user,
+            },
+            Full::All => TrafficError::Server {
+                limit: self.lanes.shares.total,
+            },
+        }
+    }
 }
 
 impl Traffic {
-    pub(crate) fn begin(
-        &self,
-        home: &str,
-        per_user: u64,
-        in_all: u64,
-    ) -> Result<Transit, TrafficError> {
-        let mut lanes = self.lanes();
-        let running = lanes.values().map(|lane| lane.transfers).sum::<u64>();
-        let own = lanes.get(home).map_or(0, |lane| lane.transfers);
-        if own >= per_user {
-            return Err(TrafficError::User { limit: per_user });
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
+        let lanes = |shares| Lanes {
+            places: FairSemaphore::new(shares),
+            shares,
+        };
+        let half = |places: u64| places.div_ceil(2).max(1);
+        Self {
+            arriving: Arc::default(),
+            all: lanes(Shares::fixed(per_user, in_all)),
+            of_links: lanes(Shares::fixed(per_user, half(in_all))),
+            of_one_link: lanes(Shares::fixed(half(per_user), u64::MAX)),
         }
-        if running >= in_all {
-            return Err(TrafficError::Server { limit: in_all });
+    }
+
+    /// Where a transfer of `home` has to queue, one after the other; with `link`, one that comes
+    /// through this link of its.
+    pub(crate) fn queues(&self, home: &str, link: Option<&str>) -> Vec<TransferQueue> {
+        let queue = |lanes: &Lanes, who: &str| TransferQueue {
+            lanes: lanes.clone(),
+            who: who.to_owned(),
+        };
+        match link {
+            None => vec![queue(&self.all, home)],
+            Some(link) => vec![
+                queue(&self.of_one_link, link),
+                queue(&self.of_links, home),
+                queue(&self.all, &format!("links of {home}")),
+            ],
         }
-        lanes.entry(home.to_owned()).or_default().transfers += 1;
-        drop(lanes);
-        Ok(Transit {
+    }
+
+    /// Waits in the one queue of a user; blocks.
+    pub(crate) fn wait(&self, home: &str, caller: &Caller) -> Result<Transit, TrafficError> {
+        let mut grants = Vec::new();
+        for queue in self.queues(home, None) {
+            let wait = || {
+                queue
+                    .places()
+                    .take(queue.who(), PATIENCE, &caller.cancellation)
+            };
+            let grant = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
+            grants.push(grant.map_err(|full| queue.refusal(full))?);
+        }
+        Ok(self.transit(home, grants))
+    }
+
+    /// The right to move bytes of who has been given these places.
+    pub(crate) fn transit(&self, home: &str, places: Vec<Grant>) -> Transit {
+        self.lanes().entry(home.to_owned()).or_default().transfers += 1;
+        Transit {
             traffic: self.clone(),
             home: home.to_owned(),
             bytes: 0,
             replaces: 0,
-        })
+            _places: places,
+        }
     }
 
     fn lanes(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,6 +146,7 @@ pub struct Transit {
     home: String,
     bytes: u64,
     replaces: u64,
+    _places: Vec<Grant>,
 }
 
 impl Transit {
@@ -81,8 +172,8 @@ impl Transit {
         let Some(lane) = lanes.get_mut(&self.home) else {
             return after;
         };
-        lane.arriving = (lane.arriving + after).saturating_sub(before);
-        lane.arriving
+        lane.bytes = (lane.bytes + after).saturating_sub(before);
+        lane.bytes
     }
 }
 
@@ -91,7 +182,7 @@ impl Drop for Transit {
         let mut lanes = self.traffic.lanes();
         if let Some(lane) = lanes.get_mut(&self.home) {
             lane.transfers -= 1;
-            lane.arriving = lane.arriving.saturating_sub(self.net());
+            lane.bytes = lane.bytes.saturating_sub(self.net());
             if lane.transfers == 0 {
                 lanes.remove(&self.home);
             }
@@ -142,29 +233,84 @@ impl Teach for TrafficError {
 mod tests {
     use super::*;
 
+    fn traffic(per_user: u64, in_all: u64) -> Traffic {
+        Traffic::new(&Settings {
+            transfer_max_per_user: per_user,
+            transfer_max_total: in_all,
+            ..Settings::new(".")
+        })
+    }
+
+    /// A transfer that does not wait.
+    fn begin(traffic: &Traffic, home: &str, link: Option<&str>) -> Result<Transit, TrafficError> {
+        let mut grants = Vec::new();
+        for queue in traffic.queues(home, link) {
+            let grant = queue.places().take(
+                queue.who(),
+                Duration::ZERO,
+                &crate::caller::Cancellation::default(),
+            );
+            grants.push(grant.map_err(|full| queue.refusal(full))?);
+        }
+        Ok(traffic.transit(home, grants))
+    }
+
     #[test]
     fn places_and_bytes_are_counted_and_given_back() {
-        let traffic = Traffic::default();
-        let mut one = traffic.begin("a", 1, 2).expect("free");
+        let traffic = traffic(2, 3);
+        let mut one = begin(&traffic, "a", None).expect("free");
+        let two = begin(&traffic, "a", None).expect("free");
         assert!(matches!(
-            traffic.begin("a", 1, 2),
-            Err(TrafficError::User { limit: 1 })
+            begin(&traffic, "a", None),
+            Err(TrafficError::User { limit: 2 })
         ));
-        let mut other = traffic.begin("b", 1, 2).expect("free");
+        let mut other = begin(&traffic, "b", None).expect("free");
         assert!(matches!(
-            traffic.begin("c", 1, 2),
-            Err(TrafficError::Server { limit: 2 })
+            begin(&traffic, "c", None),
+            Err(TrafficError::Server { limit: 3 })
         ));
         assert_eq!(one.grow(10), 10);
         assert_eq!(other.grow(1), 1);
-        drop(one);
-        let mut one = traffic.begin("a", 2, 9).expect("free again");
+        drop((one, two, other));
+        let mut one = begin(&traffic, "a", None).expect("free again");
         one.replace(6);
         assert_eq!(one.grow(4), 0);
         assert_eq!(one.grow(4), 2);
-        let mut second = traffic.begin("a", 2, 9).expect("free");
+        let mut second = begin(&traffic, "a", None).expect("free");
         assert_eq!(second.grow(5), 7);
         drop(one);
         assert_eq!(second.grow(0), 5);
+    }
+
+    #[test]
+    fn a_link_leaves_places_to_other_links_to_its_maker_and_to_all() {
+        let traffic = traffic(4, 12);
+        let many = |home: &str, link: Option<&str>| {
+            let mut held = Vec::new();
+            while let Ok(transit) = begin(&traffic, home, link) {
+                held.push(transit);
+            }
+            held
+        };
+        let one = many("a", Some("1"));
+        assert_eq!(one.len(), 2, "half of what a user has");
+        let others = many("a", Some("2"));
+        let none = many("a", Some("3"));
+        assert_eq!((others.len(), none.len()), (2, 0));
+        let more: Vec<_> = ["b", "c"]
+            .iter()
+            .flat_map(|home| {
+                [
+                    many(home, Some(home)),
+                    many(home, Some(&format!("{home}2"))),
+                ]
+            })
+            .flatten()
+            .collect();
+        assert_eq!(more.len(), 2, "links have half of all");
+        let own = many("a", None);
+        assert_eq!(own.len(), 4, "the maker has all of the own places");
+        drop(one);
+        assert!(begin(&traffic, "a", Some("1")).is_ok());
     }
 }

@@ -4,6 +4,7 @@ use super::{ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
 use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
+use crate::fair::Place;
 use crate::guard::{self, Writer, queue::Turn};
 use crate::history::{Author, History, HistoryError};
 use crate::settings::WriteMode;
@@ -21,6 +22,8 @@ pub struct Home {
     pub(crate) limit: u64,
     /// What it holds.
     pub(crate) zones: &'static [ZoneName],
+    /// Who waits for a turn in it gives this back meanwhile.
+    pub(crate) place: Place,
 }
 
 impl Home {

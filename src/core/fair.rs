@@ -1,0 +1,435 @@
+//! Places that users share fairly.
+//!
+//! Whoever asks while all places are taken waits; a place that becomes free goes to the next user
+//! in a round robin, however many calls each has waiting. A user alone is held to a part as well,
+//! so that somebody who comes later finds a place: either to a fixed number, or to as many as are
+//! still free (dynamic thresholds, Choudhury and Hahne 1998: with one user in the way half stays
+//! free, with two a third).
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use crate::caller::Cancellation;
+
+/// How often somebody who waits looks whether the caller is gone.
+const ATTENTION: Duration = Duration::from_millis(100);
+
+/// Waiting calls of one user that a full server still keeps.
+const ASIDE_ALWAYS: u64 = 4;
+
+/// How places are shared.
+#[derive(Clone, Copy, Debug)]
+pub struct Shares {
+    /// All places.
+    pub total: u64,
+    /// Most that one user holds.
+    pub per_user: u64,
+    /// Nobody holds more than are still free.
+    pub dynamic: bool,
+    /// Calls of one user that may have set their place aside; more of them are not let in.
+    pub aside_per_user: u64,
+    /// Calls of all users that may have set their place aside.
+    pub aside_total: u64,
+}
+
+impl Shares {
+    /// A fixed number for one user, and one for all.
+    #[must_use]
+    pub fn fixed(per_user: u64, total: u64) -> Self {
+        Self {
+            total,
+            per_user,
+            dynamic: false,
+            aside_per_user: u64::MAX,
+            aside_total: u64::MAX,
+        }
+    }
+
+    /// As many for one user as stay free for others.
+    #[must_use]
+    pub fn dynamic(total: u64) -> Self {
+        Self {
+            dynamic: true,
+            ..Self::fixed(total, total)
+        }
+    }
+}
+
+/// Why a place is not to be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The user holds as many as one user may.
+    User,
+    /// All are taken.
+    All,
+}
+
+/// A counting semaphore that is fair to users.
+#[derive(Clone)]
+pub struct FairSemaphore(Arc<Mutex<State>>);
+
+impl fmt::Debug for FairSemaphore {
+    /// Who waits is nobody's business.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FairSemaphore")
+            .field("held", &self.state().held)
+            .finish_non_exhaustive()
+    }
+}
+
+struct State {
+    shares: Shares,
+    held: u64,
+    aside: u64,
+    lanes: HashMap<String, Lane>,
+    /// Users with somebody waiting, the next one first.
+    order: VecDeque<String>,
+    tickets: u64,
+}
+
+#[derive(Default)]
+struct Lane {
+    held: u64,
+    aside: u64,
+    waiting: VecDeque<Waiter>,
+}
+
+struct Waiter {
+    ticket: u64,
+    amount: u64,
+    wake: Wake,
+}
+
+/// Takes over places that have become free. Where it drops them, the next one has them.
+pub type Wake = Box<dyn FnOnce(Grant) + Send>;
+
+/// Places that somebody holds. Dropped, they are free.
+#[derive(Debug)]
+pub struct Grant {
+    semaphore: FairSemaphore,
+    user: String,
+    amount: u64,
+    aside: bool,
+}
+
+/// A place in the queue. Dropped, it is gone.
+#[derive(Debug)]
+#[must_use = "who does not hold its place in the queue does not wait"]
+pub struct Waiting {
+    semaphore: FairSemaphore,
+    user: String,
+    ticket: u64,
+}
+
+impl FairSemaphore {
+    /// All places free.
+    #[must_use]
+    pub fn new(shares: Shares) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            shares,
+            held: 0,
+            aside: 0,
+            lanes: HashMap::new(),
+            order: VecDeque::new(),
+            tickets: 0,
+        })))
+    }
+
+    /// Takes so many places now, or waits for them: `wake` gets them then.
+    pub fn request(&self, user: &str, amount: u64, wake: Wake) -> Result<Grant, Waiting> {
+        let mut state = self.state();
+        let amount = amount.min(state.shares.total);
+        let lane = state.lanes.entry(user.to_owned()).or_default();
+        if lane.waiting.is_empty() && state.fits(user, amount).is_ok() {
+            return Ok(state.grant(self, user, amount));
+        }
+        state.tickets += 1;
+        let ticket = state.tickets;
+        let lane = state.lanes.entry(user.to_owned()).or_default();
+        if lane.waiting.is_empty() {
+            state.order.push_back(user.to_owned());
+        }
+        let lane = state.lanes.entry(user.to_owned()).or_default();
+        lane.waiting.push_back(Waiter {
+            ticket,
+            amount,
+            wake,
+        });
+        Err(Waiting {
+            semaphore: self.clone(),
+            user: user.to_owned(),
+            ticket,
+        })
+    }
+
+    /// Takes one place, waiting for it at most so long; blocks. Nothing where the caller goes away.
+    pub(crate) fn take(
+        &self,
+        user: &str,
+        patience: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Grant, Full> {
+        self.take_many(user, 1, patience, cancellation)
+    }
+
+    /// The same for several.
+    pub fn take_many(
+        &self,
+        user: &str,
+        amount: u64,
+        patience: Duration,
+        cancellation: &Cancellation,
+    ) -> Result<Grant, Full> {
+        let deadline = Instant::now() + patience;
+        let (sender, granted) = mpsc::sync_channel(1);
+        // Where nobody receives it any more, it is dropped, and free.
+        let wake = move |grant| drop(sender.try_send(grant));
+        let _waiting = match self.request(user, amount, Box::new(wake)) {
+            Ok(grant) => return Ok(grant),
+            Err(waiting) => waiting,
+        };
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Ok(grant) = granted.recv_timeout(left.min(ATTENTION)) {
+                return Ok(grant);
+            }
+            if left.is_zero() || cancellation.is_cancelled() {
+                return Err(self.full(user));
+            }
+        }
+    }
+
+    /// So many places at once, also where that is more than there are, because what needs them is
+    /// there already.
+    #[must_use]
+    pub fn force(&self, user: &str, amount: u64) -> Grant {
+        self.state().grant(self, user, amount)
+    }
+
+    /// Why a user gets no place now.
+    #[must_use]
+    pub fn full(&self, user: &str) -> Full {
+        let state = self.state();
+        state.fits(user, 1).err().unwrap_or(Full::All)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what is held, and hands on what became free.
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut state = self.state();
+        change(&mut state);
+        let granted = state.hand_on(self);
+        drop(state);
+        for (wake, grant) in granted {
+            wake(grant);
+        }
+    }
+}
+
+impl State {
+    fn fits(&self, user: &str, amount: u64) -> Result<(), Full> {
+        let shares = &self.shares;
+        let (held, aside) = self
+            .lanes
+            .get(user)
+            .map_or((0, 0), |lane| (lane.held, lane.aside));
+        let free = shares.total.saturating_sub(self.held);
+        if held + amount > shares.per_user || aside >= shares.aside_per_user {
+            return Err(Full::User);
+        }
+        if amount > free {
+            return Err(Full::All);
+        }
+        if shares.dynamic && held + amount > free {
+            return Err(Full::User);
+        }
+        Ok(())
+    }
+
+    fn grant(&mut self, semaphore: &FairSemaphore, user: &str, amount: u64) -> Grant {
+        self.held += amount;
+        self.lane(user).held += amount;
+        Grant {
+            semaphore: semaphore.clone(),
+            user: user.to_owned(),
+            amount,
+            aside: false,
+        }
+    }
+
+    fn lane(&mut self, user: &str) -> &mut Lane {
+        self.lanes.entry(user.to_owned()).or_default()
+    }
+
+    fn forget_if_idle(&mut self, user: &str) {
+        let is_idle = |lane: &Lane| lane.held == 0 && lane.aside == 0 && lane.waiting.is_empty();
+        if self.lanes.get(user).is_some_and(is_idle) {
+            self.lanes.remove(user);
+        }
+    }
+
+    /// Gives what is free to those who wait, one after the other.
+    fn hand_on(&mut self, semaphore: &FairSemaphore) -> Vec<(Wake, Grant)> {
+        let mut granted = Vec::new();
+        let mut passed_over = 0;
+        while passed_over < self.order.len() {
+            let Some(user) = self.order.pop_front() else {
+                break;
+            };
+            let next = self.lane(&user).waiting.front();
+            let Some(amount) = next.map(|waiter| waiter.amount) else {
+                continue;
+            };
+            match self.fits(&user, amount) {
+                Ok(()) => {
+                    let waiter = self.lane(&user).waiting.pop_front();
+                    if let Some(waiter) = waiter {
+                        granted.push((waiter.wake, self.grant(semaphore, &user, amount)));
+                    }
+                    if !self.lane(&user).waiting.is_empty() {
+                        self.order.push_back(user);
+                    }
+                    passed_over = 0;
+                }
+                Err(Full::User) => {
+                    self.order.push_back(user);
+                    passed_over += 1;
+                }
+                Err(Full::All) => {
+                    self.order.push_front(user);
+                    break;
+                }
+            }
+        }
+        granted
+    }
+}
+
+impl Grant {
+    /// How many places it is.
+    #[must_use]
+    pub fn amount(&self) -> u64 {
+        self.amount
+    }
+
+    /// Two grants of one user as one.
+    pub fn join(&mut self, mut other: Self) {
+        self.amount += std::mem::take(&mut other.amount);
+    }
+
+    /// Makes it so many places: at once, also where that is more than there are, because what
+    /// needs them is there already.
+    pub fn resize(&mut self, amount: u64) {
+        let before = std::mem::replace(&mut self.amount, amount);
+        let user = self.user.clone();
+        self.semaphore.change(|state| {
+            state.held = (state.held + amount).saturating_sub(before);
+            let lane = state.lane(&user);
+            lane.held = (lane.held + amount).saturating_sub(before);
+        });
+    }
+
+    /// Gives the places to others until they are needed again. False where too many have done so:
+    /// each keeps a thread busy.
+    fn set_aside(&mut self) -> bool {
+        let (user, amount) = (self.user.clone(), self.amount);
+        let mut is_aside = false;
+        self.semaphore.change(|state| {
+            let is_full = state.aside >= state.shares.aside_total;
+            let lane = state.lanes.entry(user).or_default();
+            if is_full && lane.aside >= ASIDE_ALWAYS {
+                return;
+            }
+            lane.held -= amount;
+            lane.aside += amount;
+            state.held -= amount;
+            state.aside += amount;
+            is_aside = true;
+        });
+        self.aside = is_aside;
+        is_aside
+    }
+
+    /// Takes them back, at once: whoever has waited holds what others wait for, and must not wait
+    /// for them.
+    fn take_up(&mut self) {
+        if !std::mem::take(&mut self.aside) {
+            return;
+        }
+        let (user, amount) = (self.user.clone(), self.amount);
+        self.semaphore.change(|state| {
+            let lane = state.lane(&user);
+            lane.held += amount;
+            lane.aside -= amount;
+            state.held += amount;
+            state.aside -= amount;
+        });
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        self.take_up();
+        if self.amount > 0 {
+            self.resize(0);
+        }
+        let mut state = self.semaphore.state();
+        state.forget_if_idle(&self.user);
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut state = self.semaphore.state();
+        let lane = state.lane(&self.user);
+        let at = lane
+            .waiting
+            .iter()
+            .position(|waiter| waiter.ticket == self.ticket);
+        let gone = at.and_then(|at| lane.waiting.remove(at));
+        if lane.waiting.is_empty() {
+            state.order.retain(|user| *user != self.user);
+        }
+        state.forget_if_idle(&self.user);
+        drop(state);
+        // What it holds may hold places.
+        drop(gone);
+        self.semaphore.change(|_| {});
+    }
+}
+
+/// The place of a call among those that run. While the call waits for another one, it has given
+/// the place back: who waits holds nobody up.
+#[derive(Clone, Debug, Default)]
+pub struct Place(Option<Arc<Mutex<Grant>>>);
+
+impl Place {
+    /// A place that is given back when the last copy is dropped.
+    #[must_use]
+    pub fn new(grant: Grant) -> Self {
+        Self(Some(Arc::new(Mutex::new(grant))))
+    }
+
+    /// Waits without the place. Nothing where too many wait already.
+    pub(crate) fn while_waiting<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
+        let Some(grant) = &self.0 else {
+            return Some(wait());
+        };
+        let lock = || grant.lock().unwrap_or_else(PoisonError::into_inner);
+        if !lock().set_aside() {
+            return None;
+        }
+        let waited = wait();
+        lock().take_up();
+        Some(waited)
+    }
+}
+
+#[cfg(test)]
+mod tests;
