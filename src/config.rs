@@ -70,7 +70,7 @@ pub struct Config {
     pub openwebui_groups_ttl: u64,
     /// Whether what takes long shows in the conversation.
     pub live_status: bool,
-    /// Largest request body, in MiB.
+    /// Largest body of a request with the content of a file, in MiB.
     pub max_body_mb: u64,
     /// Calls that run at once.
     pub max_concurrent_calls: u64,

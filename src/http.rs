@@ -19,6 +19,8 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::config::Config;
 use crate::openwebui::OpenWebUi;
 
+mod admission;
+mod answer;
 pub mod body;
 mod cors;
 pub mod envelope;
@@ -29,15 +31,24 @@ mod request;
 mod route;
 mod serve;
 
+use admission::Admission;
 pub use page::state_name;
 pub use serve::{Stop, serve};
+
+/// Credentials that are looked up at once: each takes a moment and a thread.
+const LOOKUPS: usize = 16;
 
 /// What every request needs.
 pub(crate) struct Server {
     shed: Arc<Shed>,
     gate: identity::Gate,
-    body_limit: usize,
-    calls: Arc<Semaphore>,
+    /// Most bytes that a call may bring.
+    body_limit: u64,
+    admission: Admission,
+    /// Credentials that are looked up at once.
+    lookups: Arc<Semaphore>,
+    /// One at a time asks whether everything is there.
+    checks: Semaphore,
     documents: page::Documents,
 }
 
@@ -47,17 +58,27 @@ impl Server {
         if let Some(openwebui) = &openwebui {
             shed.connect(Arc::clone(openwebui) as Arc<dyn Frontend>);
         }
-        let calls = usize::try_from(config.max_concurrent_calls).unwrap_or(usize::MAX);
-        let body_limit = config.max_body_mb.saturating_mul(MEBIBYTE);
         let gate = identity::Gate::new(config, shed.clock(), openwebui);
         Self {
             shed,
             gate,
-            body_limit: usize::try_from(body_limit).unwrap_or(usize::MAX),
-            calls: Arc::new(Semaphore::new(calls.min(Semaphore::MAX_PERMITS))),
+            body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
+            admission: Admission::new(config),
+            lookups: Arc::new(Semaphore::new(LOOKUPS)),
+            checks: Semaphore::new(1),
             documents: page::Documents::new(),
         }
     }
+}
+
+/// How many threads may block at once: for each call, each that waits for a zone, each transfer, and
+/// what is done before a call has its place.
+#[must_use]
+pub fn threads(config: &Config) -> usize {
+    let calls = config.max_concurrent_calls.saturating_mul(2);
+    let transfers = config.core.transfer_max_total.saturating_mul(2);
+    let threads = calls.saturating_add(transfers).saturating_add(512);
+    threads.min(8192) as usize
 }
 
 /// The whole server, without a socket.

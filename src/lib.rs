@@ -8,6 +8,7 @@ pub mod cli;
 pub mod config;
 pub mod content_type;
 pub mod http;
+mod json;
 pub use fileshed_core::nearest;
 pub mod openapi;
 pub mod openwebui;

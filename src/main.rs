@@ -49,6 +49,7 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::exec::hide_this_process();
+    let descriptors = fileshed_core::exec::raise_descriptor_limit();
     let shed = Arc::new(cli::open(config)?);
     for check in shed.check() {
         if check.state != CheckState::Ok {
@@ -59,6 +60,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .max_blocking_threads(http::threads(config))
         .build()?;
     let served = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(config.bind).await;
@@ -70,7 +72,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let stop = http::Stop::listen()?;
         tracing::info!(%address, "listening");
         let app = http::app(Arc::clone(&shed), config);
-        http::serve(listener, app, stop, patience)
+        http::serve(listener, app, stop, patience, descriptors)
             .await
             .map_err(Failure::from)
     });

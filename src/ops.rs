@@ -5,7 +5,8 @@
 //! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
 //! lives elsewhere. To add one: write its room, add one line below, write its test room.
 
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::{Caller, Code, Error, Settings, Shed};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -74,6 +75,17 @@ pub trait Operation: 'static {
     type Request: DeserializeOwned + ToSchema;
     /// What it answers in `data`.
     type Response: Serialize + ToSchema;
+
+    /// Most bytes of a call: of one that carries the content of a file, as many as the server takes.
+    const BODY_MAX: u64 = MEBIBYTE;
+    /// Whether it always changes something, so that a credential that only reads need not send it.
+    const CHANGES: bool = false;
+
+    /// Most bytes of its answer to these arguments, where that can be more than a few.
+    #[must_use]
+    fn answer_max(_settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
+        0
+    }
 
     /// Changes raw arguments before their types are checked, where one argument makes others
     /// meaningless.
@@ -153,6 +165,14 @@ pub struct Entry {
     pub request_schema: fn() -> Value,
     /// JSON schema of `data`.
     pub response_schema: fn() -> Value,
+    /// [`Operation::BODY_MAX`]
+    pub body_max: u64,
+    /// [`Operation::CHANGES`]
+    pub changes: bool,
+    /// [`Operation::answer_max`]
+    pub answer_max: fn(&Settings, &Map<String, Value>) -> u64,
+    /// Whether it has a parameter of that name.
+    pub has_parameter: fn(&str) -> bool,
     /// Coerces the arguments, runs the operation, gives `data` and message.
     pub call: Call,
 }
@@ -168,6 +188,10 @@ impl Entry {
             examples: O::EXAMPLES,
             request_schema: schema::of::<O::Request>,
             response_schema: schema::of::<O::Response>,
+            body_max: O::BODY_MAX,
+            changes: O::CHANGES,
+            answer_max: O::answer_max,
+            has_parameter: arguments::has_parameter::<O>,
             call: call::<O>,
         }
     }

@@ -241,9 +241,11 @@ pub static SETTINGS: &[Setting] = &[
         &mut c.core.link_max_per_user
     }),
     // The server itself.
-    open("max_body_mb", "Largest request in MiB", |c| {
-        &mut c.max_body_mb
-    }),
+    open(
+        "max_body_mb",
+        "Largest request with the content of a file in MiB",
+        |c| &mut c.max_body_mb,
+    ),
     open("max_concurrent_calls", "Calls that run at once", |c| {
         &mut c.max_concurrent_calls
     }),

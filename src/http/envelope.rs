@@ -4,32 +4,68 @@
 //! once the request id is known. What the server itself got wrong is never told: the caller gets
 //! the request id, the log gets the rest.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Code, Error};
+use fileshed_core::{Code, Error, Teach};
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::admission::Admitted;
+use super::answer;
 use crate::ops::Reply;
 
 /// A failure on its way out.
 #[derive(Clone)]
 struct Failed(Arc<Error>);
 
+/// A success, as it is written.
+#[derive(Serialize)]
+struct Told<'a> {
+    success: bool,
+    data: &'a Value,
+    message: &'a str,
+}
+
+impl<'a> Told<'a> {
+    fn of(reply: &'a Reply<Value>) -> Self {
+        Self {
+            success: true,
+            data: &reply.data,
+            message: &reply.message,
+        }
+    }
+}
+
+/// The text of a success.
+pub(super) fn text(reply: &Reply<Value>) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(&Told::of(reply)).map_err(|error| Unwritten(error).into())
+}
+
+/// An answer that is no JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer could not be written")]
+struct Unwritten(#[source] serde_json::Error);
+
+impl Teach for Unwritten {
+    fn code(&self) -> Code {
+        Code::InternalApiError
+    }
+
+    fn hint(&self) -> String {
+        "repeat the call".to_owned()
+    }
+}
+
 /// The answer of an operation.
 #[must_use]
 pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
-        Ok(reply) => Json(json!({
-            "success": true,
-            "data": reply.data,
-            "message": reply.message,
-        }))
-        .into_response(),
+        Ok(reply) => Json(Told::of(&reply)).into_response(),
         Err(error) => failure(error),
     }
 }
@@ -40,6 +76,18 @@ pub fn failure(error: impl Into<Error>) -> Response {
     let error = error.into();
     let mut response = status(&error).into_response();
     response.extensions_mut().insert(Failed(Arc::new(error)));
+    response
+}
+
+/// What the failure of a call holds until it has been taken: it may tell the output of a command.
+#[derive(Clone)]
+struct Held(Arc<Mutex<Option<Admitted>>>);
+
+/// The answer of a call that failed.
+pub(super) fn failure_of_call(error: Error, admitted: Admitted) -> Response {
+    let mut response = failure(error);
+    let held = Held(Arc::new(Mutex::new(Some(admitted))));
+    response.extensions_mut().insert(held);
     response
 }
 
@@ -57,7 +105,13 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    let body = Body::from(told(&error, request_id).to_string());
+    let text = told(&error, request_id).to_string();
+    let held = parts.extensions.remove::<Held>();
+    let held = held.and_then(|held| held.0.lock().ok()?.take());
+    let body = match held {
+        Some(admitted) => answer::body(text.into_bytes(), admitted),
+        None => Body::from(text),
+    };
     (Response::from_parts(parts, body), Some(error))
 }
 

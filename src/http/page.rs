@@ -111,6 +111,7 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 /// `fileshed doctor` are for administrators.
 pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     let shed = Arc::clone(&server.shed);
+    let _turn = server.checks.acquire().await;
     let checks = match tokio::task::spawn_blocking(move || shed.check()).await {
         Ok(checks) => checks,
         Err(error) => return envelope::failure(RouteError::from(error)),

@@ -2,25 +2,24 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use fileshed_core::caller::Cancellation;
-use fileshed_core::{Caller, Code, Error, Teach};
+use fileshed_core::caller::{Cancellation, Scope};
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Code, Error, Shed, Teach};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
+use super::admission::Admitted;
 use super::request::Subject;
-use super::{Server, body, envelope};
+use super::{Server, answer, body, envelope};
 use crate::nearest::nearest;
-use crate::ops::{Entry, OPERATIONS, Reply};
-
-/// How long a call waits for its turn.
-const TURN: Duration = Duration::from_secs(5);
+use crate::ops::{Entry, OPERATIONS};
 
 /// One route an operation.
 pub(super) fn operations() -> Router<Arc<Server>> {
@@ -33,17 +32,22 @@ pub(super) fn operations() -> Router<Arc<Server>> {
 }
 
 async fn call(server: &Arc<Server>, entry: &'static Entry, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
     let caller = match identify(server, &parts).await {
         Ok(caller) => caller,
-        Err(error) => return envelope::failure(error),
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return envelope::failure(error);
+        }
     };
     let subject = Subject::of(&server.shed, &caller);
-    let result = match body::read(body, server.body_limit).await {
-        Ok(arguments) => run(server, entry, caller, arguments).await,
-        Err(error) => Err(error.into()),
+    let mut response = match admit(server, entry, caller, &parts.headers, &mut body).await {
+        Ok(response) => response,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            envelope::failure(error)
+        }
     };
-    let mut response = envelope::answer(result);
     response.extensions_mut().insert(subject);
     response
 }
@@ -55,32 +59,71 @@ pub(super) async fn identify(
 ) -> Result<Caller, Error> {
     let claim = server.gate.claim(parts)?;
     let place = server.gate.place(&claim).await?;
+    // Made-up credentials must not take all threads.
+    let turn = Arc::clone(&server.lookups).acquire_owned().await;
     let server = Arc::clone(server);
     let settled = tokio::task::spawn_blocking(move || {
-        let _place = place;
+        let _places = (place, turn);
         server.gate.settle(claim, &server.shed)
     });
     settled.await.map_err(RouteError::from)?
+}
+
+/// Gives a call its place, then reads what it brings, then runs it.
+async fn admit(
+    server: &Arc<Server>,
+    entry: &'static Entry,
+    mut caller: Caller,
+    headers: &HeaderMap,
+    body: &mut Body,
+) -> Result<Response, Error> {
+    if entry.changes && caller.scope == Scope::Read {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    let user = server.shed.namespace(&caller);
+    let mut admitted = server.admission.enter(&user).await?;
+    caller.place = admitted.place();
+    let limit = entry.body_max.min(server.body_limit);
+    let body = body::collect(body, body::promised(headers), limit, &mut admitted).await?;
+    run(server, entry, caller, body, admitted).await
 }
 
 async fn run(
     server: &Arc<Server>,
     entry: &'static Entry,
     caller: Caller,
-    arguments: Map<String, Value>,
-) -> Result<Reply<Value>, Error> {
-    let turn = tokio::time::timeout(TURN, Arc::clone(&server.calls).acquire_owned());
-    let Ok(Ok(permit)) = turn.await else {
-        return Err(RouteError::Busy.into());
-    };
+    body: Vec<u8>,
+    mut admitted: Admitted,
+) -> Result<Response, Error> {
     // Dropped with this future when the client hangs up: a command ends, work on files completes.
     let _watch = Watch(caller.cancellation.clone());
     let shed = Arc::clone(&server.shed);
     let work = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        (entry.call)(&shed, &caller, arguments)
+        let result = carry_out(&shed, entry, &caller, body, &mut admitted);
+        (result, admitted)
     });
-    work.await.map_err(RouteError::from)?
+    let (result, admitted) = work.await.map_err(RouteError::from)?;
+    Ok(match result {
+        Ok(text) => answer::of(text, admitted),
+        Err(error) => envelope::failure_of_call(error, admitted),
+    })
+}
+
+/// Runs a call and writes its answer; blocks.
+fn carry_out(
+    shed: &Shed,
+    entry: &Entry,
+    caller: &Caller,
+    body: Vec<u8>,
+    admitted: &mut Admitted,
+) -> Result<Vec<u8>, Error> {
+    let arguments = body::parse(&body, entry.has_parameter)?;
+    let brought = body.len() as u64;
+    drop(body);
+    let answer = (entry.answer_max)(shed.settings(), &arguments);
+    admitted.reserve_blocking(brought + answer, &caller.cancellation)?;
+    let reply = (entry.call)(shed, caller, arguments)?;
+    envelope::text(&reply)
 }
 
 struct Watch(Cancellation);
@@ -139,9 +182,6 @@ pub(super) enum RouteError {
     /// Something there, for another method.
     #[error("`{path}` does not take {method}")]
     Method { method: Method, path: String },
-    /// No turn in time.
-    #[error("the server is busy")]
-    Busy,
     /// A panic, with its text for the log.
     #[error("panicked: {0}")]
     Panic(String),
@@ -161,7 +201,6 @@ impl Teach for RouteError {
         match self {
             Self::Unknown { .. } => Code::UnknownOperation,
             Self::Method { .. } => Code::MethodNotAllowed,
-            Self::Busy => Code::Busy,
             Self::Panic(_) => Code::InternalApiError,
         }
     }
@@ -178,34 +217,27 @@ impl Teach for RouteError {
                 format!("send POST {path} with a JSON object")
             }
             Self::Method { path, .. } => format!("send GET {path}"),
-            Self::Busy => "call again in a few seconds".to_owned(),
             Self::Panic(_) => "call again".to_owned(),
         }
     }
 
     fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        if matches!(self, Self::Busy) {
-            details.insert("scope".to_owned(), "server".into());
-        }
-        details
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        matches!(self, Self::Busy).then_some(TURN.as_secs())
+        Map::new()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::body::to_bytes;
-    use fileshed_core::Shed;
     use serde_json::json;
     use tower::ServiceExt as _;
 
     use super::*;
     use crate::config::Config;
     use crate::http::app;
+    use crate::ops::Reply;
 
     fn entry(call: crate::ops::Call) -> &'static Entry {
         Box::leak(Box::new(Entry {
@@ -225,13 +257,24 @@ mod tests {
         (directory, Arc::new(Server::new(shed, &config)))
     }
 
+    /// A call of nobody in particular.
+    async fn called(server: &Arc<Server>, entry: &'static Entry) -> Result<Response, Error> {
+        let mut body = Body::empty();
+        admit(
+            server,
+            entry,
+            Caller::default(),
+            &HeaderMap::new(),
+            &mut body,
+        )
+        .await
+    }
+
     #[tokio::test]
     async fn a_panic_is_answered_without_its_text() {
         let (_directory, server) = server(1);
         let panics = entry(|_, _, _| panic!("the pepper is salt"));
-        let error = run(&server, panics, Caller::default(), Map::new())
-            .await
-            .expect_err("it panics");
+        let error = called(&server, panics).await.expect_err("it panics");
         let (response, error) = envelope::seal(envelope::failure(error), "request-1");
         assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
         let body = to_bytes(response.into_body(), 10_000)
@@ -242,20 +285,56 @@ mod tests {
         assert!(!body.to_string().contains("salt"), "{body}");
         let logged = error.expect("a failure").message().to_owned();
         assert_eq!(logged, "panicked: the pepper is salt");
-        let permits = server.calls.available_permits();
-        assert_eq!(permits, 1, "the turn is given back");
+        let place = server.admission.enter("somebody").await;
+        assert!(place.is_ok(), "the turn is given back");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_without_a_turn_is_told_to_come_back() {
         let (_directory, server) = server(1);
-        let _taken = server.calls.acquire().await.expect("a turn");
-        let error = run(&server, &OPERATIONS[0], Caller::default(), Map::new())
+        let _taken = server.admission.enter("somebody").await.expect("a turn");
+        let error = called(&server, &OPERATIONS[0])
             .await
             .expect_err("no turn is free");
         let (response, _) = envelope::seal(envelope::failure(error), "request-1");
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()["retry-after"], "5");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_user_leaves_places_to_others() {
+        let (_directory, server) = server(4);
+        let enter = |user: &'static str| server.admission.enter(user);
+        let _own = (enter("a").await, enter("a").await);
+        let error = enter("a").await.expect_err("half is taken");
+        let (response, _) = envelope::seal(envelope::failure(error), "request-1");
+        assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
+        assert!(enter("b").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_no_place_in_memory_that_it_did_not_wait_for() {
+        let (_directory, server) = server(9);
+        let all = server.admission.enter("a").await;
+        let mut all = all.expect("a turn");
+        all.settle(u64::MAX / 2);
+        // A small body needs no more than its place.
+        assert!(
+            called(
+                &server,
+                entry(|_, _, _| Ok(Reply::new(Value::Null, "done")))
+            )
+            .await
+            .is_ok()
+        );
+        let mut admitted = server.admission.enter("b").await.expect("a turn");
+        let mut body = Body::from(vec![b' '; 3 << 20]);
+        let read = body::collect(&mut body, None, 64 << 20, &mut admitted).await;
+        assert_eq!(read.expect_err("no memory").code(), Code::Busy);
+        drop(all);
+        let mut body = Body::from(vec![b' '; 3 << 20]);
+        let read = body::collect(&mut body, None, 64 << 20, &mut admitted).await;
+        assert_eq!(read.map(|read| read.len()).ok(), Some(3 << 20));
     }
 
     #[tokio::test]
@@ -267,13 +346,11 @@ mod tests {
             }
             Ok(Reply::new(Value::Null, "done"))
         });
-        let caller = Caller::default();
-        let call = run(&server, waits, caller, Map::new());
+        let call = called(&server, waits);
         let left = tokio::time::timeout(Duration::from_millis(50), call).await;
         assert!(left.is_err(), "the client leaves first");
         // The turn comes back only when the work has ended by itself.
-        let turn = tokio::time::timeout(TURN, server.calls.acquire()).await;
-        assert!(turn.is_ok_and(|turn| turn.is_ok()));
+        assert!(server.admission.enter("somebody").await.is_ok());
     }
 
     #[tokio::test]

@@ -1,26 +1,48 @@
-//! The listener: limits on what a connection may do before a request exists, and an end that lets
-//! running work finish.
+//! The listener: limits on what a connection may do before a request exists and after it was
+//! answered, and an end that lets running work finish.
 
+mod connection;
+mod stream;
+mod table;
+
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tower::ServiceExt as _;
 
 use super::request::HEADERS_MAX_BYTES;
+use connection::Connection;
+use stream::{Answered, Watched};
+use table::Table;
 
 /// How long a connection waits for the headers of the next request; longer than the minute for
 /// which proxies keep idle connections, so that these end first.
 const HEADERS_READ: Duration = Duration::from_secs(75);
-/// Most that is read of a request before its headers are complete.
-const HEAD_MAX_BYTES: usize = 4 * HEADERS_MAX_BYTES;
+/// Most that is read of a request before its headers are complete, and most that is held of an
+/// answer that nobody reads.
+const BUFFER_MAX_BYTES: usize = 4 * HEADERS_MAX_BYTES;
 const HEADERS_MAX_COUNT: usize = 100;
 /// Pause after a failed accept, most often for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How often it is looked who is too slow.
+const ATTENTION: Duration = Duration::from_secs(1);
+/// Most connections, however many descriptors there are: each may hold its buffers.
+const CONNECTIONS_MAX: u64 = 2048;
+
+/// How many connections there may be where the process may have so many descriptors: half of them,
+/// because calls need some, too.
+fn most_connections(descriptors: u64) -> usize {
+    (descriptors / 2).clamp(8, CONNECTIONS_MAX) as usize
+}
 
 /// The ways to ask a server to stop. Until they are heard, each of them ends it at once.
 pub struct Stop {
@@ -45,47 +67,104 @@ impl Stop {
     }
 }
 
-/// Serves until it is asked to stop, then lets what runs finish, at most `patience` long.
+/// Serves until it is asked to stop, then lets what runs finish, at most `patience` long. The
+/// process may have so many `descriptors`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     mut stop: Stop,
     patience: Duration,
+    descriptors: u64,
 ) -> std::io::Result<()> {
-    let builder = builder();
     let connections = GracefulShutdown::new();
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = stop.asked() => break,
-        };
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
-        };
-        // Answers are small and awaited: do not wait to fill a packet.
-        let _ = stream.set_nodelay(true);
-        let service = TowerToHyperService::new(app.clone());
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
-        let connection = connections.watch(connection);
-        tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
-            }
-        });
+    let table = Table::new(most_connections(descriptors));
+    let server = Listening {
+        builder: builder(),
+        app,
+        table: Arc::clone(&table),
+    };
+    let watch = tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(ATTENTION).await;
+            table.end_slow_ones();
+        }
+    });
+    tokio::select! {
+        () = server.accept(&listener, &connections) => {}
+        () = stop.asked() => {}
     }
-    drop(listener);
+    drop((server, listener));
     tracing::info!(open = connections.count(), "stopping");
     tokio::select! {
         () = connections.shutdown() => {}
         () = tokio::time::sleep(patience) => tracing::warn!("connections were cut"),
         () = stop.asked() => tracing::warn!("told twice, connections were cut"),
     }
+    watch.abort();
     Ok(())
+}
+
+struct Listening {
+    builder: Builder,
+    app: Router,
+    table: Arc<Table>,
+}
+
+impl Listening {
+    async fn accept(&self, listener: &TcpListener, connections: &GracefulShutdown) {
+        loop {
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    let made_room = self.table.make_room();
+                    tracing::warn!(%error, made_room, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            };
+            // Where all are busy, who comes waits like those in the queue of the listener.
+            while self.table.is_full() && !self.table.make_room() {
+                let left = self.table.left();
+                // What became idle meanwhile tells nobody.
+                let _ = tokio::time::timeout(ACCEPT_PAUSE, left).await;
+            }
+            self.connect(stream, connections);
+        }
+    }
+
+    fn connect(&self, stream: TcpStream, connections: &GracefulShutdown) {
+        // Answers are small and awaited: do not wait to fill a packet.
+        let _ = stream.set_nodelay(true);
+        let connection = Connection::new();
+        let entered = self.table.enter(Arc::clone(&connection));
+        let (app, requests) = (self.app.clone(), Arc::clone(&connection));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let running = requests.request();
+            let answer = app.clone().oneshot(request);
+            async move {
+                let answer = answer.await?;
+                Ok::<_, std::convert::Infallible>(answer.map(|body| Answered {
+                    body,
+                    _running: running,
+                }))
+            }
+        });
+        let stream = Watched {
+            stream,
+            connection: Arc::clone(&connection),
+        };
+        let served = self.builder.serve_connection(TokioIo::new(stream), service);
+        let served = connections.watch(served);
+        tokio::spawn(async move {
+            let _entered = entered;
+            tokio::select! {
+                result = served => if let Err(error) = result {
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = connection.closed() => tracing::debug!("a connection was cut"),
+            }
+        });
+    }
 }
 
 fn builder() -> Builder {
@@ -94,6 +173,7 @@ fn builder() -> Builder {
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS_READ)
         .max_headers(HEADERS_MAX_COUNT)
-        .max_header_size(HEAD_MAX_BYTES);
+        .max_header_size(BUFFER_MAX_BYTES)
+        .max_buf_size(BUFFER_MAX_BYTES);
     builder
 }

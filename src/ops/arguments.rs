@@ -26,6 +26,11 @@ fn schema_of<O: Operation>() -> &'static Value {
         .or_insert_with(|| Box::leak(Box::new(schema::of::<O::Request>())))
 }
 
+/// Whether `O` has a parameter of that name.
+pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
+    schema_of::<O>()["properties"].get(name).is_some()
+}
+
 /// Coerces `arguments` and reads the request of `O` from them.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
     let example = O::EXAMPLES.first().copied().unwrap_or("{}");
@@ -144,7 +149,8 @@ impl Kind {
     }
 }
 
-fn integer(value: &Value) -> Option<i64> {
+/// The whole number that a raw argument means.
+pub(super) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
             let float = number.as_f64()?;
@@ -195,7 +201,7 @@ fn list(value: &Value) -> Option<Vec<Value>> {
         Value::Bool(false) => Some(Vec::new()),
         Value::Number(number) if number.as_f64() == Some(0.0) => Some(Vec::new()),
         Value::String(text) if text.trim().is_empty() => Some(Vec::new()),
-        Value::String(text) => match serde_json::from_str(text) {
+        Value::String(text) => match crate::json::value(text) {
             Ok(Value::Array(items)) => Some(items),
             _ => None,
         },

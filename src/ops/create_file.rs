@@ -75,6 +75,8 @@ impl Operation for CreateFile {
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n"}"##,
         r#"{"zone": "storage", "path": "pixel.bin", "content": "AAEC", "file_type": "bytes", "content_format": "base64"}"#,
     ];
+    const BODY_MAX: u64 = u64::MAX;
+    const CHANGES: bool = true;
     type Request = Request;
     type Response = Response;
 

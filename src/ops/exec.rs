@@ -1,10 +1,12 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
 use fileshed_core::exec::{self, CommandLine};
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Settings, Shed};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::arguments::integer;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -90,6 +92,11 @@ impl Operation for Exec {
     ];
     type Request = Request;
     type Response = Response;
+
+    fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
+        let asked = arguments.get("max_output").and_then(integer);
+        exec::answer_max(settings, asked)
+    }
 
     fn line(request: &Request) -> Option<String> {
         Some(format!("Running {}", request.cmd))

@@ -54,6 +54,8 @@ impl Operation for LockeditOverwrite {
     ];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
+    const BODY_MAX: u64 = u64::MAX;
+    const CHANGES: bool = true;
     type Request = Request;
     type Response = Response;
 

@@ -99,6 +99,8 @@ impl Operation for PatchBytes {
         r#"{"zone": "storage", "path": "data.bin", "content": "IQ==", "content_format": "base64"}"#,
         r#"{"zone": "storage", "path": "data.bin", "content": "4a", "position": "replace", "offset": 0}"#,
     ];
+    const BODY_MAX: u64 = u64::MAX;
+    const CHANGES: bool = true;
     type Request = Request;
     type Response = Response;
 

@@ -88,6 +88,8 @@ impl Operation for PatchText {
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "- call Ada\n", "position": "after", "line": 1}"#,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "oat $1", "position": "replace", "pattern": "(milk)"}"#,
     ];
+    const BODY_MAX: u64 = u64::MAX;
+    const CHANGES: bool = true;
     type Request = Request;
     type Response = Response;
 

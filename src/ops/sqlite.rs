@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Settings, Shed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -162,16 +163,25 @@ impl Operation for Sqlite {
         r#"{"zone": "storage", "path": "shop.db", "import_csv": "sales.csv", "table": "sales", "if_exists": "replace"}"#,
         r#"{"zone": "storage", "path": "shop.db", "query": "SELECT item, sum(amount) AS total FROM sales GROUP BY item", "output_csv": "totals.csv"}"#,
     ];
+    const BODY_MAX: u64 = 16 * MEBIBYTE;
     type Request = Request;
     type Response = Response;
 
     /// Values may have any type, and every provider knows lists of strings only: so each becomes
     /// its JSON. Named values come as an object, or as one written as text.
+    fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
+        // Who names no number of rows gets few.
+        match arguments.get("limit") {
+            None => 0,
+            Some(_) => settings.max_output_absolute.saturating_mul(2),
+        }
+    }
+
     fn prepare(arguments: &mut Map<String, Value>) {
         let Some(params) = arguments.get_mut("params") else {
             return;
         };
-        let read = params.as_str().map(serde_json::from_str);
+        let read = params.as_str().map(crate::json::value);
         if let Some(Ok(read @ (Value::Object(_) | Value::Array(_)))) = read {
             *params = read;
         }
@@ -230,7 +240,7 @@ struct Encoded(Value);
 
 impl From<String> for Encoded {
     fn from(text: String) -> Self {
-        Self(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+        Self(crate::json::value(&text).unwrap_or(Value::String(text)))
     }
 }
 

@@ -18,6 +18,7 @@ mod documents;
 mod envelope;
 mod identity;
 mod life;
+mod load;
 mod signed;
 mod token;
 mod user;

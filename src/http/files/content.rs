@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_RANGE, ETAG};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
 use fileshed_core::{Caller, Code, Error, Shed, Teach, Zone};
@@ -16,7 +16,7 @@ use super::condition::{self, ConditionError, Verdict};
 use super::download::Given;
 use super::{Asked, answered, asked, intake};
 use crate::http::route::RouteError;
-use crate::http::{Server, envelope};
+use crate::http::{Server, admission, body, envelope};
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "files/content";
@@ -39,7 +39,7 @@ async fn give(
     asked: Asked,
 ) -> Result<Response, Error> {
     let inline = Asked::flag("inline", asked.inline.as_ref())?;
-    let transit = server.shed.transit(&caller)?;
+    let transit = admission::transit(&server.shed, &caller, None).await?;
     let shed = Arc::clone(&server.shed);
     let given = tokio::task::spawn_blocking(move || {
         let zone = zone(&shed, &caller, &asked)?;
@@ -56,7 +56,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
     let (caller, asked) = match asked(&server, &parts).await {
         Ok(found) => found,
         Err(error) => {
-            intake::decline(&parts.headers, body).await;
+            body::decline(&parts.headers, body).await;
             return envelope::failure(error);
         }
     };
@@ -65,15 +65,21 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         caller.clone(),
         parts.headers.clone(),
     );
+    let transit = match admission::transit(&shed, &author, None).await {
+        Ok(transit) => transit,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return answered(&shed, &author, Err(error));
+        }
+    };
     let stored = intake::receive(&parts.headers, body, move |intake| {
-        let transit = shed.transit(&author)?;
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }
         let zone = zone(&shed, &author, &asked)?;
         let path = asked.path.as_deref().unwrap_or_default();
         let mut file = Upload::of_file(&zone, path, transit)?;
-        if let Some(length) = length(&headers) {
+        if let Some(length) = body::promised(&headers) {
             file.announce(length)?;
         }
         while let Some(piece) = intake.next()? {
@@ -92,11 +98,6 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         Ok(told(zone.name().as_str(), stored))
     });
     answered(&server.shed, &caller, stored.await)
-}
-
-/// The length that the client promises.
-fn length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn told(zone: &str, stored: &Stored) -> Response {

@@ -1,22 +1,15 @@
 //! From a connection to a thread that may block.
 
-use std::time::Duration;
-
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
-use axum::http::header::EXPECT;
 use fileshed_core::Error;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 
-use crate::http::body::{self, BodyError, PAUSE};
+use crate::http::body::{self, BodyError, Pace};
 use crate::http::route::RouteError;
 
 /// Pieces that wait between the connection and the disk.
 const WAITING: usize = 4;
-/// What must arrive within each [`PAUSE`], unless the body ends: a client cannot hold its place
-/// by sending next to nothing.
-const LEAST: usize = 64 * 1024;
 
 /// The body of a request, for reading where blocking is allowed.
 pub(super) struct Intake {
@@ -74,7 +67,7 @@ pub(super) async fn receive<T: Send + 'static>(
     let feed = async {
         let mut body = body;
         if wish.await.is_err() {
-            decline(headers, body).await;
+            body::decline(headers, body).await;
         } else if !feed(&mut body, &sender).await {
             body::drain(&mut body).await;
         }
@@ -83,17 +76,9 @@ pub(super) async fn receive<T: Send + 'static>(
     result.map_err(RouteError::from)?
 }
 
-/// Lets a client whose body nobody wants see its answer. Who waits to be told to go on has sent
-/// nothing, and need not.
-pub(super) async fn decline(headers: &HeaderMap, mut body: Body) {
-    if !headers.contains_key(EXPECT) {
-        body::drain(&mut body).await;
-    }
-}
-
 /// Hands a body over; false where the rest of it is not wanted.
 async fn feed(body: &mut Body, sender: &mpsc::Sender<Piece>) -> bool {
-    let mut pace = Pace::new();
+    let mut pace = Pace::of_files();
     loop {
         let arrived = tokio::select! {
             arrived = pace.piece(body) => arrived,
@@ -114,43 +99,10 @@ async fn feed(body: &mut Body, sender: &mpsc::Sender<Piece>) -> bool {
     }
 }
 
-/// How fast a body arrives. Time that the disk takes is not the client's.
-struct Pace {
-    begun: Instant,
-    waited: Duration,
-    bytes: usize,
-}
-
-impl Pace {
-    fn new() -> Self {
-        Self {
-            begun: Instant::now(),
-            waited: Duration::ZERO,
-            bytes: 0,
-        }
-    }
-
-    async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
-        let piece = body::piece(body, PAUSE).await?;
-        self.waited += self.begun.elapsed();
-        self.bytes += piece.as_ref().map_or(0, Bytes::len);
-        if self.waited >= PAUSE {
-            if self.bytes < LEAST && piece.is_some() {
-                return Err(BodyError::Incomplete);
-            }
-            self.waited = Duration::ZERO;
-            self.bytes = 0;
-        }
-        Ok(piece)
-    }
-
-    fn resume(&mut self) {
-        self.begun = Instant::now();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn dripping(piece: usize, every: Duration, times: usize) -> Body {

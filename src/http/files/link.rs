@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
-use fileshed_core::transfer::{Existing, Upload};
+use fileshed_core::transfer::{Existing, Transit, Upload};
 use fileshed_core::{Code, Error, Shed, Teach};
 use serde_json::json;
 
 use super::download::Given;
 use super::{answered, intake, page, upload};
 use crate::http::route::RouteError;
-use crate::http::{Server, envelope};
+use crate::http::{Server, admission, body, envelope};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -29,32 +30,48 @@ pub(super) async fn open(
     request: Request,
 ) -> Response {
     let (parts, _body) = request.into_parts();
-    let shed = Arc::clone(&server.shed);
-    let opened = tokio::task::spawn_blocking(move || {
-        let link = shed.links().open(&token)?;
-        let given = match link.purpose {
-            Purpose::Upload => None,
-            Purpose::Download => {
-                let zone = link.open_zone(&shed).map_err(LinkError::hiding)?;
-                let given = Given::open(&shed, &link.caller, &zone, &link.path);
-                Some(given.map_err(LinkError::hiding)?)
-            }
-        };
-        Ok((link.caller, given))
-    });
-    let opened = opened.await.map_err(RouteError::from);
-    let (caller, given) = match opened.map_err(Error::from).and_then(|opened| opened) {
-        Ok(found) => found,
+    let link = match found(&server, token, None).await {
+        Ok(link) => link,
         Err(error) => return refused(&parts.headers, error),
     };
-    let result = match given {
-        None => Ok(page::upload(server.shed.settings().max_file_size_mb)),
-        Some(given) => server
-            .shed
-            .transit(&caller)
-            .map(|transit| given.answer(&parts, false, transit)),
+    let caller = link.caller.clone();
+    let result = match link.purpose {
+        Purpose::Upload => Ok(page::upload(server.shed.settings().max_file_size_mb)),
+        Purpose::Download => give(&server, link, &parts).await,
     };
-    answered(&server.shed, &caller, result)
+    match result {
+        Ok(response) => answered(&server.shed, &caller, Ok(response)),
+        Err(error) => refused(&parts.headers, error),
+    }
+}
+
+/// The link of a token that still holds; with a purpose, one for this.
+async fn found(
+    server: &Arc<Server>,
+    token: String,
+    purpose: Option<Purpose>,
+) -> Result<Link, Error> {
+    let shed = Arc::clone(&server.shed);
+    let found = tokio::task::spawn_blocking(move || {
+        let link = shed.links().open(&token)?;
+        match purpose {
+            Some(purpose) if purpose != link.purpose => Err(LinkError::Gone.into()),
+            _ => Ok(link),
+        }
+    });
+    found.await.map_err(RouteError::from)?
+}
+
+async fn give(server: &Arc<Server>, link: Link, parts: &Parts) -> Result<Response, Error> {
+    let transit = admission::transit(&server.shed, &link.caller, Some(&link.id)).await?;
+    let shed = Arc::clone(&server.shed);
+    let given = tokio::task::spawn_blocking(move || {
+        let zone = link.open_zone(&shed).map_err(LinkError::hiding)?;
+        let given = Given::open(&shed, &link.caller, &zone, &link.path);
+        given.map_err(LinkError::hiding)
+    });
+    let given = given.await.map_err(RouteError::from)??;
+    Ok(given.answer(parts, false, transit))
 }
 
 /// `POST /links/<token>`: files for the one directory of the link.
@@ -64,29 +81,17 @@ pub(super) async fn bring(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let shed = Arc::clone(&server.shed);
-    let opened = tokio::task::spawn_blocking(move || {
-        let link = shed.links().open(&token)?;
-        match link.purpose {
-            Purpose::Upload => {
-                link.open_zone(&shed).map_err(LinkError::hiding)?;
-                Ok(link)
-            }
-            Purpose::Download => Err(LinkError::Gone.into()),
-        }
-    });
-    let opened = opened.await.map_err(RouteError::from);
-    let link = match opened.map_err(Error::from).and_then(|opened| opened) {
-        Ok(link) => link,
+    let (link, transit) = match admitted(&server, token).await {
+        Ok(found) => found,
         Err(error) => {
-            intake::decline(&parts.headers, body).await;
+            body::decline(&parts.headers, body).await;
             return refused(&parts.headers, error);
         }
     };
     let caller = link.caller.clone();
     let (shed, headers) = (Arc::clone(&server.shed), parts.headers.clone());
     let stored = intake::receive(&parts.headers, body, move |intake| {
-        take(&shed, &link, &headers, intake).map_err(|error| in_plain_words(&shed, error))
+        take(&shed, &link, transit, &headers, intake).map_err(|error| in_plain_words(&shed, error))
     });
     let result = match stored.await {
         Err(error) => Ok(refused(&parts.headers, error)),
@@ -99,13 +104,26 @@ pub(super) async fn bring(
     answered(&server.shed, &caller, result)
 }
 
+/// An upload link that still holds, and a place to bring something through it.
+async fn admitted(server: &Arc<Server>, token: String) -> Result<(Link, Transit), Error> {
+    let link = found(server, token, Some(Purpose::Upload)).await?;
+    let transit = admission::transit(&server.shed, &link.caller, Some(&link.id)).await?;
+    let shed = Arc::clone(&server.shed);
+    let opened = tokio::task::spawn_blocking(move || {
+        link.open_zone(&shed).map_err(LinkError::hiding)?;
+        Ok(link)
+    });
+    let link: Result<Link, Error> = opened.await.map_err(RouteError::from)?;
+    Ok((link?, transit))
+}
+
 fn take(
     shed: &Shed,
     link: &Link,
+    transit: Transit,
     headers: &HeaderMap,
     intake: &mut intake::Intake,
 ) -> Result<usize, Error> {
-    let transit = shed.transit(&link.caller)?;
     let zone = link.open_zone(shed)?;
     // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
     let upload = Upload::new(&zone, link.path.display(), Existing::Hidden, transit)?;

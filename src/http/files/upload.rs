@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::form::Form;
 use super::intake::{self, Intake};
 use super::{Asked, answered, asked};
-use crate::http::{Server, envelope};
+use crate::http::{Server, admission, body, envelope};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -24,7 +24,7 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
     let (caller, asked) = match asked(&server, &parts).await {
         Ok(found) => found,
         Err(error) => {
-            intake::decline(&parts.headers, body).await;
+            body::decline(&parts.headers, body).await;
             return envelope::failure(error);
         }
     };
@@ -33,8 +33,14 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
         caller.clone(),
         parts.headers.clone(),
     );
+    let transit = match admission::transit(&shed, &author, None).await {
+        Ok(transit) => transit,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return answered(&shed, &author, Err(error));
+        }
+    };
     let stored = intake::receive(&parts.headers, body, move |intake| {
-        let transit = shed.transit(&author)?;
         let zone = Asked::given(asked.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = shed.zone(&author, zone, Asked::given(asked.group.as_ref()))?;
         let existing = if Asked::flag("overwrite", asked.overwrite.as_ref())? {

@@ -111,7 +111,7 @@ fn one_user_cannot_take_all_turns() {
     let alice = server.as_user("alice");
     std::thread::scope(|scope| {
         let sleeper = alice.clone();
-        let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["4320"], "timeout": 3});
+        let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["4320"], "timeout": 8});
         scope.spawn(move || {
             let answer = sleeper.call("shed_exec", &arguments);
             answer.refused(504, "TIMEOUT");
@@ -140,7 +140,7 @@ fn the_server_has_an_end_too() {
         .start();
     std::thread::scope(|scope| {
         let sleeper = server.as_user("alice");
-        let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["4321"], "timeout": 3});
+        let arguments = json!({"zone": "storage", "cmd": "sleep", "args": ["4321"], "timeout": 8});
         scope.spawn(move || {
             let answer = sleeper.call("shed_exec", &arguments);
             answer.refused(504, "TIMEOUT");

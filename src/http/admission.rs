@@ -1,0 +1,210 @@
+//! What a call may take of the server before it is known what it wants: a place among those that
+//! run, and memory for what it brings and gets.
+//!
+//! Both are given by user, fairly. A call has its place before its body is read and keeps it until
+//! its answer has been written out; up to a mebibyte of body and answer come with the place, what
+//! is beyond is counted against a budget.
+
+use std::time::Duration;
+
+use fileshed_core::caller::Cancellation;
+use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::transfer::{self, Transit};
+use fileshed_core::{Caller, Code, Error, Shed, Teach};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use crate::config::Config;
+
+/// How long a call waits for its turn.
+pub(super) const TURN: Duration = Duration::from_secs(5);
+/// Bytes of a body and an answer that every call may have.
+pub(super) const SMALL: u64 = MEBIBYTE;
+/// Calls of one user that wait for a zone, each in a thread; more are not let in.
+const WAITING_PER_USER: u64 = 64;
+/// The same of all users, where more than a few of these are one user's.
+const WAITING: u64 = 256;
+/// Bytes beside two of the largest bodies.
+const BUDGET: u64 = 64 * MEBIBYTE;
+
+/// Who is let in.
+#[derive(Debug)]
+pub(super) struct Admission {
+    calls: FairSemaphore,
+    bytes: FairSemaphore,
+}
+
+/// The right to run one call. Dropped, its place and its bytes are free.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    place: Place,
+    bytes: FairSemaphore,
+    user: String,
+    /// What was given of the budget.
+    held: Option<Grant>,
+}
+
+impl Admission {
+    pub(super) fn new(config: &Config) -> Self {
+        let calls = config.max_concurrent_calls;
+        let largest = config.max_body_mb.saturating_mul(MEBIBYTE);
+        Self {
+            calls: FairSemaphore::new(Shares {
+                aside_per_user: WAITING_PER_USER,
+                aside_total: WAITING,
+                ..Shares::dynamic(calls)
+            }),
+            bytes: FairSemaphore::new(Shares::dynamic(
+                largest.saturating_mul(2).saturating_add(BUDGET),
+            )),
+        }
+    }
+
+    /// Waits for a place among the calls that run.
+    pub(super) async fn enter(&self, user: &str) -> Result<Admitted, BusyCall> {
+        let grant = wait(&self.calls, user, 1, TURN).await?;
+        Ok(Admitted {
+            place: Place::new(grant),
+            bytes: self.bytes.clone(),
+            user: user.to_owned(),
+            held: None,
+        })
+    }
+}
+
+impl Admitted {
+    /// The place, for the core.
+    pub(super) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// How many bytes more it takes to hold so many.
+    fn missing(&self, bytes: u64) -> u64 {
+        let held = self.held.as_ref().map_or(0, Grant::amount);
+        bytes.saturating_sub(SMALL).saturating_sub(held)
+    }
+
+    fn add(&mut self, grant: Grant) {
+        match &mut self.held {
+            Some(held) => held.join(grant),
+            none => *none = Some(grant),
+        }
+    }
+
+    /// Waits until it may hold so many bytes in all.
+    pub(super) async fn reserve(&mut self, bytes: u64) -> Result<(), BusyCall> {
+        let missing = self.missing(bytes);
+        if missing > 0 {
+            let grant = wait(&self.bytes, &self.user, missing, TURN).await?;
+            self.add(grant);
+        }
+        Ok(())
+    }
+
+    /// The same where blocking is allowed.
+    pub(super) fn reserve_blocking(
+        &mut self,
+        bytes: u64,
+        cancellation: &Cancellation,
+    ) -> Result<(), BusyCall> {
+        let missing = self.missing(bytes);
+        if missing > 0 {
+            let grant = self
+                .bytes
+                .take_many(&self.user, missing, TURN, cancellation)?;
+            self.add(grant);
+        }
+        Ok(())
+    }
+
+    /// Says how many bytes it holds now, whatever it asked for.
+    pub(super) fn settle(&mut self, bytes: u64) {
+        let bytes = bytes.saturating_sub(SMALL);
+        match &mut self.held {
+            Some(held) if held.amount() != bytes => held.resize(bytes),
+            None if bytes > 0 => self.held = Some(self.bytes.force(&self.user, bytes)),
+            _ => {}
+        }
+    }
+}
+
+/// Waits for places without blocking.
+async fn wait(
+    places: &FairSemaphore,
+    user: &str,
+    amount: u64,
+    patience: Duration,
+) -> Result<Grant, Full> {
+    let (sender, granted) = oneshot::channel();
+    // Where nobody receives it any more, it is dropped, and free.
+    let wake = move |grant| drop(sender.send(grant));
+    match places.request(user, amount, Box::new(wake)) {
+        Ok(grant) => Ok(grant),
+        Err(waiting) => {
+            let granted = tokio::time::timeout(patience, granted).await;
+            drop(waiting);
+            match granted {
+                Ok(Ok(grant)) => Ok(grant),
+                _ => Err(places.full(user)),
+            }
+        }
+    }
+}
+
+/// Waits for the right to move bytes: those of a caller, or with the id of a link of whoever has
+/// it.
+pub(super) async fn transit(
+    shed: &Shed,
+    caller: &Caller,
+    link: Option<&str>,
+) -> Result<Transit, Error> {
+    let mut places = Vec::new();
+    for queue in shed.transfer_queues(caller, link)? {
+        let place = wait(queue.places(), queue.who(), 1, transfer::PATIENCE).await;
+        places.push(place.map_err(|full| queue.refusal(full))?);
+    }
+    shed.transit_with(caller, places)
+}
+
+/// No place, or no memory, in time.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(super) enum BusyCall {
+    /// The user has as many calls under way as one user may.
+    #[error("as many of your calls are under way as one user may have at once")]
+    User,
+    /// The server has.
+    #[error("the server is busy")]
+    Server,
+}
+
+impl From<Full> for BusyCall {
+    fn from(full: Full) -> Self {
+        match full {
+            Full::User => Self::User,
+            Full::All => Self::Server,
+        }
+    }
+}
+
+impl Teach for BusyCall {
+    fn code(&self) -> Code {
+        Code::Busy
+    }
+
+    fn hint(&self) -> String {
+        "call again in a few seconds".to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let scope = match self {
+            Self::User => "user",
+            Self::Server => "server",
+        };
+        Map::from_iter([("scope".to_owned(), scope.into())])
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        Some(TURN.as_secs())
+    }
+}

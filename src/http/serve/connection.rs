@@ -1,0 +1,208 @@
+//! What one connection does, and when it has to end.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How long a connection has for the head of a request: the first, or one that has begun.
+pub(super) const HEAD: Duration = Duration::from_secs(10);
+/// How long a client may take less than [`PACE_BYTES`] of what is written to it.
+const PACE: Duration = Duration::from_secs(30);
+/// What a client takes in that time, at the least.
+const PACE_BYTES: usize = 64 * 1024;
+
+/// One connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    state: Mutex<State>,
+    close: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Since when it does what it does.
+    since: Instant,
+    /// Requests whose answers are not complete.
+    running: usize,
+    /// Whether there was a request.
+    served: bool,
+    /// Since when a head comes in.
+    head: Option<Instant>,
+    /// Since when something waits to be written.
+    blocked: Option<Instant>,
+    /// How long it has waited, and what was written, since the pace was last kept.
+    waited: Duration,
+    written: usize,
+    closing: bool,
+}
+
+/// How useful a connection is to its client: the less, the earlier it has to make room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Idle {
+    /// It never asked for anything.
+    New(Instant),
+    /// It waits for its next request.
+    Kept(Instant),
+}
+
+impl Connection {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(State {
+                since: Instant::now(),
+                running: 0,
+                served: false,
+                head: None,
+                blocked: None,
+                waited: Duration::ZERO,
+                written: 0,
+                closing: false,
+            }),
+            close: Notify::new(),
+        })
+    }
+
+    /// A request has arrived. Dropped, its answer is complete.
+    pub(super) fn request(self: &Arc<Self>) -> Running {
+        let mut state = self.state();
+        state.running += 1;
+        state.served = true;
+        state.head = None;
+        Running(Arc::clone(self))
+    }
+
+    /// Bytes have come in.
+    pub(super) fn read(&self) {
+        let mut state = self.state();
+        if state.running == 0 && state.head.is_none() {
+            state.head = Some(Instant::now());
+        }
+    }
+
+    /// So many bytes went out.
+    pub(super) fn wrote(&self, bytes: usize) {
+        let mut state = self.state();
+        if let Some(blocked) = state.blocked.take() {
+            state.waited += blocked.elapsed();
+        }
+        state.written += bytes;
+        if state.written >= PACE_BYTES {
+            state.written = 0;
+            state.waited = Duration::ZERO;
+        }
+    }
+
+    /// Bytes wait for the client to take others.
+    pub(super) fn blocked(&self) {
+        self.state().blocked.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the client is too slow: with its first head, with another one, or in taking what it
+    /// asked for.
+    pub(super) fn is_too_slow(&self) -> bool {
+        let state = self.state();
+        let is_late = |since: Option<Instant>| since.is_some_and(|since| since.elapsed() > HEAD);
+        let first = (!state.served).then_some(state.since);
+        let waits = state
+            .blocked
+            .map_or(Duration::ZERO, |since| since.elapsed());
+        is_late(first) || is_late(state.head) || state.waited + waits > PACE
+    }
+
+    /// Whether nothing is under way, and since when.
+    pub(super) fn idle(&self) -> Option<Idle> {
+        let state = self.state();
+        if state.running > 0 || state.blocked.is_some() || state.closing {
+            return None;
+        }
+        Some(if state.served {
+            Idle::Kept(state.since)
+        } else {
+            Idle::New(state.since)
+        })
+    }
+
+    /// Ends it.
+    pub(super) fn close(&self) {
+        self.state().closing = true;
+        self.close.notify_one();
+    }
+
+    /// Waits until it has to end.
+    pub(super) async fn closed(&self) {
+        self.close.notified().await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(super) struct Running(Arc<Connection>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.running -= 1;
+        state.since = Instant::now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn heads_and_answers_have_a_pace() {
+        let silent = Connection::new();
+        let asks = Connection::new();
+        let drips = Connection::new();
+        let takes_nothing = Connection::new();
+        let takes_slowly = Connection::new();
+        for connection in [&asks, &drips, &takes_nothing, &takes_slowly] {
+            connection.read();
+            drop(connection.request());
+        }
+        drips.read();
+        takes_nothing.blocked();
+        for second in 0..100 {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            takes_slowly.blocked();
+            takes_slowly.wrote(4 * 1024);
+            assert!(!takes_slowly.is_too_slow(), "{second}");
+        }
+        assert!(silent.is_too_slow());
+        assert!(drips.is_too_slow());
+        assert!(takes_nothing.is_too_slow());
+        assert!(!asks.is_too_slow(), "keeping a connection is no fault");
+        // One that brings a body is busy, not late with its head.
+        let brings = Connection::new();
+        brings.read();
+        let request = brings.request();
+        brings.read();
+        tokio::time::advance(Duration::from_secs(100)).await;
+        assert!(!brings.is_too_slow());
+        assert!(brings.idle().is_none());
+        drop(request);
+        assert!(brings.idle().is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_never_asked_makes_room_first() {
+        let kept = Connection::new();
+        drop(kept.request());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        let new = Connection::new();
+        let busy = Connection::new();
+        let _request = busy.request();
+        assert!(new.idle() < kept.idle());
+        assert!(busy.idle().is_none());
+        new.close();
+        assert!(new.idle().is_none());
+        new.closed().await;
+    }
+}

@@ -1,0 +1,286 @@
+//! JSON that others wrote, read into a bounded form.
+//!
+//! A list of empty lists takes 3 bytes a member as text and 80 in memory: what a body may weigh
+//! says nothing about what it becomes. So values are counted while they are read, and what nobody
+//! asked for is skipped without being kept.
+
+use std::cell::Cell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Values of one text: more than any call needs (SQLite takes 32766 parameters).
+pub(crate) const VALUES_MAX: usize = 50_000;
+
+/// The beginning of the failure of a text that holds more.
+const TOO_MANY: &str = "more than 50000 values";
+
+/// What a text holds at its top.
+pub(crate) enum Top {
+    /// An object, of which only known members were read.
+    Object(Map<String, Value>),
+    /// `null`.
+    Null,
+    /// Something else, by its name.
+    Other(&'static str),
+}
+
+/// Reads an object whose members are `known`; others are skipped.
+pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<Top> {
+    let left = Cell::new(VALUES_MAX);
+    let mut deserializer = serde_json::Deserializer::from_slice(text);
+    let top = deserializer.deserialize_any(TopVisitor { known, left: &left })?;
+    deserializer.end()?;
+    Ok(top)
+}
+
+/// Reads any value.
+pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
+    let left = Cell::new(VALUES_MAX);
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Bounded(&left).deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// Whether a text was refused for the number of its values.
+pub(crate) fn has_too_many(error: &serde_json::Error) -> bool {
+    error.is_data() && error.to_string().starts_with(TOO_MANY)
+}
+
+struct TopVisitor<'a, K> {
+    known: K,
+    left: &'a Cell<usize>,
+}
+
+impl<'de, K: Fn(&str) -> bool> Visitor<'de> for TopVisitor<'_, K> {
+    type Value = Top;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Top, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if (self.known)(&name) {
+                let value = members.next_value_seed(Bounded(self.left))?;
+                object.insert(name, value);
+            } else {
+                members.next_value_seed(Skipped)?;
+            }
+        }
+        Ok(Top::Object(object))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Top, A::Error> {
+        while members.next_element_seed(Skipped)?.is_some() {}
+        Ok(Top::Other("a list"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Top, E> {
+        Ok(Top::Null)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Top, E> {
+        Ok(Top::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Top, E> {
+        Ok(Top::Other("a number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Top, E> {
+        Ok(Top::Other("a string"))
+    }
+}
+
+/// A value, counted against what is left.
+#[derive(Clone, Copy)]
+struct Bounded<'a>(&'a Cell<usize>);
+
+impl Bounded<'_> {
+    fn count<E: Error>(self) -> Result<(), E> {
+        let left = self.0.get().checked_sub(1);
+        self.0.set(left.ok_or_else(|| E::custom(TOO_MANY))?);
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.count()?;
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Bounded<'_> {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
+        Ok(Value::Bool(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(Value::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Value, E> {
+        Ok(Value::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(member) = members.next_element_seed(self)? {
+            list.push(member);
+        }
+        Ok(Value::Array(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key::<String>()? {
+            let value = members.next_value_seed(self)?;
+            object.insert(name, value);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A value that is looked at and not kept: it must be JSON, no deeper than others.
+#[derive(Clone, Copy)]
+struct Skipped;
+
+impl<'de> DeserializeSeed<'de> for Skipped {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Skipped {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while members.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while members.next_key_seed(self)?.is_some() {
+            members.next_value_seed(self)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_read_is_what_serde_json_reads() {
+        for text in [
+            r#"{"a": [1, -2, 1.5e3, 18446744073709551615, true, null, "é\n\u0041", {"b": {}}]}"#,
+            "[]",
+            "\"text\"",
+            "12",
+            "1e400",
+            "[1, 2",
+            "{} {}",
+        ] {
+            let expected = serde_json::from_str::<Value>(text);
+            let read = value(text);
+            assert_eq!(read.is_ok(), expected.is_ok(), "{text}");
+            assert_eq!(read.ok(), expected.ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_counted_and_the_unknown_is_skipped() {
+        let list = |count: usize| format!("[{}0]", "[],".repeat(count));
+        let many = list(VALUES_MAX);
+        let text = format!(r#"{{"unknown": {many}, "args": [1, [2]], "args": "last"}}"#);
+        let known = |name: &str| name == "args";
+        match object(text.as_bytes(), known).expect("skipped") {
+            Top::Object(read) => assert_eq!(Value::Object(read), json!({"args": "last"})),
+            Top::Null | Top::Other(_) => panic!("an object"),
+        }
+        let text = format!(r#"{{"args": {many}}}"#);
+        let error = object(text.as_bytes(), known).err().expect("too many");
+        assert!(has_too_many(&error), "{error}");
+        let error = value(&many).expect_err("too many");
+        assert!(has_too_many(&error), "{error}");
+        assert!(value(&list(VALUES_MAX - 2)).is_ok());
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let error = value(&deep).expect_err("too deep");
+        assert!(!has_too_many(&error), "{error}");
+        for name in ["args", "unknown"] {
+            let text = format!(r#"{{"{name}": {deep}}}"#);
+            assert!(object(text.as_bytes(), known).is_err());
+        }
+        assert!(object(b"{\"unknown\": \"\xff\"}", known).is_err());
+    }
+}
