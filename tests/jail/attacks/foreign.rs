@@ -2,12 +2,11 @@
 //! left when every rule about arguments was fooled. Played with namespaces and without, under the
 //! account of the tests and one without any right, and with each version of Landlock.
 
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
@@ -19,34 +18,37 @@ use super::{Scene, loader};
 /// The versions of Landlock's interface that have rights of their own.
 const VERSIONS: [i32; 7] = [7, 6, 5, 4, 3, 2, 1];
 
-/// Compiles a program of this directory; None without a compiler.
-fn compiled(name: &str) -> Option<PathBuf> {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("foreign");
-    std::fs::create_dir_all(&directory).expect("made");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/jail/attacks/foreign")
-        .join(format!("{name}.c"));
-    let program = directory.join(format!("{name}-{}", std::process::id()));
-    let compiler = Command::new("gcc")
-        .args(["-O1", "-w", "-o"])
-        .args([&program, &source])
-        .output();
-    let Ok(output) = compiler else {
-        println!("SKIP: gcc is not installed");
-        return None;
-    };
-    assert!(output.status.success(), "{output:?}");
-    Some(program)
+/// A program of this directory, compiled; gone with its value.
+struct Compiled {
+    /// Where no room of a view is, and another account finds it.
+    directory: tempfile::TempDir,
 }
 
-fn attack() -> Option<&'static Path> {
-    static PROGRAM: LazyLock<Option<PathBuf>> = LazyLock::new(|| compiled("attack"));
-    PROGRAM.as_deref()
-}
+impl Compiled {
+    /// None without a compiler.
+    fn new(name: &str) -> Option<Self> {
+        let directory = tempfile::tempdir_in("/var/tmp").expect("a directory");
+        let rights = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(directory.path(), rights).expect("set");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/jail/attacks/foreign")
+            .join(format!("{name}.c"));
+        let compiled = Self { directory };
+        let compiler = Command::new("gcc")
+            .args(["-O1", "-w", "-o"])
+            .args([&compiled.program(), &source])
+            .output();
+        let Ok(output) = compiler else {
+            println!("SKIP: gcc is not installed");
+            return None;
+        };
+        assert!(output.status.success(), "{output:?}");
+        Some(compiled)
+    }
 
-fn bomb() -> Option<&'static Path> {
-    static PROGRAM: LazyLock<Option<PathBuf>> = LazyLock::new(|| compiled("bomb"));
-    PROGRAM.as_deref()
+    fn program(&self) -> PathBuf {
+        self.directory.path().join("program")
+    }
 }
 
 /// The accounts to play under: that of the tests and, where it can become any, one that nothing
@@ -166,7 +168,10 @@ fn play(program: &Path, separate: bool, account: Option<u32>, changes: &Value) -
 
 #[test]
 fn machine_code_reaches_nothing() {
-    let Some(program) = attack() else { return };
+    let Some(compiled) = Compiled::new("attack") else {
+        return;
+    };
+    let program = &compiled.program();
     let mut faults = Vec::new();
     for account in accounts() {
         for separate in helper::ways() {
@@ -189,7 +194,10 @@ fn machine_code_reaches_nothing() {
 
 #[test]
 fn a_planted_program_is_not_loaded() {
-    let Some(program) = attack() else { return };
+    let Some(compiled) = Compiled::new("attack") else {
+        return;
+    };
+    let program = &compiled.program();
     for account in accounts() {
         for separate in helper::ways() {
             let scene = Scene::new();
@@ -210,7 +218,10 @@ fn a_planted_program_is_not_loaded() {
 
 #[test]
 fn processes_of_one_command_are_few() {
-    let Some(program) = bomb() else { return };
+    let Some(compiled) = Compiled::new("bomb") else {
+        return;
+    };
+    let program = &compiled.program();
     for account in accounts() {
         for separate in helper::ways() {
             for kind in ["processes", "threads"] {
