@@ -34,11 +34,11 @@ impl Compiled {
             .join("tests/jail/attacks/foreign")
             .join(format!("{name}.c"));
         let compiled = Self { directory };
-        let compiler = Command::new("gcc")
+        let gcc = Command::new("gcc")
             .args(["-O1", "-w", "-o"])
             .args([&compiled.program(), &source])
             .output();
-        let Ok(output) = compiler else {
+        let Ok(output) = gcc else {
             println!("SKIP: gcc is not installed");
             return None;
         };
