@@ -16,6 +16,8 @@ mod outside;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod full;
 mod history;
 mod permissions;
 mod unprivileged;
+mod volume;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::support::{Server, Setup};
 
 /// The account of the image.
-const ACCOUNT: u32 = 10001;
+pub(crate) const ACCOUNT: u32 = 10001;
 
 /// A server that runs under such an account: the account of the test itself, where that is not
 /// root's.

@@ -41,6 +41,11 @@ impl Setup {
         self
     }
 
+    /// The command line of that program.
+    pub fn launcher(&self) -> &[String] {
+        &self.launcher
+    }
+
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self

@@ -88,12 +88,11 @@ impl Drop for Instance {
 fn open(directory: &Root, name: &str, flags: OFlags) -> Result<OwnedFd, DiskError> {
     let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|error| DiskError::of("register", &ZonePath::root(), error))
+        .map_err(DiskError::server)
 }
 
 fn lock(file: impl AsFd, operation: FlockOperation) -> Result<(), DiskError> {
-    rustix::fs::flock(file, operation)
-        .map_err(|error| DiskError::of("lock", &ZonePath::root(), error))
+    rustix::fs::flock(file, operation).map_err(DiskError::server)
 }
 
 fn remove(directory: &Root, name: &str) {
