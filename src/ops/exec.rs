@@ -117,10 +117,7 @@ impl Operation for Exec {
                 allow_zone_in_path: request.allow_zone_in_path,
             },
         )?;
-        let message = match ran.status {
-            0 => format!("{} ran", request.cmd),
-            status => format!("{} ended with status {status}", request.cmd),
-        };
+        let message = ran.message(&request.cmd, "ran");
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

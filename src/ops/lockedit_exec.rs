@@ -55,6 +55,7 @@ impl Operation for LockeditExec {
         Code::CommandForbidden,
         Code::CommandNotFound,
         Code::ArgumentForbidden,
+        Code::FileTooLarge,
         Code::Timeout,
     ];
     const EXAMPLES: &[&str] = &[
@@ -73,10 +74,7 @@ impl Operation for LockeditExec {
             timeout: request.timeout,
             ..CommandLine::default()
         })?;
-        let message = match ran.status {
-            0 => format!("{} ran on the working copy", request.cmd),
-            status => format!("{} ended with status {status}", request.cmd),
-        };
+        let message = ran.message(&request.cmd, "ran on the working copy");
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

@@ -2,6 +2,7 @@
 
 mod documents;
 mod life;
+mod limits;
 mod programs;
 mod renames;
 mod repositories;
@@ -224,27 +225,6 @@ fn a_command_that_fails_is_a_success_with_its_status() {
             "{data}"
         );
     }
-}
-
-#[test]
-fn a_signal_is_a_negative_status() {
-    let server = Server::with().env("FILESHED_MAX_FILE_SIZE_MB", "1").start();
-    let client = server.client();
-    // Writing beyond the limit of a file ends in SIGXFSZ, or in an error that the command reports.
-    let data = ran(&client, "storage", "truncate", &["-s", "2M", "big"]);
-    let status = data["returncode"].as_i64().unwrap();
-    assert!(status == -25 || status == 1, "{data}");
-    let server = Server::with()
-        .env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1")
-        .start();
-    let data = ran(
-        &server.client(),
-        "storage",
-        "awk",
-        &["BEGIN {while (1) n++}"],
-    );
-    let status = data["returncode"].as_i64().unwrap();
-    assert!(status == -24 || status == -9, "{data}");
 }
 
 #[test]

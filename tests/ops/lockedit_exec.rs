@@ -36,6 +36,10 @@ pub(crate) const PROVOKED: Provoked = &[
             stage.refuses(&arguments, &["`grep`", &format!("`{}`", args[1])]);
         }
     }),
+    ("FILE_TOO_LARGE", |stage| {
+        let arguments = stage.example(&json!({"cmd": "truncate", "args": ["-s", "2M", "."]}));
+        stage.refuses(&arguments, &["`truncate`", "1 MiB (max_file_size_mb)"]);
+    }),
     ("TIMEOUT", |stage| {
         let arguments = stage.example(&json!({"cmd": "sleep", "args": ["77"], "timeout": 1}));
         stage.refuses(&arguments, &["`sleep`", "1 s"]);

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::glob::{BYTES_MAX, NAMES_MAX};
+use super::limit::Limit;
 use crate::{Code, Teach};
 
 /// A command that could not be carried out.
@@ -41,6 +42,20 @@ pub enum ExecError {
         stderr: String,
         /// The most that a call may ask for.
         most: u64,
+    },
+    /// The kernel ended it at one of its limits.
+    #[error("`{command}` was ended: {limit}")]
+    Struck {
+        /// The command.
+        command: String,
+        /// The limit.
+        limit: Limit,
+        /// The negative number of the signal.
+        status: i32,
+        /// What it had written.
+        stdout: String,
+        /// What it had complained about.
+        stderr: String,
     },
     /// A repository that git is not started with.
     #[error("git does not run: `{file}` {reason}{}", key.as_ref().map(|key| format!(": `{key}`")).unwrap_or_default())]
@@ -101,6 +116,11 @@ impl Teach for ExecError {
             Self::Repository { .. } => Code::CommandForbidden,
             Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
+            Self::Struck { limit, .. } => match limit {
+                Limit::FileSize { .. } => Code::FileTooLarge,
+                Limit::CpuTime { .. } => Code::Timeout,
+                Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
+            },
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -116,6 +136,12 @@ impl Teach for ExecError {
                 format!("give it more time with timeout={most}, or less work")
             }
             Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
+            Self::Struck { limit: Limit::FileSize { mebibytes }, .. } => {
+                format!("write files of at most {mebibytes} MiB, for instance with split")
+            }
+            Self::Struck { .. } => {
+                "give it less work: fewer files, a smaller range; a longer timeout changes nothing".to_owned()
+            }
             Self::Repository {
                 file,
                 key: Some(key),
@@ -161,6 +187,20 @@ impl Teach for ExecError {
             } => {
                 details.insert("command".to_owned(), command.as_str().into());
                 details.insert("timeout".to_owned(), (*seconds).into());
+                details.insert("stdout".to_owned(), stdout.as_str().into());
+                details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::Struck {
+                command,
+                limit,
+                status,
+                stdout,
+                stderr,
+            } => {
+                let (setting, value) = limit.setting();
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert(setting.to_owned(), value.into());
+                details.insert("returncode".to_owned(), (*status).into());
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }

@@ -9,7 +9,7 @@ use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
-use super::{ExecError, environment, git, line, rename, sqlite, tar, which};
+use super::{ExecError, Limit, environment, git, line, rename, sqlite, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -86,6 +86,22 @@ pub struct Ran {
     pub stdout_size: Option<u64>,
     /// Bytes in the file of standard error.
     pub stderr_size: Option<u64>,
+    /// The limit of which it speaks where it failed.
+    pub limit: Option<Limit>,
+}
+
+impl Ran {
+    /// What is said of its end: `done` where it succeeded.
+    #[must_use]
+    pub fn message(&self, command: &str, done: &str) -> String {
+        match (self.status, self.limit) {
+            (0, _) => format!("{command} {done}"),
+            (status, None) => format!("{command} ended with status {status}"),
+            (status, Some(limit)) => {
+                format!("{command} ended with status {status}, and stderr names a limit: {limit}")
+            }
+        }
+    }
 }
 
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
@@ -140,10 +156,10 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         drop(turn);
         effect()?
     };
-    let ran = run.finish(&outcome)?;
     for file in [&stdout_file, &stderr_file].into_iter().flatten() {
-        file.expect_whole(zone, ran.status)?;
+        file.expect_whole(zone, outcome.status)?;
     }
+    let ran = run.finish(&outcome)?;
     Ok(Ran {
         stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
         stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
@@ -305,7 +321,8 @@ impl<'a> Run<'a> {
             limits: Limits {
                 memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
                 cpu_seconds: self.settings.exec_cpu_limit_seconds,
-                file_size: self.settings.largest_file(),
+                // The kernel ends who only asks, at the limit, whether there is more to copy.
+                file_size: self.settings.largest_file().saturating_add(1),
                 open_files: OPEN_FILES,
                 processes: PROCESSES,
             },
@@ -378,11 +395,26 @@ impl<'a> Run<'a> {
             }
             .into());
         }
+        if let Some(limit) = Limit::of_signal(outcome.status, self.settings) {
+            return Err(ExecError::Struck {
+                command,
+                limit,
+                status: outcome.status,
+                stdout,
+                stderr,
+            }
+            .into());
+        }
+        let limit = match outcome.status {
+            0 => None,
+            _ => Limit::of_words(&stderr, self.settings),
+        };
         Ok(Ran {
             stdout,
             stderr,
             status: outcome.status,
             truncated: stdout_cut || stderr_cut,
+            limit,
             stdout_size: None,
             stderr_size: None,
         })

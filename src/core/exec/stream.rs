@@ -41,7 +41,7 @@ impl StreamFile {
     pub(super) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
         const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
         let limit = zone.shed.settings().largest_file();
-        if status == -SIGXFSZ && self.staged.size()? >= limit {
+        if status == -SIGXFSZ && self.staged.size()? > limit {
             return Err(SizeError {
                 path: self.path.clone(),
                 size: limit + 1,
