@@ -58,6 +58,8 @@ fn variables_exist() {
         .chain(["FILESHED_BINDD".to_owned()])
         // The program that the test in Open WebUI starts.
         .chain(["FILESHED_BIN".to_owned()])
+        // How encrypted files of the original begin.
+        .chain(["FILESHED_ENC_V".to_owned()])
         // What tests ask for.
         .chain(
             ["COMMANDS", "ROUNDS", "SECONDS", "SEED", "STEPS", "WAY"]

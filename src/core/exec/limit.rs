@@ -66,19 +66,19 @@ impl Limit {
     /// The limit of which a program that failed speaks, where its words can mean nothing else.
     pub(super) fn of_words(words: &str, settings: &Settings) -> Option<Self> {
         let words = words.to_lowercase();
-        let has = |text: &&str| words.contains(*text);
+        let has = |text: &str| words.contains(text);
         if WORDS_OF_MEMORY.iter().any(|text| has(text)) {
             return Some(Self::Memory {
                 mebibytes: settings.exec_memory_limit_mb,
             });
         }
-        if has(&"file too large") {
+        if has("file too large") {
             return Some(Self::file_size(settings));
         }
-        if has(&"too many open files") && !has(&"too many open files in system") {
+        if has("too many open files") && !has("too many open files in system") {
             return Some(Self::OpenFiles);
         }
-        (has(&AGAIN) && WORDS_OF_STARTING.iter().any(|text| has(text))).then_some(Self::Processes)
+        (has(AGAIN) && WORDS_OF_STARTING.iter().any(|text| has(text))).then_some(Self::Processes)
     }
 
     fn file_size(settings: &Settings) -> Self {
