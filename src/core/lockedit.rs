@@ -4,8 +4,16 @@
 //! The lock is a row in the registry, taken by an insert that meets another or does not. The copy
 //! lies in a directory of its own below the zone's editzone, under the file's own name, so that a
 //! command that runs there sees this one file and nothing else.
+//!
+//! A lock expires, and a command may walk into the file while it is locked. So the row keeps a hash
+//! of what was opened, and a copy never silently replaces anything else.
 
-use crate::disk::{Root, Target};
+mod standing;
+
+pub use standing::ChangedError;
+use standing::Standing;
+
+use crate::disk::{DiskError, Entry, Root};
 use crate::exec::{self, CommandLine, Ran};
 use crate::guard::{LockError, Needs, SizeError, check_owner, expect_plain, holder};
 use crate::history::CommitId;
@@ -32,12 +40,23 @@ pub struct Edit<'a> {
 pub struct Content {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Whether the edit was open already and goes on.
-    pub resumed: bool,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// What a locked edit begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The file.
+    File,
+    /// The working copy of an edit that was open already.
+    Copy,
+    /// The same, and the file has changed since it was opened.
+    OutdatedCopy,
 }
 
 /// Opens `path` for a locked edit and gives its content. An edit that this conversation has open
-/// goes on with its working copy.
+/// goes on with its working copy, expired or not, as long as there is something in it to lose.
 pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Content), Error> {
     zone.expect_writable()?;
     let entry = zone.entry(path)?;
@@ -52,18 +71,13 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     let (home, name) = (&zone.home.key, zone.name.as_str());
     if let Some(lock) = ledger.lock(home, name, &path.key())? {
         let expired = lock.opened_at <= zone.shed.locks_expired_before();
-        let error = LockError::held(&lock, zone);
-        match error {
-            LockError::Mine { .. } if !expired => {
-                let edit = Edit::of(zone, lock, path)?;
-                let bytes = edit.content()?;
-                return Ok((
-                    edit,
-                    Content {
-                        bytes,
-                        resumed: true,
-                    },
-                ));
+        match LockError::held(&lock, zone) {
+            LockError::Mine { .. } => {
+                let edit = Edit::of(zone, lock, path.clone())?;
+                if let Some(content) = edit.resume(&entry, expired)? {
+                    return Ok((edit, content));
+                }
+                drop_lock(zone, &edit.lock)?;
             }
             error if !expired => return Err(zone.explain(error.into())),
             _ => drop_lock(zone, &lock)?,
@@ -76,20 +90,17 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
         chat: chat.to_owned(),
         working_copy: hex::encode(random::bytes::<16>()?),
         opened_at: zone.shed.clock().now().as_second(),
+        opened: None,
     };
-    let edit = Edit::of(zone, lock, path)?;
+    let mut edit = Edit::of(zone, lock, path)?;
     // Copied before the lock is taken: a lock always has its copy.
     let staged = zone.shed.staging(&zone.home)?.copy(&mut entry.open()?)?;
     staged.install(edit.directory.target(&edit.copy)?)?.keep();
     let bytes = edit.content()?;
+    edit.lock.opened = Some(standing::digest(&bytes));
     ledger.take_lock(home, name, &edit.lock)?;
-    Ok((
-        edit,
-        Content {
-            bytes,
-            resumed: false,
-        },
-    ))
+    let origin = Origin::File;
+    Ok((edit, Content { bytes, origin }))
 }
 
 /// The locked edit of `path` that this conversation has open.
@@ -244,22 +255,96 @@ impl<'a> Edit<'a> {
         exec::run_on_copy(self.zone, line, &self.directory, &self.path)
     }
 
+    /// Goes on with the working copy; nothing where it holds nothing that the file does not.
+    fn resume(&self, entry: &Entry, expired: bool) -> Result<Option<Content>, Error> {
+        let zone = self.zone;
+        let bytes = match self.directory.followed(&self.copy) {
+            Ok(copy) => copy.content()?,
+            Err(DiskError::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let standing = Standing::of(&self.lock, Some(entry), expired)?;
+        let edited = self.lock.opened != Some(standing::digest(&bytes));
+        let origin = match standing {
+            Standing::Unchanged => Origin::Copy,
+            _ if edited => Origin::OutdatedCopy,
+            _ => return Ok(None),
+        };
+        if expired {
+            let (home, now) = (&zone.home.key, zone.shed.clock().now().as_second());
+            let ledger = zone.shed.ledger();
+            ledger.renew_lock(home, zone.name.as_str(), &self.lock, now)?;
+        }
+        Ok(Some(Content { bytes, origin }))
+    }
+
     /// Writes the working copy back, commits it where the zone has history, and unlocks. If this
     /// fails, lock and copy stay.
-    pub fn save(self, message: Option<&str>) -> Result<(u64, Option<CommitId>), Error> {
+    ///
+    /// Fails where the file is not what was opened, unless `overwrite` says that it may be
+    /// replaced; what is the copy's content already is saved.
+    pub fn save(
+        self,
+        message: Option<&str>,
+        overwrite: bool,
+    ) -> Result<(u64, Option<CommitId>), Error> {
         let zone = self.zone;
         let writer = zone.writer("shed_lockedit_save")?;
+        self.expect_held()?;
         let mut copy = self.directory.followed(&self.copy)?.open()?;
+        if !overwrite {
+            self.expect_unchanged()?;
+        }
         let staged = writer.staging().copy(&mut copy)?;
         let size = staged.size()?;
-        let target: Target = zone.target("path", &self.path)?;
+        let target = zone.target("path", &self.path)?;
         let text = format!("Edit {}", self.path);
+        let mut needs = Needs::write(&target, size);
+        // Not a lock on what a symbolic link leads to that took the place of the file.
+        if target.path() == &self.path {
+            needs = needs.ending_lock();
+        }
         let commit = writer
-            .guard(Needs::write(&target, size).ending_lock())?
+            .guard(needs)?
             .install(staged, target)?
             .commit(message, &text)?;
         drop_lock(zone, &self.lock)?;
         Ok((size, commit))
+    }
+
+    /// Fails where the lock ended before this call had its turn.
+    fn expect_held(&self) -> Result<(), Error> {
+        let zone = self.zone;
+        let ledger = zone.shed.ledger();
+        let lock = ledger.lock(&zone.home.key, zone.name.as_str(), &self.lock.path)?;
+        if lock.is_some_and(|lock| lock.working_copy == self.lock.working_copy) {
+            return Ok(());
+        }
+        let path = self.path.as_str().to_owned();
+        Err(zone.explain(LockError::NotOpen { path }.into()))
+    }
+
+    /// Fails where the file is neither what was opened nor what is saved.
+    fn expect_unchanged(&self) -> Result<(), Error> {
+        let zone = self.zone;
+        let entry = match zone.data.followed(&self.path) {
+            Ok(entry) => Some(entry),
+            Err(DiskError::NotFound { .. }) => None,
+            Err(error) => return Err(zone.explain_disk(error)),
+        };
+        let expired = self.lock.opened_at <= zone.shed.locks_expired_before();
+        let standing = Standing::of(&self.lock, entry.as_ref(), expired)?;
+        let copy = || self.directory.followed(&self.copy);
+        if standing == Standing::Changed
+            && let Some(entry) = &entry
+            && standing::of_file(entry)? == standing::of_file(&copy()?)?
+        {
+            return Ok(());
+        }
+        match ChangedError::new(standing, &self.path) {
+            None => Ok(()),
+            Some(error) => Err(zone.explain(error.into())),
+        }
     }
 
     /// Drops the working copy and unlocks. True when the copy differed from the file.

@@ -1,6 +1,6 @@
 //! `shed_lockedit_open`: lock a file for editing.
 
-use fileshed_core::lockedit;
+use fileshed_core::lockedit::{self, Origin};
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,10 +63,13 @@ impl Operation for LockeditOpen {
         let text = String::from_utf8(content.bytes)
             .ok()
             .filter(|text| !text.contains('\0'));
-        let message = if content.resumed {
-            format!("{path} was open already: this is its working copy")
-        } else {
-            format!("Locked {path}")
+        let message = match content.origin {
+            Origin::File => format!("Locked {path}"),
+            Origin::Copy => format!("{path} was open already: this is its working copy"),
+            Origin::OutdatedCopy => format!(
+                "{path} was open already: this is its working copy; the file has changed since, \
+                 shed_lockedit_cancel and shed_lockedit_open begin with the file as it is"
+            ),
         };
         Ok(Reply::new(
             Response {

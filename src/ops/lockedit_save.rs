@@ -19,6 +19,9 @@ pub struct Request {
     path: String,
     /// Commit message
     message: Option<String>,
+    /// Replace the file although it changed since it was opened
+    #[serde(default)]
+    overwrite: bool,
     /// For zone group
     group: Option<String>,
 }
@@ -47,6 +50,8 @@ impl Operation for LockeditSave {
         Code::NotInEditMode,
         Code::NotLockOwner,
         Code::FileLocked,
+        Code::PreconditionFailed,
+        Code::NotAFile,
         Code::PermissionDenied,
         Code::FileTooLarge,
         Code::QuotaExceeded,
@@ -60,7 +65,7 @@ impl Operation for LockeditSave {
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let path = edit.path().as_str().to_owned();
-        let (size, commit) = edit.save(request.message.as_deref())?;
+        let (size, commit) = edit.save(request.message.as_deref(), request.overwrite)?;
         let message = format!("Saved and unlocked {path}");
         Ok(Reply::new(
             Response {

@@ -1,5 +1,7 @@
 //! `shed_lockedit_save`
 
+pub(crate) mod changed;
+
 use serde_json::json;
 
 use crate::create_file::fill;
@@ -25,6 +27,8 @@ pub(crate) const PROVOKED: Provoked = &[
     ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
     ("NOT_IN_EDIT_MODE", fault::not_open),
     ("FILE_LOCKED", fault::open_elsewhere),
+    ("PRECONDITION_FAILED", changed::under_the_lock),
+    ("NOT_A_FILE", changed::by_a_directory),
     ("FILE_TOO_LARGE", |stage| {
         let arguments = stage.example(&json!({}));
         let editzone = stage.place("storage").with_file_name("editzone");

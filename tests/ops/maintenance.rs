@@ -107,7 +107,7 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
     registry
         .execute_batch(
             "UPDATE locks SET opened_at = opened_at - 3601 WHERE path = 'secret-old.md';
-             INSERT INTO locks VALUES
+             INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at) VALUES
                  ('users/removed', 'storage', 'secret.md', 'removed', 'c', 'copy', 9999999999);",
         )
         .unwrap();

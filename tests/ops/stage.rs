@@ -155,6 +155,7 @@ fn status(code: &str) -> u16 {
         | "NOT_FILE_OWNER" => 403,
         "FILE_NOT_FOUND" | "COMMAND_NOT_FOUND" => 404,
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
+        "PRECONDITION_FAILED" => 412,
         "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,

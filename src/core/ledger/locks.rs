@@ -17,9 +17,11 @@ pub struct Lock {
     pub working_copy: String,
     /// Unix seconds.
     pub opened_at: i64,
+    /// SHA-256 of what was opened; nothing where it is not known.
+    pub opened: Option<[u8; 32]>,
 }
 
-const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at";
+const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at, opened";
 
 fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
     Ok(Lock {
@@ -28,6 +30,7 @@ fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
         chat: row.get(2)?,
         working_copy: row.get(3)?,
         opened_at: row.get(4)?,
+        opened: row.get(5)?,
     })
 }
 
@@ -93,8 +96,8 @@ impl Ledger {
         let taken = self
             .connection()
             .prepare_cached(
-                "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+                "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at, opened)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
             )?
             .execute((
                 home,
@@ -104,8 +107,26 @@ impl Ledger {
                 &lock.chat,
                 &lock.working_copy,
                 lock.opened_at,
+                lock.opened,
             ))?;
         Ok(taken == 1)
+    }
+
+    /// Lets exactly this lock count from `now` on.
+    pub(crate) fn renew_lock(
+        &self,
+        home: &str,
+        zone: &str,
+        lock: &Lock,
+        now: i64,
+    ) -> Result<(), LedgerError> {
+        self.connection()
+            .prepare_cached(
+                "UPDATE locks SET opened_at = ?5
+                 WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
+            )?
+            .execute((home, zone, &lock.path, &lock.working_copy, now))?;
+        Ok(())
     }
 
     /// Releases exactly this lock; false where it is gone already.

@@ -11,6 +11,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0003_groups.sql"),
     include_str!("../../../migrations/0004_published.sql"),
     include_str!("../../../migrations/0005_statements.sql"),
+    include_str!("../../../migrations/0006_opened.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

@@ -1,0 +1,131 @@
+//! How a file stands to what a locked edit opened.
+
+use std::io::Read as _;
+
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use crate::disk::{DiskError, Entry, Kind};
+use crate::ledger::Lock;
+use crate::zone::ZonePath;
+use crate::{Code, Teach};
+
+/// Bytes that are hashed at once.
+const PIECE: usize = 1 << 16;
+
+/// What became of the file since it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Its content is the same.
+    Unchanged,
+    /// It has another content.
+    Changed,
+    /// It was deleted or renamed.
+    Gone,
+    /// Something else has its name.
+    Replaced(Kind),
+}
+
+impl Standing {
+    /// How `entry`, which is at the path of `lock` now, stands to what was opened. Where that is
+    /// not known, only an expired lock let others write.
+    pub(super) fn of(lock: &Lock, entry: Option<&Entry>, expired: bool) -> Result<Self, DiskError> {
+        let Some(entry) = entry else {
+            return Ok(Self::Gone);
+        };
+        if entry.kind() != Kind::File {
+            return Ok(Self::Replaced(entry.kind()));
+        }
+        let same = match lock.opened {
+            Some(opened) => of_file(entry)? == opened,
+            None => !expired,
+        };
+        Ok(if same { Self::Unchanged } else { Self::Changed })
+    }
+}
+
+/// The hash of a content.
+pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// The hash of a file's content, which is read in pieces.
+pub(super) fn of_file(entry: &Entry) -> Result<[u8; 32], DiskError> {
+    let mut file = entry.open()?;
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let read = file
+            .read(&mut piece)
+            .map_err(|error| DiskError::of("read", entry.path(), error))?;
+        if read == 0 {
+            return Ok(hash.finalize().into());
+        }
+        hash.update(piece.get(..read).unwrap_or_default());
+    }
+}
+
+/// The file is not what the locked edit opened.
+#[derive(Debug, thiserror::Error)]
+#[error("`{path}` {what} since this locked edit opened it; the working copy stays")]
+pub struct ChangedError {
+    path: ZonePath,
+    standing: Standing,
+    what: String,
+}
+
+impl ChangedError {
+    /// The failure where the file at `path` is not as it was.
+    pub(super) fn new(standing: Standing, path: &ZonePath) -> Option<Self> {
+        let what = match standing {
+            Standing::Unchanged => return None,
+            Standing::Changed => "was changed".to_owned(),
+            Standing::Gone => "was deleted or renamed".to_owned(),
+            Standing::Replaced(kind) => format!("was replaced by {}", kind.describe()),
+        };
+        Some(Self {
+            path: path.clone(),
+            standing,
+            what,
+        })
+    }
+}
+
+impl Teach for ChangedError {
+    fn code(&self) -> Code {
+        Code::PreconditionFailed
+    }
+
+    fn hint(&self) -> String {
+        let path = &self.path;
+        let copy = format!(
+            "the working copy is what shed_lockedit_exec(path=\"{path}\", cmd=\"cat\", args=[\".\"]) shows"
+        );
+        let save = format!("shed_lockedit_save(path=\"{path}\", overwrite=true)");
+        let cancel = format!("shed_lockedit_cancel(path=\"{path}\")");
+        match self.standing {
+            Standing::Gone => {
+                format!("{copy}; {save} makes the file again with it, {cancel} drops it")
+            }
+            Standing::Replaced(_) => format!(
+                "{copy}; write it to another path with shed_create_file, or rename what is there, then {save}; {cancel} drops it"
+            ),
+            Standing::Changed | Standing::Unchanged => format!(
+                "compare: {copy}, the file is what shed_exec(cmd=\"cat\", args=[\"{path}\"]) shows; then {save} replaces the file, or {cancel} drops the copy and shed_lockedit_open begins with the file as it is"
+            ),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let now = match self.standing {
+            Standing::Unchanged => "unchanged",
+            Standing::Changed => "changed",
+            Standing::Gone => "gone",
+            Standing::Replaced(_) => "replaced",
+        };
+        let mut details = Map::new();
+        details.insert("path".to_owned(), self.path.as_str().into());
+        details.insert("file".to_owned(), now.into());
+        details
+    }
+}
