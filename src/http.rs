@@ -35,7 +35,7 @@ use admission::Admission;
 pub use page::state_name;
 pub use serve::{Stop, serve};
 
-/// Credentials that are looked up at once: each takes a moment and a thread.
+/// Credentials that are looked up in the registry at once: each takes a moment and a thread.
 const LOOKUPS: usize = 16;
 
 /// What every request needs.

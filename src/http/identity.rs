@@ -65,6 +65,16 @@ pub struct Gate {
 #[derive(Debug)]
 pub struct Claim(Whose);
 
+impl Claim {
+    /// Who it is, where nothing has to be looked up for that; else the claim.
+    pub fn known(self) -> Result<Caller, Box<Self>> {
+        match self.0 {
+            Whose::Known(caller) => Ok(caller),
+            _ => Err(Box::new(self)),
+        }
+    }
+}
+
 #[derive(Debug)]
 enum Whose {
     /// Nothing more has to be looked up.

@@ -57,14 +57,20 @@ pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
-    let claim = server.gate.claim(parts)?;
-    let place = server.gate.place(&claim).await?;
-    // Made-up credentials must not take all threads.
-    let turn = Arc::clone(&server.lookups).acquire_owned().await;
+    let claim = match server.gate.claim(parts)?.known() {
+        Ok(caller) => return Ok(caller),
+        Err(claim) => claim,
+    };
+    // Made-up credentials must not take all threads, and those that Open WebUI is asked about,
+    // which may take long, not the turns of the others.
+    let turn = match server.gate.place(&claim).await? {
+        Some(place) => Ok(place),
+        None => Arc::clone(&server.lookups).acquire_owned().await,
+    };
     let server = Arc::clone(server);
     let settled = tokio::task::spawn_blocking(move || {
-        let _places = (place, turn);
-        server.gate.settle(claim, &server.shed)
+        let _turn = turn;
+        server.gate.settle(*claim, &server.shed)
     });
     settled.await.map_err(RouteError::from)?
 }

@@ -95,7 +95,13 @@ fn every_byte_survives() {
         desk.files(zone).insert("all.bin".to_owned(), expected);
         desk.copy_by_output(zone, "all.bin", "copy.bin");
         desk.exec(zone, "cmp", &["all.bin", "copy.bin"]);
-        desk.append(zone, "copy.bin", "text after bytes\n");
+        let text = "text after bytes\n";
+        let call =
+            json!({"zone": zone, "path": "copy.bin", "content": text, "content_format": "raw"});
+        desk.wire.data("shed_patch_bytes", &call);
+        desk.changed(zone);
+        let copy = desk.files(zone).get_mut("copy.bin").expect("the copy");
+        copy.extend_from_slice(text.as_bytes());
         desk.rename(zone, "copy.bin", "appended.bin");
 
         desk.create(zone, "empty", b"");
