@@ -9,6 +9,7 @@ mod change;
 mod child;
 mod confinement;
 mod descriptors;
+mod download;
 pub mod egress;
 mod environment;
 mod error;

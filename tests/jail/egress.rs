@@ -9,6 +9,7 @@ mod commands;
 mod jailed;
 mod origin;
 mod proxy;
+mod refused;
 
 use fileshed_core::Settings;
 use fileshed_core::exec::egress::Egress;

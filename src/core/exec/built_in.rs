@@ -26,6 +26,7 @@ impl Said {
             _ => (self.stdout, self.stderr),
         };
         Ok(Outcome {
+            refused: false,
             ending: Ending::Exited,
             status: self.status,
             stdout: written(stdout, sinks.0)?,

@@ -60,6 +60,15 @@ pub(super) struct Outcome {
     pub(super) status: i32,
     pub(super) stdout: Stream,
     pub(super) stderr: Stream,
+    /// Whether its way to the network refused something.
+    pub(super) refused: bool,
+}
+
+impl Outcome {
+    /// Whether it failed, and was refused what it asked the network for.
+    pub(super) fn got_nothing(&self) -> bool {
+        self.refused && self.status != 0
+    }
 }
 
 /// Why a command ended.
@@ -290,6 +299,7 @@ impl Running {
             status,
             stdout: std::mem::take(&mut self.stdout.stream),
             stderr: std::mem::take(&mut self.stderr.stream),
+            refused: false,
         })
     }
 

@@ -4,7 +4,8 @@
 //! upload. So a networked command may connect to one port of this machine only, and what listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
-//! upwards. A redirect is a new request and judged like the first.
+//! upwards. A redirect is a new request and judged like the first. What is refused fails in the
+//! tool that asked: none may take the proxy's words for what it wanted to fetch.
 //!
 //! - `head`, `request`: what is asked, read strictly;
 //! - `public`, `reach`: where it may lead;
@@ -29,8 +30,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use grant::Grant;
 use grant::Grants;
+pub use grant::{Grant, Manner};
 pub use public::is_public;
 
 use crate::Settings;
@@ -116,7 +117,7 @@ impl Egress {
     }
 
     /// The right of one command to ask the proxy, until it is dropped.
-    pub fn grant(&self) -> Result<Grant, crate::Error> {
+    pub fn grant(&self, manner: Manner) -> Result<Grant, crate::Error> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         let address = if let Some(listener) = listener.as_ref() {
             listener.address
@@ -125,7 +126,7 @@ impl Egress {
             self.protect(started.address.port());
             listener.insert(started).address
         };
-        Ok(Grant::new(&self.shared, address)?)
+        Ok(Grant::new(&self.shared, address, manner)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use super::ExecError;
-use super::egress::Grant;
+use super::egress::{Grant, Manner};
 use super::jail::Network;
 use crate::settings::NetworkMode;
 use crate::{Error, Shed};
@@ -18,7 +18,7 @@ pub(super) enum Way {
 
 impl Way {
     /// The way that the network mode leaves to a command that wants one.
-    pub(super) fn new(shed: &Shed, wanted: bool) -> Result<Self, Error> {
+    pub(super) fn new(shed: &Shed, wanted: bool, command: &str) -> Result<Self, Error> {
         if !wanted {
             return Ok(Self::None);
         }
@@ -30,7 +30,12 @@ impl Way {
                 confinement
                     .holds_connections()
                     .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
-                Ok(Self::Proxy(shed.egress().grant()?))
+                // curl takes an answer for the document, whatever its status.
+                let manner = match command {
+                    "curl" => Manner::Silent,
+                    _ => Manner::InWords,
+                };
+                Ok(Self::Proxy(shed.egress().grant(manner)?))
             }
         }
     }

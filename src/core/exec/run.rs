@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
+use super::download::Missing;
 use super::jail::{self, Access, Limits, Order, Task};
 use super::network::Way;
 use super::output::Mask;
@@ -148,7 +149,11 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             let writes = invocation.writes;
             sqlite::run(zone, &plan, writes, || run.start(invocation))
         }
-        None => run.start(invocation),
+        None => {
+            let missing = Missing::before(zone, &plan);
+            let outcome = run.start(invocation)?;
+            missing.after(zone, outcome)
+        }
     };
     let outcome = if plan.changes {
         changing(zone, command_line, turn, effect)?
@@ -160,6 +165,8 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         file.expect_whole(zone, outcome.status)?;
     }
     let ran = run.finish(&outcome)?;
+    // What is there stays, rather than becoming an empty file.
+    let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
     Ok(Ran {
         stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
         stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
@@ -296,7 +303,7 @@ impl<'a> Run<'a> {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
-        let way = Way::new(shed, self.plan.network)?;
+        let way = Way::new(shed, self.plan.network, invocation.command)?;
         environment.extend(way.environment());
         let mut access = Access {
             execute: program.executables.clone(),
@@ -343,7 +350,9 @@ impl<'a> Run<'a> {
             self.must_stop(invocation.writes),
             |listener| way.listen(listener),
         )?;
-        outcome.stderr.add_lines(&way.remarks());
+        let remarks = way.remarks();
+        outcome.refused = !remarks.is_empty();
+        outcome.stderr.add_lines(&remarks);
         Ok(outcome)
     }
 

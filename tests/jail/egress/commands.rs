@@ -7,7 +7,7 @@ use super::{Origin, Unseen};
 use crate::support::{Answer, Server};
 
 /// A server that lets `origin` through and nothing else.
-fn server(origin: &Origin) -> Server {
+pub(super) fn server(origin: &Origin) -> Server {
     Server::with()
         .env("FILESHED_NETWORK_MODE", "safe")
         .env("FILESHED_NETWORK_ALLOW", &origin.place())
@@ -16,7 +16,7 @@ fn server(origin: &Origin) -> Server {
         .start()
 }
 
-fn exec(server: &Server, cmd: &str, args: &[&str], more: &Value) -> Answer {
+pub(super) fn exec(server: &Server, cmd: &str, args: &[&str], more: &Value) -> Answer {
     let mut body = json!({"zone": "storage", "cmd": cmd, "args": args});
     for (name, value) in more.as_object().into_iter().flatten() {
         body[name] = value.clone();
@@ -24,12 +24,12 @@ fn exec(server: &Server, cmd: &str, args: &[&str], more: &Value) -> Answer {
     server.call("shed_exec", &body)
 }
 
-fn file(server: &Server, name: &str) -> String {
+pub(super) fn file(server: &Server, name: &str) -> String {
     let place = server.data().join("shared/Storage/data").join(name);
     std::fs::read_to_string(place).unwrap_or_default()
 }
 
-fn is_missing(server: &Server, command: &str) -> bool {
+pub(super) fn is_missing(server: &Server, command: &str) -> bool {
     let offered = server.call("shed_allowed_commands", &json!({}));
     let missing = offered.data()["storage"]["missing"].to_string();
     missing.contains(&format!("\"{command}\""))

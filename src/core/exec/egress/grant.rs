@@ -30,9 +30,20 @@ pub(super) struct Grants {
     running: Mutex<HashMap<[u8; 32], Arc<Access>>>,
 }
 
+/// How a command is told that something is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Manner {
+    /// With a status of HTTP and words.
+    #[default]
+    InWords,
+    /// By the end of the connection: for tools that save whatever answer they get.
+    Silent,
+}
+
 /// What a running command may do, and does.
 #[derive(Debug, Default)]
 pub(super) struct Access {
+    manner: Manner,
     streams: Mutex<Streams>,
     remarks: Mutex<Vec<Refusal>>,
     connections: AtomicU64,
@@ -86,10 +97,17 @@ impl Grants {
 }
 
 impl Grant {
-    pub(super) fn new(shared: &Arc<Shared>, proxy: SocketAddr) -> Result<Self, RandomError> {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        proxy: SocketAddr,
+        manner: Manner,
+    ) -> Result<Self, RandomError> {
         let token = hex::encode(random::bytes::<32>()?);
         let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let access = Arc::<Access>::default();
+        let access = Arc::new(Access {
+            manner,
+            ..Access::default()
+        });
         hold(&shared.grants.running).insert(key, Arc::clone(&access));
         Ok(Self {
             shared: Arc::clone(shared),
@@ -199,6 +217,11 @@ impl Access {
             access: Arc::clone(self),
             id,
         })
+    }
+
+    /// How this command is told of a refusal.
+    pub(super) fn manner(&self) -> Manner {
+        self.manner
     }
 
     /// Notes a refusal for the caller.

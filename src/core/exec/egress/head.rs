@@ -34,14 +34,17 @@ pub(super) enum HeadError {
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) line: String,
+    /// Its bytes.
+    pub(super) size: usize,
     headers: Vec<(String, Vec<u8>)>,
 }
 
 impl Head {
-    /// Reads a head, and what came behind it in the same pieces.
+    /// Reads a head of at most so many bytes, and what came behind it in the same pieces.
     pub(super) fn read(
         stream: &mut impl Read,
         mut bytes: Vec<u8>,
+        most: usize,
     ) -> Result<(Self, Vec<u8>), HeadError> {
         const END: &[u8] = b"\r\n\r\n";
         let mut piece = [0; 4096];
@@ -52,14 +55,14 @@ impl Head {
                 .position(|window| window == END)
             {
                 let end = searched + at;
-                if end > HEAD_BYTES {
+                if end > most {
                     return Err(HeadError::TooLarge);
                 }
                 let rest = bytes.split_off(end + END.len());
                 bytes.truncate(end);
                 return Ok((Self::parse(&bytes).ok_or(HeadError::Malformed)?, rest));
             }
-            if bytes.len() > HEAD_BYTES {
+            if bytes.len() > most {
                 return Err(HeadError::TooLarge);
             }
             searched = bytes.len().saturating_sub(END.len() - 1);
@@ -99,6 +102,7 @@ impl Head {
             headers.push((name, value.trim_ascii().to_vec()));
         }
         Some(Self {
+            size: bytes.len(),
             line: String::from_utf8(first.to_vec()).ok()?,
             headers,
         })
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
 
     fn read(text: &[u8]) -> Result<(Head, Vec<u8>), HeadError> {
-        Head::read(&mut &text[..], Vec::new())
+        Head::read(&mut &text[..], Vec::new(), HEAD_BYTES)
     }
 
     #[test]

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     fn request(text: &str) -> Result<Request, Refusal> {
-        let (head, _) = Head::read(&mut text.as_bytes(), Vec::new()).expect("a head");
+        let (head, _) = Head::read(&mut text.as_bytes(), Vec::new(), 32 * 1024).expect("a head");
         Request::new(&head)
     }
 

@@ -5,9 +5,11 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::net::sockopt::set_socket_linger;
+
 use super::Shared;
-use super::grant::Access;
-use super::head::{Head, HeadError};
+use super::grant::{Access, Manner};
+use super::head::{HEAD_BYTES, Head, HeadError};
 use super::reach;
 use super::refusal::Refusal;
 use super::relay::{IDLE, Relay, receive};
@@ -16,6 +18,9 @@ use crate::settings::MEBIBYTE;
 
 /// How long a request may take to arrive.
 const REQUEST: Duration = Duration::from_secs(10);
+
+/// What is read of a request, to learn who sends more than may be sent. No argument is longer.
+const REQUEST_BYTES: usize = 192 * 1024;
 
 /// How long is waited for a client to read a refusal, and how much of its own is thrown away.
 const GOODBYE: (Duration, u64) = (Duration::from_secs(1), MEBIBYTE);
@@ -50,11 +55,20 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
     if let (Err(refusal), Some(access)) = (&outcome, &connection.access) {
         access.note(refusal);
     }
-    if let (Err(refusal), false) = (&outcome, connection.answered) {
+    let Err(refusal) = outcome else {
+        return;
+    };
+    if connection.answered {
+        // What was cut off must not look like an end.
+        let _broken_off = set_socket_linger(client, Some(Duration::ZERO));
+        return;
+    }
+    let silent = |access: Arc<Access>| access.manner() == Manner::Silent;
+    if !connection.access.is_some_and(silent) {
         let mut writer = client;
         let _gone = writer.write_all(refusal.answer().as_bytes());
-        say_goodbye(client);
     }
+    say_goodbye(client);
 }
 
 /// Lets the client read the answer before the connection is torn down.
@@ -76,7 +90,8 @@ struct Connection<'a> {
 
 impl Connection<'_> {
     fn attend(&mut self) -> Result<(), Refusal> {
-        let (head, rest) = Head::read(&mut Timed::new(self.client, REQUEST), Vec::new())?;
+        let mut client = Timed::new(self.client, REQUEST);
+        let (head, rest) = Head::read(&mut client, Vec::new(), REQUEST_BYTES)?;
         let mut credentials = head.all("proxy-authorization");
         let access = credentials
             .next()
@@ -84,6 +99,9 @@ impl Connection<'_> {
             .ok_or(Refusal::Token)?;
         self.access = Some(Arc::clone(&access));
         let visit = access.enter(self.client)?;
+        if head.size > HEAD_BYTES {
+            return Err(Refusal::TooLong);
+        }
         let request = Request::new(&head)?;
         if !rest.is_empty() && request.kind != Kind::Tunnel {
             return Err(Refusal::Body);
@@ -176,7 +194,7 @@ impl Connection<'_> {
 fn answer(upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
     let mut rest = Vec::new();
     for _interim in 0..8 {
-        let (head, behind) = Head::read(&mut Timed::new(upstream, IDLE), rest)?;
+        let (head, behind) = Head::read(&mut Timed::new(upstream, IDLE), rest, HEAD_BYTES)?;
         let mut words = head.line.splitn(3, ' ');
         let (version, status) = (words.next(), words.next().unwrap_or_default());
         let known = matches!(version, Some("HTTP/1.0" | "HTTP/1.1"));

@@ -75,6 +75,7 @@ pub(super) const RULES: &[CommandRule] = &[
             "=http,https",
             "--max-redirs",
             "10",
+            "--fail-early",
         ])
         .examples(&[
             changes("-L -o a.bin https://example.org/a"),
