@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use fileshed_core::{CheckState, Error, Shed};
+use fileshed_core::shed::{Loss, Part};
+use fileshed_core::{Check, CheckState, Error, Shed};
 
 use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
@@ -20,12 +21,15 @@ use crate::openwebui::register::RegisterError;
 
 mod group;
 mod log;
+mod loss;
 mod openwebui;
 mod token;
 mod user;
 
 pub use group::{Action as GroupAction, run as group};
 pub use log::init as log;
+pub use loss::Confirmed;
+pub use loss::run as accept_loss;
 pub use openwebui::{Action as OpenWebUiAction, run as openwebui};
 pub use token::{Action, run as token};
 pub use user::{Action as UserAction, run as user};
@@ -44,6 +48,8 @@ pub enum Task {
     },
     /// Look whether everything that is needed is there.
     Doctor(Inputs),
+    /// Go on without a part of the store that is lost.
+    AcceptLoss(Inputs, Part, Confirmed),
     /// Work on personal tokens.
     Token(Inputs, Action),
     /// Work on the groups of this server.
@@ -91,6 +97,9 @@ pub enum Failure {
         /// Whose.
         user: String,
     },
+    /// Something would be given up, and nobody said that this is meant.
+    #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
+    LossNotConfirmed(Loss),
     /// A date too far away.
     #[error("`--expires-days` is too large")]
     NoSuchDate,
@@ -144,6 +153,7 @@ pub fn command() -> Command {
                 .arg(toolset),
         )
         .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
+        .subcommand(loss::command())
         .subcommand(token::command())
         .subcommand(group::command())
         .subcommand(user::command())
@@ -173,6 +183,10 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap
                 .is_some_and(|toolset| toolset == "core"),
         },
         Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
+        Some(("accept-loss", matches)) => {
+            let (part, confirmed) = loss::read(matches)?;
+            Task::AcceptLoss(inputs(matches), part, confirmed)
+        }
         Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
         Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
         Some(("user", matches)) => Task::User(inputs(matches), user::read(matches)?),
@@ -209,8 +223,10 @@ pub fn complain(failure: &Failure) -> ExitCode {
         }
         source = cause.source();
     }
-    // Nobody is left to tell when standard error itself is gone.
-    let _ = writeln!(std::io::stderr(), "{text}");
+    if let Failure::Data(_, error) | Failure::Core(error) = failure {
+        text = format!("{text}\nfileshed: {}", error.hint());
+    }
+    tell(&text);
     ExitCode::FAILURE
 }
 
@@ -220,17 +236,38 @@ pub fn jail() -> ExitCode {
     ExitCode::from(fileshed_core::exec::jail::serve())
 }
 
-/// Opens the store that `config` describes.
+/// Opens the store that `config` describes, and makes it where there is none: for the server.
+pub fn serve(config: &Config) -> Result<Shed, Failure> {
+    Shed::open(config.core.clone()).map_err(|error| cannot_open(config, error))
+}
+
+/// Opens the store that `config` describes, for a command: one that is not there is not made.
 pub fn open(config: &Config) -> Result<Shed, Failure> {
-    let settings = &config.core;
-    Shed::open(settings.clone()).map_err(|error| {
-        let place = settings.storage_base_path.display().to_string();
-        Failure::Data(place, error)
-    })
+    name_directory(config);
+    Shed::open_existing(config.core.clone()).map_err(|error| cannot_open(config, error))
+}
+
+fn cannot_open(config: &Config, error: Error) -> Failure {
+    let place = config.core.storage_base_path.display().to_string();
+    Failure::Data(place, error)
+}
+
+/// Says which data directory is used, beside the answer.
+fn name_directory(config: &Config) {
+    let place = &config.core.storage_base_path;
+    let whole = std::path::absolute(place);
+    let place = whole.as_ref().unwrap_or(place);
+    tell(&format!("data directory: {}", place.display()));
+}
+
+/// Writes lines for people. Nobody is left to tell when standard error itself is gone.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// `fileshed config`
 pub fn config(effective: &Effective) -> Result<ExitCode, Failure> {
+    name_directory(&effective.config);
     print(&effective.shown())
 }
 
@@ -241,9 +278,20 @@ pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
 }
 
 /// `fileshed doctor`
-pub fn doctor(shed: &Shed, config: &Config) -> Result<ExitCode, Failure> {
-    let mut checks = shed.check();
-    checks.push(shed.check_histories());
+pub fn doctor(config: &Config) -> Result<ExitCode, Failure> {
+    name_directory(config);
+    let mut checks = match Shed::open_existing(config.core.clone()) {
+        Ok(shed) => {
+            let mut checks = shed.check();
+            checks.push(shed.check_histories());
+            checks
+        }
+        Err(error) => {
+            let mut checks = vec![Check::of_store(&error)];
+            checks.extend(Shed::check_machine(&config.core)?);
+            checks
+        }
+    };
     checks.extend(health::check(config));
     for check in &checks {
         let state = state_name(check.state);

@@ -26,9 +26,9 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
         Task::Jail => Ok(cli::jail()),
         Task::Openapi { core } => cli::openapi(core),
         Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
-        Task::Doctor(inputs) => {
-            let config = Effective::load(&inputs)?.config;
-            cli::doctor(&cli::open(&config)?, &config)
+        Task::Doctor(inputs) => cli::doctor(&Effective::load(&inputs)?.config),
+        Task::AcceptLoss(inputs, part, confirmed) => {
+            cli::accept_loss(&Effective::load(&inputs)?.config, part, confirmed)
         }
         Task::Token(inputs, action) => {
             cli::token(&cli::open(&Effective::load(&inputs)?.config)?, &action)
@@ -50,7 +50,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::exec::hide_this_process();
     let descriptors = fileshed_core::exec::raise_descriptor_limit();
-    let shed = Arc::new(cli::open(config)?);
+    let shed = Arc::new(cli::serve(config)?);
     for check in shed.check() {
         if check.state != CheckState::Ok {
             tracing::warn!(check = check.name, "{}", check.text);

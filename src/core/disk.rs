@@ -14,6 +14,7 @@ mod rights;
 mod root;
 mod staging;
 mod stamp;
+mod store;
 mod sync;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ mod groups;
 mod intents;
 mod links;
 mod locks;
+mod open;
 mod ownership;
 mod published;
 mod schema;
@@ -15,14 +16,12 @@ mod statements;
 mod tokens;
 mod users;
 
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use serde_json::{Map, Value};
 
-use crate::settings::Durability;
 use crate::{Code, Teach};
 
 pub(crate) use groups::LocalGroup;
@@ -30,6 +29,7 @@ pub(crate) use intents::Plan;
 pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
 pub(crate) use links::LinkRow;
 pub use locks::Lock;
+pub(crate) use open::Found;
 pub(crate) use ownership::{Act, Deed, Ownership, Record};
 pub(crate) use published::PublishedRow;
 pub(crate) use statements::{DatabasePlace, StatementId};
@@ -47,21 +47,10 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Opens the registry and brings it up to date.
-    pub fn open(file: &Path, durability: Durability) -> Result<Self, LedgerError> {
-        #[expect(clippy::disallowed_methods, reason = "the one place that opens it")]
-        let mut connection = Connection::open(file)?;
-        connection.busy_handler(Some(wait_a_moment))?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        let synchronous = match durability {
-            Durability::Relaxed => "NORMAL",
-            Durability::Strict => "FULL",
-        };
-        connection.pragma_update(None, "synchronous", synchronous)?;
-        schema::migrate(&mut connection)?;
-        Ok(Self {
+    pub(in crate::ledger) fn of(connection: Connection) -> Self {
+        Self {
             connection: Mutex::new(connection),
-        })
+        }
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -88,7 +77,16 @@ pub(crate) fn wait_a_moment(attempt: i32) -> bool {
 pub enum LedgerError {
     /// SQLite says no.
     #[error("the registry failed")]
-    Sqlite(#[from] rusqlite::Error),
+    Sqlite(#[source] rusqlite::Error),
+    /// The file is no database, or not a whole one.
+    #[error("the registry `{FILE_NAME}` is damaged")]
+    Damaged(#[source] rusqlite::Error),
+    /// The file is a database whose parts do not fit together.
+    #[error("the registry `{FILE_NAME}` is damaged: {0}")]
+    Inconsistent(String),
+    /// It belongs to another pepper.
+    #[error("the registry `{FILE_NAME}` belongs to another pepper than `.fs_pepper`")]
+    OtherPepper,
     /// The file was written by a later version.
     #[error("the registry has version {found}, this program knows versions up to {known}")]
     Newer {
@@ -105,6 +103,22 @@ pub enum LedgerError {
     },
 }
 
+impl LedgerError {
+    /// Whether the file itself is spoilt.
+    pub(crate) fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Inconsistent(_))
+    }
+}
+
+impl From<rusqlite::Error> for LedgerError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
 impl Teach for LedgerError {
     fn code(&self) -> Code {
         Code::DbError
@@ -113,6 +127,15 @@ impl Teach for LedgerError {
     fn hint(&self) -> String {
         match self {
             Self::Sqlite(_) => "repeat the call; if it fails again, tell the administrator",
+            Self::Damaged(_) | Self::Inconsistent(_) => {
+                "tell the administrator: the registry is restored from a backup while the server is \
+                 stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
+                 accept-loss registry` says what is lost and begins a new one"
+            }
+            Self::OtherPepper => {
+                "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
+                 accept-loss pepper` says what is lost and keeps the pepper that is there"
+            }
             Self::Newer { .. } => "start the version of fileshed that wrote the data",
             Self::Drift { .. } => "restore the registry, or start the version that wrote it",
         }

@@ -18,7 +18,7 @@ use crate::settings::NamespaceStyle;
 use crate::{Chat, Code, Error, Teach, UserId, random};
 
 /// File name of the pepper below the data directory.
-const FILE_NAME: &str = ".fs_pepper";
+pub(crate) const PEPPER_FILE: &str = ".fs_pepper";
 
 /// Its size in bytes.
 const PEPPER_BYTES: usize = 32;
@@ -40,10 +40,11 @@ impl Pepper {
     /// the file appears whole, and only one can make it.
     pub fn load(data: &Root) -> Result<Self, Error> {
         if let Some(pepper) = Self::read(data)? {
+            data.keep_private(PEPPER_FILE)?;
             return Ok(pepper);
         }
         let fresh = random::bytes::<PEPPER_BYTES>()?;
-        let temporary = format!("{FILE_NAME}.{}", hex::encode(random::bytes::<8>()?));
+        let temporary = format!("{PEPPER_FILE}.{}", hex::encode(random::bytes::<8>()?));
         let fail = |error: std::io::Error| PepperError::Io(error);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -58,7 +59,7 @@ impl Pepper {
             data.handle(),
             &*temporary,
             data.handle(),
-            FILE_NAME,
+            PEPPER_FILE,
             rustix::fs::AtFlags::empty(),
         );
         let _gone = rustix::fs::unlinkat(data.handle(), &*temporary, rustix::fs::AtFlags::empty());
@@ -69,9 +70,10 @@ impl Pepper {
         Self::read(data)?.ok_or_else(|| fail(Errno::NOENT.into()).into())
     }
 
-    fn read(data: &Root) -> Result<Option<Self>, PepperError> {
+    /// Reads the pepper of a data directory, if it has one.
+    pub(crate) fn read(data: &Root) -> Result<Option<Self>, PepperError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(data.handle(), FILE_NAME, flags, Mode::empty()) {
+        let file = match rustix::fs::openat(data.handle(), PEPPER_FILE, flags, Mode::empty()) {
             Ok(file) => file,
             Err(Errno::NOENT) => return Ok(None),
             Err(error) => return Err(PepperError::Io(error.into())),
@@ -99,6 +101,13 @@ impl Pepper {
 
     fn digits(&self, what: &str, value: &str) -> String {
         let mut digits = hex::encode(self.digest(what, value));
+        digits.truncate(NAMESPACE_DIGITS);
+        digits
+    }
+
+    /// Tells this pepper from another one, and nothing about it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut digits = hex::encode(self.key("fingerprint"));
         digits.truncate(NAMESPACE_DIGITS);
         digits
     }
@@ -168,7 +177,7 @@ impl Teach for PepperError {
     fn hint(&self) -> String {
         match self {
             Self::WrongSize { .. } => format!(
-                "restore {FILE_NAME} from a backup; only for data without users, delete the file and start again"
+                "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed accept-loss pepper` says what is lost and makes a new one"
             ),
             Self::Io(_) => {
                 "make the data directory readable and writable for the server".to_owned()
@@ -195,7 +204,7 @@ mod tests {
         let first = Pepper::load(&root).expect("made");
         let second = Pepper::load(&root).expect("read");
         assert_eq!(first.0, second.0);
-        let file = directory.path().join(FILE_NAME);
+        let file = directory.path().join(PEPPER_FILE);
         let mode = std::fs::metadata(&file)
             .expect("there")
             .permissions()
@@ -211,7 +220,7 @@ mod tests {
     fn a_pepper_of_another_size_stops_the_start() {
         for size in [0, 31, 33, 64] {
             let (directory, root) = data();
-            let file = directory.path().join(FILE_NAME);
+            let file = directory.path().join(PEPPER_FILE);
             std::fs::write(&file, vec![7; size]).expect("written");
             let error = Pepper::load(&root).expect_err("refused");
             assert!(error.message().contains("instead of 32"), "{error}");

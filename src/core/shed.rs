@@ -4,6 +4,8 @@ mod databases;
 mod everybody;
 mod health;
 mod instance;
+mod machine;
+mod opening;
 mod repair;
 mod users;
 
@@ -17,7 +19,7 @@ use crate::exec::{Confinement, Helper, Programs, Slots};
 use crate::fair::Grant;
 use crate::frontend::{Frontend, Line};
 use crate::guard::queue::{Queue, Turn};
-use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
+use crate::ledger::{Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
 use crate::publication::Publications;
@@ -29,6 +31,8 @@ use crate::{Caller, Clock, Error, Settings, UserId};
 pub use everybody::{NotAdministrator, Numbers};
 pub use health::{Check, CheckState, Sandbox};
 use instance::Instance;
+use opening::Opening;
+pub use opening::{Loss, Part, StoreError};
 pub use users::{UnknownUser, UserSummary};
 
 /// Directory of the one workspace of shared mode.
@@ -69,19 +73,27 @@ pub struct Shed {
 }
 
 impl Shed {
-    /// Opens the data directory and makes what is missing in it.
+    /// Opens the data directory; makes it at the first start, and refuses one in which something
+    /// is lost.
     pub fn open(settings: Settings) -> Result<Self, Error> {
         Self::open_at(settings, Clock::default())
     }
 
+    /// The same; refuses a directory that has no store yet.
+    pub fn open_existing(settings: Settings) -> Result<Self, Error> {
+        Self::open_as(settings, Clock::default(), Opening::Existing)
+    }
+
     /// [`Shed::open`] with a clock that a test moves.
     pub fn open_at(settings: Settings, clock: Clock) -> Result<Self, Error> {
-        let data = Root::open_ambient(&settings.storage_base_path)?;
+        Self::open_as(settings, clock, Opening::Make)
+    }
+
+    fn open_as(settings: Settings, clock: Clock, opening: Opening) -> Result<Self, Error> {
+        let data = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
-        let ledger = Ledger::open(
-            &data.location().join(ledger::FILE_NAME),
-            settings.durability,
-        )?;
+        let ledger = Ledger::open(&data, settings.durability)?;
+        ledger.expect_pepper(&pepper.fingerprint())?;
         let instance = Instance::register(&data, &ledger)?;
         let flusher = Flusher::start(&data, settings.durability)?;
         let egress = Egress::new(&settings);

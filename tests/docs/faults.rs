@@ -32,6 +32,12 @@ fn what_the_program_says_when_it_does_not_start() {
     let running = Server::start();
     let damaged = Server::with();
     std::fs::create_dir(damaged.path("data")).expect("a directory");
+    let lost = Server::with();
+    std::fs::create_dir_all(lost.path("data/.instances")).expect("a directory");
+    let spoilt = Server::with();
+    std::fs::create_dir(spoilt.path("data")).expect("a directory");
+    let nameless = Server::with();
+    std::fs::create_dir_all(nameless.path("data/users/somebody")).expect("a directory");
     let faults = [
         env("FILESHED_GROUPS", "openwebui"),
         env("FILESHED_GROUPS", "headers").env("FILESHED_WEBUI_SECRET_KEY", "secret"),
@@ -45,6 +51,11 @@ fn what_the_program_says_when_it_does_not_start() {
         env("FILESHED_API_KEYS_FILE", "/run/secrets/none").env("FILESHED_API_KEYS", "key"),
         Server::with().file("data", ""),
         damaged.file("data/.fs_pepper", "x"),
+        lost,
+        spoilt
+            .file("data/.fs_pepper", &"x".repeat(32))
+            .file("data/access_auth.sqlite", &"garbage".repeat(1000)),
+        nameless,
     ];
     let mut told = messages();
     for setup in faults {

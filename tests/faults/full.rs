@@ -154,11 +154,8 @@ fn a_read_only_file_system_stops_the_start() {
     ] {
         let ended = server.run(task);
         assert_eq!(ended.code, Some(1), "{task:?}: {ended:?}");
-        assert!(
-            ended.stderr.contains("Read-only file system"),
-            "{task:?}: {}",
-            ended.stderr
-        );
+        let said = ended.stderr + &ended.stdout;
+        assert!(said.contains("Read-only file system"), "{task:?}: {said}");
     }
     volume.remount("rw");
     let server = server.again();

@@ -18,6 +18,7 @@ mod support;
 
 mod full;
 mod history;
+mod loss;
 mod permissions;
 mod unprivileged;
 mod volume;

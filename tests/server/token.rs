@@ -89,6 +89,7 @@ fn what_cannot_be_a_token() {
     ] {
         assert_eq!(server.run(arguments).code, Some(2), "{arguments:?}");
     }
+    let server = server.start();
     let unknown = server.run(&["token", "revoke", "nothing"]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("there is no token `nothing`"));

@@ -321,6 +321,15 @@ pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {
         .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
 }
 
+/// What `name` in `parent` is, links followed; nothing where there is nothing.
+pub(super) fn stat_at_handle(parent: BorrowedFd<'_>, name: &str) -> Result<Option<Stat>, Errno> {
+    match rustix::fs::statat(parent, name, AtFlags::empty()) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// What `name` in `parent` is, not following links; nothing where there is nothing.
 pub(super) fn stat_at(
     parent: &OwnedFd,

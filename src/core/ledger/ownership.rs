@@ -378,12 +378,13 @@ fn add_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::Root;
     use crate::settings::Durability;
 
     fn ledger() -> (tempfile::TempDir, Ledger) {
         let directory = tempfile::tempdir().expect("a directory");
-        let file = directory.path().join("r.sqlite");
-        let ledger = Ledger::open(&file, Durability::Relaxed).expect("a registry");
+        let data = Root::open_ambient(directory.path()).expect("a root");
+        let ledger = Ledger::open(&data, Durability::Relaxed).expect("a registry");
         (directory, ledger)
     }
 

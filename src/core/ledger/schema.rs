@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0004_published.sql"),
     include_str!("../../../migrations/0005_statements.sql"),
     include_str!("../../../migrations/0006_opened.sql"),
+    include_str!("../../../migrations/0007_pepper.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

@@ -162,13 +162,14 @@ fn read(row: &rusqlite::Row<'_>) -> Result<Option<Token>, rusqlite::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::Root;
     use crate::settings::Durability;
 
     #[test]
     fn a_token_lives_until_it_expires_or_is_revoked() {
         let directory = tempfile::tempdir().expect("a directory");
-        let ledger = Ledger::open(&directory.path().join("r.sqlite"), Durability::Relaxed)
-            .expect("a registry");
+        let data = Root::open_ambient(directory.path()).expect("a root");
+        let ledger = Ledger::open(&data, Durability::Relaxed).expect("a registry");
         let clock = Clock::default();
         let tokens = Tokens::new(&ledger, &clock);
         let alice = UserId::parse("alice").expect("a name");

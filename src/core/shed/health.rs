@@ -1,12 +1,13 @@
 //! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
 
-use super::{GROUPS, SHARED, Shed, USERS};
-use crate::Error;
-use crate::exec::Confinement;
+use super::machine::Machine;
+use super::{GROUPS, SHARED, Shed, StoreError, USERS};
+use crate::disk::Root;
+use crate::exec::{Confinement, Helper, Programs};
 use crate::history::SET_ASIDE;
-use crate::policy::commands;
-use crate::settings::{NetworkMode, SandboxPolicy};
+use crate::settings::SandboxPolicy;
 use crate::zone::{ZoneName, ZonePath};
+use crate::{Error, Settings};
 
 /// Damaged histories that are named.
 const NAMED: usize = 20;
@@ -34,12 +35,26 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
+    pub(super) fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             state,
             text: text.into(),
         }
+    }
+}
+
+impl Check {
+    /// Why a store cannot be opened. That nobody has made one yet is no failure.
+    #[must_use]
+    pub fn of_store(error: &Error) -> Self {
+        let state = match error.cause() {
+            Some(StoreError::None) => CheckState::Warning,
+            _ => CheckState::Failed,
+        };
+        let cause = std::error::Error::source(error);
+        let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+        Self::new("data", state, format!("{error}{cause}; {}", error.hint()))
     }
 }
 
@@ -86,13 +101,30 @@ impl Shed {
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {
-        vec![
-            self.check_registry(),
-            self.check_data(),
-            self.check_confinement(),
-            self.check_network(),
-            self.check_commands(),
-        ]
+        vec![self.check_registry(), self.check_data()]
+            .into_iter()
+            .chain(self.machine().check())
+            .collect()
+    }
+
+    fn machine(&self) -> Machine<'_> {
+        Machine {
+            settings: &self.settings,
+            confinement: self.confinement(),
+            programs: &self.programs,
+        }
+    }
+
+    /// Looks at everything that a store would depend on where there is none that can be opened.
+    pub fn check_machine(settings: &Settings) -> Result<Vec<Check>, Error> {
+        let helper = Helper::new(settings.helper.clone());
+        let anywhere = Root::open_ambient(&std::env::temp_dir())?;
+        let machine = Machine {
+            settings,
+            confinement: &Confinement::probe(&helper, &anywhere, settings),
+            programs: &Programs::find(),
+        };
+        Ok(machine.check())
     }
 
     /// Looks for histories that were damaged. It looks into every home, so it is for people who
@@ -147,101 +179,6 @@ impl Shed {
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
             Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
-    }
-
-    /// Not a failure: without commands everything else works.
-    fn check_confinement(&self) -> Check {
-        let confinement = self.confinement();
-        let policy = self.settings.exec_sandbox;
-        let version = confinement.landlock_version().unwrap_or_default();
-        let remedy = confinement.remedy();
-        let layers = if confinement.has_namespaces() {
-            "seccomp and namespaces"
-        } else if confinement.is_supervised() {
-            "seccomp and a supervisor"
-        } else {
-            "seccomp"
-        };
-        match (confinement.enforced(), policy) {
-            (Ok(()), _) => {
-                let mut text =
-                    format!("commands are held by Landlock (version {version}), {layers}");
-                let mut state = CheckState::Ok;
-                if !confinement.has_namespaces() {
-                    text += "; there are no namespaces, so a command that its argument rules let \
-                             pass can learn that other files exist: ";
-                    text += Confinement::NAMESPACES_REMEDY;
-                }
-                if !confinement.is_complete() {
-                    text += "; Linux 6.15 knows all rights of Landlock, and what this version \
-                             lacks is held by seccomp";
-                    state = CheckState::Warning;
-                }
-                if !confinement.has_namespaces() && !confinement.is_supervised() {
-                    text += "; ";
-                    text += Confinement::UNSUPERVISED;
-                    state = CheckState::Warning;
-                }
-                Check::new("sandbox", state, text)
-            }
-            (Err(missing), SandboxPolicy::Required) => Check::new(
-                "sandbox",
-                CheckState::Warning,
-                format!("commands are off, {missing} is missing: {remedy}"),
-            ),
-            (Err(missing), SandboxPolicy::BestEffort) => Check::new(
-                "sandbox",
-                CheckState::Warning,
-                format!(
-                    "commands are not held (exec.sandbox is best_effort), {missing} is missing: {remedy}"
-                ),
-            ),
-        }
-    }
-
-    /// Not a failure either: only commands with network are off.
-    fn check_network(&self) -> Check {
-        let mode = self.settings.network_mode;
-        match (mode, self.confinement().holds_connections()) {
-            (NetworkMode::Safe, Err(missing)) => Check::new(
-                "network",
-                CheckState::Warning,
-                format!(
-                    "commands with network are off, {missing} is missing; network_mode is safe"
-                ),
-            ),
-            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
-            (NetworkMode::Safe, Ok(())) => Check::new(
-                "network",
-                CheckState::Ok,
-                "downloads only, through the proxy",
-            ),
-            (NetworkMode::All, _) => Check::new(
-                "network",
-                CheckState::Ok,
-                "open: commands reach every address that this machine reaches",
-            ),
-        }
-    }
-
-    fn check_commands(&self) -> Check {
-        let (found, missing): (Vec<&str>, Vec<&str>) = commands()
-            .iter()
-            .map(|rule| rule.name)
-            .partition(|name| self.programs.has(name));
-        if missing.is_empty() {
-            return Check::new("commands", CheckState::Ok, "all are installed");
-        }
-        Check::new(
-            "commands",
-            CheckState::Warning,
-            format!(
-                "{} of {} are installed; missing: {}",
-                found.len(),
-                found.len() + missing.len(),
-                missing.join(", ")
-            ),
-        )
     }
 
     fn check_data(&self) -> Check {

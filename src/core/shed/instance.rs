@@ -6,13 +6,14 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::disk::{DiskError, Root};
 use crate::ledger::Ledger;
 use crate::zone::ZonePath;
 use crate::{Error, random};
 
-const DIRECTORY: &str = ".instances";
+pub(super) const DIRECTORY: &str = ".instances";
 
 /// This process among those that share the data.
 #[derive(Debug)]
@@ -63,6 +64,23 @@ impl Instance {
             .map(|entry| entry.path.as_str().to_owned())
             .collect())
     }
+}
+
+/// Whether a process has the data open.
+pub(super) fn is_anybody_there(data: &Root) -> Result<bool, DiskError> {
+    let Some(directory) = data.existing_subdirectory(DIRECTORY)? else {
+        return Ok(false);
+    };
+    lock(directory.handle(), FlockOperation::LockExclusive)?;
+    for entry in directory.list(&ZonePath::root())? {
+        if let Ok(file) = open(&directory, entry.path.as_str(), OFlags::empty())
+            && rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)
+                == Err(Errno::WOULDBLOCK)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The caller is alone in registering.

@@ -1,0 +1,119 @@
+//! What of the machine the store depends on, whether or not there is a store.
+
+use super::{Check, CheckState};
+use crate::exec::{Confinement, Programs};
+use crate::policy::commands;
+use crate::settings::{NetworkMode, SandboxPolicy, Settings};
+
+/// The machine, as far as it was looked at.
+pub(super) struct Machine<'a> {
+    pub(super) settings: &'a Settings,
+    pub(super) confinement: &'a Confinement,
+    pub(super) programs: &'a Programs,
+}
+
+impl Machine<'_> {
+    /// Looks at how commands are held, at their network, and at which are installed.
+    pub(super) fn check(&self) -> Vec<Check> {
+        vec![
+            self.check_confinement(),
+            self.check_network(),
+            self.check_commands(),
+        ]
+    }
+
+    /// Not a failure: without commands everything else works.
+    fn check_confinement(&self) -> Check {
+        let confinement = self.confinement;
+        let policy = self.settings.exec_sandbox;
+        let version = confinement.landlock_version().unwrap_or_default();
+        let remedy = confinement.remedy();
+        let layers = if confinement.has_namespaces() {
+            "seccomp and namespaces"
+        } else if confinement.is_supervised() {
+            "seccomp and a supervisor"
+        } else {
+            "seccomp"
+        };
+        match (confinement.enforced(), policy) {
+            (Ok(()), _) => {
+                let mut text =
+                    format!("commands are held by Landlock (version {version}), {layers}");
+                let mut state = CheckState::Ok;
+                if !confinement.has_namespaces() {
+                    text += "; there are no namespaces, so a command that its argument rules let \
+                             pass can learn that other files exist: ";
+                    text += Confinement::NAMESPACES_REMEDY;
+                }
+                if !confinement.is_complete() {
+                    text += "; Linux 6.15 knows all rights of Landlock, and what this version \
+                             lacks is held by seccomp";
+                    state = CheckState::Warning;
+                }
+                if !confinement.has_namespaces() && !confinement.is_supervised() {
+                    text += "; ";
+                    text += Confinement::UNSUPERVISED;
+                    state = CheckState::Warning;
+                }
+                Check::new("sandbox", state, text)
+            }
+            (Err(missing), SandboxPolicy::Required) => Check::new(
+                "sandbox",
+                CheckState::Warning,
+                format!("commands are off, {missing} is missing: {remedy}"),
+            ),
+            (Err(missing), SandboxPolicy::BestEffort) => Check::new(
+                "sandbox",
+                CheckState::Warning,
+                format!(
+                    "commands are not held (exec.sandbox is best_effort), {missing} is missing: {remedy}"
+                ),
+            ),
+        }
+    }
+
+    /// Not a failure either: only commands with network are off.
+    fn check_network(&self) -> Check {
+        let mode = self.settings.network_mode;
+        match (mode, self.confinement.holds_connections()) {
+            (NetworkMode::Safe, Err(missing)) => Check::new(
+                "network",
+                CheckState::Warning,
+                format!(
+                    "commands with network are off, {missing} is missing; network_mode is safe"
+                ),
+            ),
+            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
+            (NetworkMode::Safe, Ok(())) => Check::new(
+                "network",
+                CheckState::Ok,
+                "downloads only, through the proxy",
+            ),
+            (NetworkMode::All, _) => Check::new(
+                "network",
+                CheckState::Ok,
+                "open: commands reach every address that this machine reaches",
+            ),
+        }
+    }
+
+    fn check_commands(&self) -> Check {
+        let (found, missing): (Vec<&str>, Vec<&str>) = commands()
+            .iter()
+            .map(|rule| rule.name)
+            .partition(|name| self.programs.has(name));
+        if missing.is_empty() {
+            return Check::new("commands", CheckState::Ok, "all are installed");
+        }
+        Check::new(
+            "commands",
+            CheckState::Warning,
+            format!(
+                "{} of {} are installed; missing: {}",
+                found.len(),
+                found.len() + missing.len(),
+                missing.join(", ")
+            ),
+        )
+    }
+}
