@@ -5,6 +5,7 @@
 //! this order, policy (file size), locked edits, ownership and quota, and yields a [`Permit`]. Effects exist
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
+mod claims;
 mod crossing;
 mod encrypted;
 mod journal;

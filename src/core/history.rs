@@ -19,6 +19,7 @@ mod damage;
 mod error;
 mod head;
 mod isolation;
+mod moved;
 mod object;
 mod repository;
 mod restore;
@@ -43,6 +44,7 @@ pub use author::Author;
 pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
 pub(crate) use damage::SET_ASIDE;
 pub use error::HistoryError;
+pub(crate) use moved::Moved;
 pub(crate) use restore::{Found, Position};
 
 /// A text as a commit message: one line, of a readable length.

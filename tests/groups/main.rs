@@ -32,5 +32,7 @@ mod journals;
 mod kills;
 mod matrix;
 mod model;
+mod moves;
 mod team;
 mod transaction;
+mod twins;

@@ -14,7 +14,7 @@ const STEPS: u64 = 250;
 /// Content, owner, mode.
 type Model = BTreeMap<String, (String, String, String)>;
 
-const DIRECTORIES: [&str; 3] = ["", "d/", "d_/"];
+const DIRECTORIES: [&str; 4] = ["", "d/", "d_/", "x/"];
 const MODES: [&str; 3] = ["owner", "group", "owner_ro"];
 
 struct World<'a> {
@@ -31,9 +31,37 @@ fn may(model: &Model, user: &str, path: &str) -> bool {
         .all(|(_, (_, owner, mode))| mode == "group" || (mode == "owner" && owner == user))
 }
 
+/// A free name gets content, owner and mode, one that is overwritten only the content. Whether it
+/// had that before.
+fn move_file(model: &mut Model, from: &str, to: &str) -> bool {
+    let (text, owner, mode) = model.remove(from).unwrap();
+    let same = model.get(to).is_some_and(|old| old.0 == text);
+    let moved = (text.clone(), owner, mode);
+    model.entry(to.to_owned()).or_insert(moved).0 = text;
+    same
+}
+
+/// Makes the directory of a file.
+fn make_above(client: &Client<'_>, path: &str) {
+    let directory = path.rsplit_once('/').map_or(".", |(above, _)| above);
+    run(client, "mkdir", &["-p", directory]).data();
+}
+
+fn move_directory(model: &mut Model, from: &str, to: &str) {
+    let all = std::mem::take(model).into_iter();
+    model.extend(all.map(|(path, file)| match path.strip_prefix(from) {
+        Some(rest) => (format!("{to}{rest}"), file),
+        None => (path, file),
+    }));
+}
+
 impl World<'_> {
     fn pick<'t>(&mut self, of: &[&'t str]) -> &'t str {
         of[self.rng.below(of.len() as u64) as usize]
+    }
+
+    fn has(&self, directory: &str) -> bool {
+        self.model.keys().any(|path| path.starts_with(directory))
     }
 
     fn name(&mut self) -> String {
@@ -56,7 +84,7 @@ impl World<'_> {
             let entry = after.entry(path.to_owned()).or_insert(new);
             entry.0.clone_from(&content);
         };
-        let kind = self.rng.below(9);
+        let kind = self.rng.below(12);
         let (allowed, answer): (bool, Answer) = match kind {
             0 | 1 => {
                 write(&mut after, &path, mode);
@@ -82,8 +110,7 @@ impl World<'_> {
                 let text = self.model[&path].0.clone();
                 let new = (text.clone(), user.to_owned(), "group".to_owned());
                 after.entry(other.clone()).or_insert(new).0 = text;
-                let directory = other.rsplit_once('/').map_or(".", |(above, _)| above);
-                run(&client, "mkdir", &["-p", directory]).data();
+                make_above(&client, &other);
                 let same = after == self.model;
                 let allowed = same || may(&self.model, user, &other);
                 (allowed, run(&client, "cp", &[&path, &other]))
@@ -102,11 +129,8 @@ impl World<'_> {
             }
             7 if there => {
                 mode.clone_into(&mut after.get_mut(&path).unwrap().2);
-                let answer = call(
-                    &client,
-                    "shed_group_set_mode",
-                    json!({"path": path, "mode": mode}),
-                );
+                let arguments = json!({"path": path, "mode": mode});
+                let answer = call(&client, "shed_group_set_mode", arguments);
                 let owns = self.model[&path].1 == user;
                 if !owns {
                     answer.refused(403, "NOT_FILE_OWNER");
@@ -114,12 +138,24 @@ impl World<'_> {
                 }
                 (true, answer)
             }
-            8 if self.model.keys().any(|path| path.starts_with("d/")) => {
+            8 if self.has("d/") => {
                 after.retain(|path, _| !path.starts_with("d/"));
                 (
                     may(&self.model, user, "d"),
                     call(&client, "shed_delete", json!({"path": "d"})),
                 )
+            }
+            9 | 10 if there && path != other => {
+                let same = move_file(&mut after, &path, &other);
+                make_above(&client, &other);
+                let allowed =
+                    may(&self.model, user, &path) && (same || may(&self.model, user, &other));
+                (allowed, run(&client, "mv", &["-fT", &path, &other]))
+            }
+            11 if self.has("d/") && !self.has("x/") => {
+                move_directory(&mut after, "d/", "x/");
+                let allowed = may(&self.model, user, "d");
+                (allowed, run(&client, "mv", &["-T", "d", "x"]))
             }
             _ => return String::new(),
         };

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::{Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockOffsetType, FlockType};
 
@@ -122,6 +122,14 @@ impl Entry {
     /// What the kernel knows it by, whatever its name; nothing where it is gone.
     pub(crate) fn inode(&self) -> Result<Option<u64>, DiskError> {
         Ok(self.place.stat()?.map(|stat| stat.st_ino))
+    }
+
+    /// When the kernel made it, where the file system knows that: seconds and nanoseconds.
+    pub(crate) fn born(&self) -> Option<(i64, u32)> {
+        let (flags, wanted) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME);
+        let about = rustix::fs::statx(&self.place.parent, &*self.place.name, flags, wanted).ok()?;
+        let known = StatxFlags::from_bits_retain(about.stx_mask).contains(StatxFlags::BTIME);
+        known.then_some((about.stx_btime.tv_sec, about.stx_btime.tv_nsec))
     }
 
     /// The place, for effects.

@@ -8,12 +8,12 @@
 
 use jiff::Timestamp;
 
-use super::journal::{self, Owner};
+use super::claims::Claims;
 use super::owner;
 use crate::disk::{Root, Staging};
-use crate::history::{Author, ChangeKind, History, Position};
-use crate::ledger::{Act, Deed, Intent, Ledger, Ownership, Record};
-use crate::zone::{Zone, ZoneName, ZonePath};
+use crate::history::{Author, History, Position};
+use crate::ledger::{Act, Deed, Intent, Ledger};
+use crate::zone::{Zone, ZoneName};
 use crate::{Error, Shed};
 
 /// The place of a command.
@@ -55,7 +55,7 @@ impl<'a> Stand<'a> {
         }))
     }
 
-    fn ledger(&self) -> &Ledger {
+    pub(super) fn ledger(&self) -> &Ledger {
         self.shed.ledger()
     }
 
@@ -73,6 +73,7 @@ impl<'a> Stand<'a> {
         let author = Author::server();
         self.history(now, |history| {
             history.capture("Take in what came from outside", &author, now)?;
+            history.remember_inodes()?;
             Ok(history.position()?)
         })
     }
@@ -122,41 +123,10 @@ impl<'a> Stand<'a> {
         let said = history.return_to(start)?;
         self.data.grant_owner()?;
         let found = history.find()?;
-        let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
-        let mut denied: Vec<Record> = Vec::new();
-        for change in found.changes() {
-            let path = change.path.key();
-            let list = match change.kind {
-                ChangeKind::Added => &mut added,
-                ChangeKind::Modified | ChangeKind::ModeChanged => &mut written,
-                ChangeKind::Deleted => &mut removed,
-            };
-            let at = ZonePath::found(path.clone());
-            match journal::owner(self.ledger(), self.group, self.data, &at)? {
-                Owner::Of(record) if !record.lets(&deed.owner) => denied.push(record),
-                Owner::Of(_) | Owner::Everybody => {}
-                Owner::Itself => {
-                    if change.kind != ChangeKind::Added
-                        && let Some(record) = self.ledger().record(self.group, &path)?
-                        && !record.lets(&deed.owner)
-                    {
-                        denied.push(record);
-                    }
-                }
-            }
-            if change.kind == ChangeKind::Added {
-                let (group, user) = (self.group, deed.owner.as_str());
-                denied.append(&mut journal::kept_beside(
-                    self.ledger(),
-                    group,
-                    self.data,
-                    &at,
-                    user,
-                )?);
-            }
-            list.push(path);
-        }
+        let claims = Claims::of(self, &deed.owner, &found);
+        let denied = claims.denied()?;
         if let Err(refused) = owner::refuse(denied, self.group_name, &deed.owner) {
+            drop(claims);
             let totals = history.restore(found, &self.staging)?;
             self.measured(totals)?;
             return Ok(Verdict {
@@ -164,21 +134,14 @@ impl<'a> Stand<'a> {
                 refused: Some(refused),
             });
         }
+        let act = claims.act(&history.moved(&found));
+        drop(claims);
         let message = said.as_deref().unwrap_or(message);
         let captured = history.capture_found(found, message, author, now)?;
         self.measured(captured.totals)?;
-        // A name that is new in one spelling and gone in another stays whose it was.
-        let respelled = |path: &String| removed.contains(path);
-        let (kept, added): (Vec<String>, Vec<String>) = added.into_iter().partition(respelled);
-        removed.retain(|path| !kept.contains(path));
-        written.extend(kept);
         Ok(Verdict {
             deed: Some(Deed {
-                act: Act::Found {
-                    added,
-                    written,
-                    removed,
-                },
+                act,
                 ..deed.clone()
             }),
             refused: None,

@@ -25,7 +25,7 @@ pub(super) struct Seen {
     pub(super) path: String,
     pub(super) id: Oid,
     pub(super) mode: i32,
-    stat: Stat,
+    pub(super) stat: Stat,
     /// What HEAD has there.
     pub(super) head: Option<(Oid, i32)>,
 }
@@ -134,6 +134,14 @@ impl Comparison {
             }
         })?;
         Ok((found, closed))
+    }
+
+    /// What the last commit has, as far as a path can say it.
+    pub(super) fn committed(&self) -> impl Iterator<Item = ZonePath> {
+        let seen = self.seen.iter().filter(|seen| seen.head.is_some());
+        let rest = self.deleted.iter().chain(&self.kept);
+        seen.map(|seen| zone_path(&seen.path))
+            .chain(rest.filter_map(|(path, _, _)| std::str::from_utf8(path).ok().map(zone_path)))
     }
 
     /// The differences in the order of their paths.

@@ -31,6 +31,16 @@ impl Found {
     pub(crate) fn changes(&self) -> Vec<Change> {
         self.0.changes()
     }
+
+    /// Every path of the last commit.
+    pub(crate) fn committed(&self) -> impl Iterator<Item = ZonePath> {
+        self.0.committed()
+    }
+
+    /// Every versioned path on disk.
+    pub(crate) fn on_disk(&self) -> impl Iterator<Item = ZonePath> {
+        self.0.seen.iter().map(|seen| zone_path(&seen.path))
+    }
 }
 
 impl History {

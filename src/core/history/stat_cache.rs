@@ -34,6 +34,25 @@ impl Stamp {
             size: stat.st_size as u32,
         }
     }
+
+    fn of_entry(entry: &IndexEntry) -> Self {
+        Self {
+            modified: (entry.mtime.seconds(), entry.mtime.nanoseconds()),
+            changed: (entry.ctime.seconds(), entry.ctime.nanoseconds()),
+            inode: entry.ino,
+            size: entry.file_size,
+        }
+    }
+
+    /// What the kernel knew the file by; nothing where no stat was taken.
+    pub(super) fn inode(&self) -> Option<u32> {
+        (self.inode != 0).then_some(self.inode)
+    }
+
+    /// Whether the file was there already when something that was born `then` was.
+    pub(super) fn is_not_before(&self, then: (i64, u32)) -> bool {
+        (i64::from(self.changed.0), self.changed.1) >= then
+    }
 }
 
 /// One file on disk with the content that it was found to have.
@@ -46,9 +65,11 @@ pub(super) struct Line {
     pub(super) stat: Option<Stat>,
 }
 
-/// The two files of one repository.
+/// The two files of one repository, and a copy of the first.
 pub(super) struct StatCache {
     stat: PathBuf,
+    /// What the first was when a command began.
+    before: PathBuf,
     index: PathBuf,
     tree: PathBuf,
 }
@@ -57,6 +78,7 @@ impl StatCache {
     pub(super) fn of(git_dir: &Path) -> Self {
         Self {
             stat: git_dir.join(OWN).join("stat"),
+            before: git_dir.join(OWN).join("before"),
             index: git_dir.join("index"),
             tree: git_dir.join(OWN).join("tree"),
         }
@@ -75,17 +97,41 @@ impl StatCache {
         };
         let mut known = HashMap::with_capacity(index.len());
         for entry in index.iter() {
-            let stamp = Stamp {
-                modified: (entry.mtime.seconds(), entry.mtime.nanoseconds()),
-                changed: (entry.ctime.seconds(), entry.ctime.nanoseconds()),
-                inode: entry.ino,
-                size: entry.file_size,
-            };
+            let stamp = Stamp::of_entry(&entry);
             if stamp.modified < written && stamp.changed < written {
                 known.insert(entry.path, (stamp, entry.mode as i32, entry.id));
             }
         }
         known
+    }
+
+    /// Keeps what is known now. The file is never written in place, so a second name keeps it.
+    pub(super) fn remember(&self) -> Result<(), HistoryError> {
+        let fail = HistoryError::repository("index");
+        match fs::remove_file(&self.before) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
+            _ => {}
+        }
+        let kept = fs::hard_link(&self.stat, &self.before)
+            .or_else(|_| fs::copy(&self.stat, &self.before).map(drop));
+        match kept {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(fail(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// What was known when a command began: paths, stamps, ids.
+    pub(super) fn remembered(&self) -> Vec<(Vec<u8>, Stamp, Oid)> {
+        let Ok(index) = Index::open(&self.before) else {
+            return Vec::new();
+        };
+        let entries = index.iter();
+        entries
+            .map(|entry| {
+                let stamp = Stamp::of_entry(&entry);
+                (entry.path, stamp, entry.id)
+            })
+            .collect()
     }
 
     /// Whether git's index describes `tree` and is as it was written here.

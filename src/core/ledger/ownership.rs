@@ -106,6 +106,9 @@ pub(crate) enum Act {
         added: Vec<String>,
         written: Vec<String>,
         removed: Vec<String>,
+        /// From where to where; the second is in none of the others.
+        #[serde(default)]
+        moved: Vec<(String, String)>,
     },
 }
 
@@ -337,9 +340,21 @@ pub(super) fn carry_out(
             added,
             written,
             removed,
+            moved,
         } => {
+            let mut carried = Vec::new();
+            for (from, to) in moved {
+                carried.push((to, exact(transaction, group, from)?));
+            }
             remove(removed)?;
             remove(added)?;
+            let places = moved.iter().map(|(_, to)| to.as_str());
+            drop_all(transaction, group, places)?;
+            for (to, record) in carried {
+                if let Some(record) = record {
+                    give(transaction, group, to, &record)?;
+                }
+            }
             add(added)?;
             add(written)
         }
@@ -356,6 +371,22 @@ fn drop_all<'p>(
     for path in paths {
         statement.execute((group, path))?;
     }
+    Ok(())
+}
+
+/// Gives the file at `path` the owner and mode of a record.
+fn give(
+    transaction: &Transaction<'_>,
+    group: &str,
+    path: &str,
+    record: &Record,
+) -> Result<(), rusqlite::Error> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+             VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute((group, path, &record.owner, record.mode.as_str()))?;
     Ok(())
 }
 
@@ -464,6 +495,49 @@ mod tests {
             .collect();
         let pair = |path: &str, owner: &str| (path.to_owned(), owner.to_owned());
         assert_eq!(owners, [pair("stale/b", "ada"), pair("stale/c", "bob")]);
+    }
+
+    #[test]
+    fn records_go_where_a_command_took_their_files() {
+        let (_directory, ledger) = ledger();
+        let run = |owner: &str, act| ledger.execute("g", &deed(owner, act)).expect("done");
+        run("ada", add(&["a", "backed", "gone"]));
+        run("bob", add(&["b"]));
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        run(
+            "cyd",
+            Act::Found {
+                added: vec!["new".to_owned()],
+                written: vec!["backed".to_owned()],
+                removed: vec!["gone".to_owned()],
+                // Two exchange their names, one has a backup, and one was nobody's.
+                moved: vec![
+                    pair("a", "b"),
+                    pair("b", "a"),
+                    pair("backed", "backed~"),
+                    pair("gone", "there"),
+                    pair("nobody", "still"),
+                ],
+            },
+        );
+        let owners: Vec<(String, String)> = ledger
+            .records("g")
+            .expect("records")
+            .into_iter()
+            .map(|record| (record.path, record.owner))
+            .collect();
+        let expected = [
+            pair("a", "bob"),
+            pair("b", "ada"),
+            pair("backed", "ada"),
+            pair("backed~", "ada"),
+            pair("new", "cyd"),
+            pair("there", "ada"),
+        ];
+        assert_eq!(owners, expected);
+        // What a version before wrote.
+        let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
+        assert!(Deed::read(old).is_some());
     }
 
     #[test]
