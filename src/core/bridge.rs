@@ -115,10 +115,14 @@ impl Bridge<'_> {
     }
 
     fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {
-        let source = self.from.path_to_change(self.parameters.0, self.source)?;
+        let (src, dest) = self.parameters;
+        let source = self
+            .from
+            .path_to_take(src, self.source, self.to, self.destination)?;
+        let from = self.from.name();
         let destination = self
             .to
-            .path_to_change(self.parameters.1, self.destination)?;
+            .path_to_bring(dest, self.destination, from, &source)?;
         Ok((source, destination))
     }
 

@@ -253,6 +253,13 @@ impl Error {
         self.with_detail("group", group)
     }
 
+    /// The same failure with a better next call.
+    #[must_use]
+    pub(crate) fn with_hint(mut self, hint: String) -> Self {
+        self.0.hint = hint;
+        self
+    }
+
     /// Adds a fact for programs, unless the failure already has one of that name.
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {

@@ -258,6 +258,7 @@ impl Shed {
             base: home.root.try_clone()?,
             data: home.root.subdirectory(DATA)?,
             home,
+            names_zones: false,
             group: Some(Shared {
                 group,
                 mode: self.settings.group_default_mode,
@@ -313,6 +314,7 @@ impl Shed {
             data,
             ready,
             group: None,
+            names_zones: false,
         })
     }
 

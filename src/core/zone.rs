@@ -5,6 +5,7 @@ mod name;
 mod path;
 mod portable;
 mod room;
+mod way;
 
 pub(crate) use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
@@ -13,3 +14,4 @@ pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name}
 pub use portable::portable_name;
 pub(crate) use room::Shared;
 pub use room::{Home, Zone};
+use way::Way;

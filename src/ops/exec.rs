@@ -103,7 +103,9 @@ impl Operation for Exec {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = shed
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .allowing_zone_in_path(request.allow_zone_in_path);
         let ran = exec::run(
             &zone,
             &CommandLine {

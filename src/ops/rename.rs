@@ -58,7 +58,7 @@ impl Operation for Rename {
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
-        let new_path = zone.path_to_change("new_path", &request.new_path)?;
+        let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
         let writer = zone.writer(Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;

@@ -88,7 +88,7 @@ impl Operation for Unzip {
         let source = from.path("src", &request.src)?;
         let destination = match &request.dest {
             Some(dest) => zone.path_to_fill("dest", dest)?,
-            None => zone.path_to_change("dest", &beside(&source, &zone))?,
+            None => zone.path_below("dest", &ZonePath::root(), &beside(&source, &zone))?,
         };
         zone.expect_writable()?;
         let mut archive = Archive::open(&from, &from.entry(&source)?)?;

@@ -78,7 +78,7 @@ impl Operation for Zip {
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => zone.path_to_change("dest", dest)?,
-            None => zone.path_to_change("dest", &beside(&zone, &source))?,
+            None => zone.path_below("dest", &ZonePath::root(), &beside(&zone, &source))?,
         };
         zone.expect_writable()?;
         let entry = zone.entry(&source)?;

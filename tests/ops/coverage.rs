@@ -18,6 +18,7 @@ const OTHERS: &[&str] = &[
     "calls",
     "coercions",
     "coverage",
+    "crossings",
     "fault",
     "groups",
     "guides",

@@ -32,6 +32,16 @@ pub(crate) fn zone_prefix(stage: &Stage<'_>) {
         let hint = answer.body["error"]["hint"].as_str().unwrap();
         assert!(hint.contains(&format!("{parameter}=\"x/y\"")), "{hint}");
     }
+    if parameter == "args" || crate::bridge::way(stage.operation()).is_some() {
+        return;
+    }
+    // Another zone's.
+    let arguments = stage.example(&json!({"zone": "storage", parameter: "documents/x/y"}));
+    let named = format!("`{parameter}`");
+    let answer = stage.refuses(&arguments, &[&named, "`documents/x/y`"]);
+    let hint = answer.body["error"]["hint"].as_str().unwrap();
+    let call = format!("zone=\"documents\", {parameter}=\"x/y\"");
+    assert!(hint.contains(&call), "{hint}");
 }
 
 pub(crate) fn protected(stage: &Stage<'_>) {

@@ -36,6 +36,7 @@ mod bridge;
 mod calls;
 mod coercions;
 mod coverage;
+mod crossings;
 mod fault;
 mod groups;
 mod guides;

@@ -98,9 +98,16 @@ fn a_directory_that_has_the_name_of_its_zone() {
     assert_eq!(done(&client, "shed_exec", &make)["returncode"], 0);
     let arguments = json!({"zone": "storage", "path": "storage"});
     assert_eq!(done(&client, "shed_tree", &arguments)["tree"], "storage");
-    // The names of other zones are names like any other.
-    file(&client, "storage", "documents/a", "x");
-    file(&client, "documents", "group/b", "x");
+    file(&client, "storage", "storage/a", "x");
+    assert_eq!(
+        done(
+            &client,
+            "shed_exec",
+            &json!({"zone": "storage", "cmd": "cat",
+        "args": ["storage/a"], "allow_zone_in_path": true})
+        )["stdout"],
+        "x"
+    );
 }
 
 #[test]

@@ -253,6 +253,11 @@ impl<'a> Stage<'a> {
         done(&self.client(), operation, arguments)
     }
 
+    /// The operation.
+    pub(crate) fn operation(&self) -> &'static str {
+        self.entry.id
+    }
+
     /// The zones that the operation goes from and to.
     pub(crate) fn way(&self) -> (&'static str, &'static str) {
         crate::bridge::way(self.entry.id).unwrap()

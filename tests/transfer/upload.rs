@@ -56,6 +56,41 @@ fn files_and_folders_are_stored_as_they_are_sent() {
 }
 
 #[test]
+fn an_address_that_names_another_zone_is_refused_and_a_folder_is_not() {
+    let server = Server::start();
+    let client = server.client();
+    let put = client.send(
+        "PUT",
+        "/files/content?zone=storage&path=documents/a.md",
+        b"x",
+    );
+    let sent = send(
+        &client,
+        "/files/upload?zone=storage&path=Documents/d",
+        &[("a.txt", b"x")],
+    );
+    for (answer, path) in [(put, "a.md"), (sent, "d")] {
+        answer.refused(400, "PATH_STARTS_WITH_ZONE");
+        let hint = answer.body["error"]["hint"].as_str().unwrap();
+        let call = format!("zone=\"documents\", path=\"{path}\"");
+        assert!(hint.contains(&call), "{hint}");
+    }
+    let get = client.get("/files/content?zone=storage&path=documents/a.md");
+    get.refused(400, "PATH_STARTS_WITH_ZONE");
+    let tree = client.call("shed_tree", &json!({"zone": "storage"}));
+    assert_eq!(tree.data()["tree"], ".");
+    // The name of a folder that a person brings is a name.
+    let answer = send(
+        &client,
+        "/files/upload?zone=storage",
+        &[("documents/a.txt", b"x")],
+    );
+    assert_eq!(stored(&answer), [("documents/a.txt".to_owned(), true)]);
+    let got = client.get("/files/content?zone=storage&path=documents/a.txt");
+    assert_eq!(got.text, "x");
+}
+
+#[test]
 fn a_taken_name_gets_a_number_unless_it_is_to_be_replaced() {
     let server = Server::start();
     let client = server.client();

@@ -114,12 +114,14 @@ fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Pla
     Ok(plan)
 }
 
-/// Refuses links that lead out, and files that a locked edit holds.
+/// Refuses paths that name another zone, links that lead out, and files that a locked edit holds.
 fn check_paths(zone: &Zone<'_>, plan: &Plan) -> Result<(), Error> {
     for argument in &plan.paths {
         let Ok(path) = ZonePath::parse("args", &argument.text) else {
             continue;
         };
+        zone.refuse_zone_in_front("args", &path)
+            .map_err(|error| zone.explain(error.into()))?;
         if let Err(error @ DiskError::Escape { .. }) = zone.data().followed(&path) {
             return Err(zone.explain_disk(error));
         }

@@ -30,6 +30,7 @@ impl Shed {
             data: base.subdirectory(DATA)?,
             base,
             group: None,
+            names_zones: false,
             ready: true,
         };
         for path in paths {

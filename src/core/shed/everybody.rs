@@ -126,6 +126,7 @@ impl Shed {
                 data: base.subdirectory(DATA)?,
                 base,
                 ready,
+                names_zones: false,
                 group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
             };
             numbers.count(&lockedit::clean(&zone)?);

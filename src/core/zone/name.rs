@@ -24,6 +24,9 @@ impl ZoneName {
     /// The only zone of a group's home.
     pub(crate) const SHARED: [Self; 1] = [Self::Group];
 
+    /// All of them.
+    pub(super) const ALL: [Self; 4] = [Self::Uploads, Self::Storage, Self::Documents, Self::Group];
+
     /// Reads the value of the parameter `zone`, in any case.
     pub fn parse(text: &str) -> Result<Self, ZoneError> {
         Self::parse_parameter("zone", text)

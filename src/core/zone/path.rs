@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
+use super::ZoneName;
 use crate::{Code, Teach};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
@@ -182,26 +183,16 @@ impl ZonePath {
         self.segments().any(is_git_name)
     }
 
-    /// Refuses a path that begins with the zone's own name: models write `storage/x` for `x`.
-    pub fn refuse_zone_prefix(&self, parameter: &'static str, zone: &str) -> Result<(), PathError> {
-        let mut segments = self.segments();
-        if segments
-            .next()
-            .is_some_and(|first| first.eq_ignore_ascii_case(zone))
-        {
-            let rest: Vec<&str> = segments.collect();
-            return Err(PathError::StartsWithZone {
-                parameter,
-                path: self.text.clone(),
-                zone: zone.to_owned(),
-                corrected: if rest.is_empty() {
-                    ".".to_owned()
-                } else {
-                    rest.join("/")
-                },
-            });
-        }
-        Ok(())
+    /// The zone whose name the path begins with, in any case, and what follows: models write
+    /// `storage/x` for `x`, and `documents/x` for `x` of another zone.
+    #[must_use]
+    pub fn zone_in_front(&self) -> Option<(ZoneName, Self)> {
+        let first = self.segments().next()?;
+        let zone = ZoneName::ALL
+            .into_iter()
+            .find(|zone| first.eq_ignore_ascii_case(zone.as_str()))?;
+        let rest = self.text[first.len()..].trim_start_matches('/').to_owned();
+        Some((zone, Self::found(rest)))
     }
 
     /// Refuses the root, where an operation needs something inside it.
@@ -342,17 +333,22 @@ pub enum PathError {
         /// What was sent.
         path: String,
     },
-    /// Begins with the zone's name.
-    #[error("parameter `{parameter}` begins with the name of its own zone: `{path}`")]
+    /// Begins with the name of a zone.
+    #[error(
+        "parameter `{parameter}` begins with the name of {}: `{path}`",
+        if zone == named { "its own zone".to_owned() } else { format!("the zone {named}") }
+    )]
     StartsWithZone {
         /// Which parameter.
         parameter: &'static str,
         /// What was sent.
         path: String,
-        /// The zone.
-        zone: String,
+        /// The zone that the path is read in.
+        zone: ZoneName,
+        /// The zone that it names.
+        named: ZoneName,
         /// What was probably meant.
-        corrected: String,
+        corrected: ZonePath,
     },
     /// A name that belongs to a database, from somebody who may not write it.
     #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
@@ -422,10 +418,22 @@ impl Teach for PathError {
                 parameter,
                 corrected,
                 zone,
+                named,
                 ..
-            } => format!(
-                "paths are already inside the zone: use zone=\"{zone}\", {parameter}=\"{corrected}\""
-            ),
+            } => {
+                let group = match named {
+                    ZoneName::Group if zone != named => ", group=…",
+                    _ => "",
+                };
+                let word = if *parameter == "args" {
+                    format!("the argument `{corrected}`, or add allow_zone_in_path=true")
+                } else {
+                    format!("{parameter}=\"{corrected}\"")
+                };
+                format!(
+                    "paths are already inside the zone: use zone=\"{named}\"{group}, {word}; a directory of that name is made with shed_exec, mkdir and allow_zone_in_path=true"
+                )
+            }
             Self::Root { parameter } => {
                 format!("name something inside the zone, for instance {parameter}=\"notes\"; shed_tree shows what is there")
             }
@@ -547,13 +555,21 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_prefix_is_corrected() {
-        let path = ZonePath::parse("path", "Storage/a/b").expect("a plain path");
-        let error = path
-            .refuse_zone_prefix("path", "storage")
-            .expect_err("begins with it");
-        assert!(error.hint().contains("path=\"a/b\""), "{}", error.hint());
-        assert!(path.refuse_zone_prefix("path", "documents").is_ok());
+    fn the_zone_in_front_is_found() {
+        for (given, expected) in [
+            ("Storage/a/b", Some((ZoneName::Storage, "a/b"))),
+            ("DOCUMENTS", Some((ZoneName::Documents, "."))),
+            ("group/team/x", Some((ZoneName::Group, "team/x"))),
+            ("uploads/x", Some((ZoneName::Uploads, "x"))),
+            ("storage2/x", None),
+            ("a/storage/x", None),
+            (".", None),
+        ] {
+            let path = ZonePath::parse("path", given).expect("a plain path");
+            let found = path.zone_in_front();
+            let found = found.as_ref().map(|(zone, rest)| (*zone, rest.display()));
+            assert_eq!(found, expected, "{given}");
+        }
     }
 
     proptest! {

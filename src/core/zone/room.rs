@@ -1,6 +1,6 @@
 //! A caller's room: a directory handle with rights.
 
-use super::{ZoneError, ZoneName, ZonePath};
+use super::{PathError, Way, ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
 use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
@@ -55,6 +55,8 @@ pub struct Zone<'a> {
     pub(crate) ready: bool,
     /// Whose zone it is, where it is a group's.
     pub(crate) group: Option<Shared>,
+    /// Whether paths may begin with the name of a zone that no directory here has.
+    pub(crate) names_zones: bool,
 }
 
 /// What a zone is for a member of its group.
@@ -80,6 +82,13 @@ impl<'a> Zone<'a> {
             shared.mode = guard::parse_mode(mode)?;
         }
         Ok(self)
+    }
+
+    /// The same zone, for a call whose paths may begin with the name of a zone.
+    #[must_use]
+    pub fn allowing_zone_in_path(mut self, allowed: bool) -> Self {
+        self.names_zones = allowed;
+        self
     }
 
     /// The mode of files that come into being, in a group.
@@ -112,16 +121,84 @@ impl<'a> Zone<'a> {
     }
 
     /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
-    /// begins with the zone's own name.
+    /// begins with the name of a zone.
     pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = ZonePath::parse(parameter, text)?;
-        if let Err(error) = path.refuse_zone_prefix(parameter, self.name.as_str()) {
-            // A directory that really has the zone's name is meant when it is there.
-            if self.data.entry(&path).is_err() {
-                return Err(self.explain(error.into()));
-            }
-        }
+        self.refuse_zone_in_front(parameter, &path)
+            .map_err(|error| self.explain(error.into()))?;
         Ok(path)
+    }
+
+    /// Refuses a path that begins with the name of a zone: of its own, or of the one that was
+    /// meant. A directory that really has such a name is meant when it is there.
+    pub(crate) fn refuse_zone_in_front(
+        &self,
+        parameter: &'static str,
+        path: &ZonePath,
+    ) -> Result<(), PathError> {
+        let (Some((named, corrected)), false) = (path.zone_in_front(), self.names_zones) else {
+            return Ok(());
+        };
+        let first = path.segments().next().unwrap_or_default();
+        if self.data.entry(&ZonePath::root().join(first)).is_ok() {
+            return Ok(());
+        }
+        Err(PathError::StartsWithZone {
+            parameter,
+            path: path.as_str().to_owned(),
+            zone: self.name,
+            named,
+            corrected,
+        })
+    }
+
+    /// The path that `source` of the zone `from` is to get. Where it names another zone, the
+    /// failure shows the call that goes there.
+    pub fn path_to_bring(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        from: ZoneName,
+        source: &ZonePath,
+    ) -> Result<ZonePath, Error> {
+        self.path_to_change(parameter, text).map_err(|error| {
+            let Some((to, destination)) = named_zone(&error) else {
+                return error;
+            };
+            let way = Way {
+                from,
+                source: source.as_str(),
+                to,
+                destination: destination.as_str(),
+                group: None,
+            };
+            way.shown_in(error)
+        })
+    }
+
+    /// The path of what is to be brought to `destination` in the zone `to`. Where it names another
+    /// zone, the failure shows the call that takes it from there.
+    pub(crate) fn path_to_take(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        to: &Zone<'_>,
+        destination: &str,
+    ) -> Result<ZonePath, Error> {
+        self.path_to_change(parameter, text).map_err(|error| {
+            let named = named_zone(&error).filter(|(_, source)| !source.is_root());
+            let Some((from, source)) = named else {
+                return error;
+            };
+            let way = Way {
+                from,
+                source: source.as_str(),
+                to: to.name,
+                destination,
+                group: to.group().map(|group| group.name.as_str()),
+            };
+            way.shown_in(error)
+        })
     }
 
     /// A path parameter that must name something inside the zone, for a change.
@@ -140,8 +217,8 @@ impl<'a> Zone<'a> {
     }
 
     /// The path of a file that is brought into `directory` under `name`, which may have
-    /// directories of its own and never leads out of `directory`.
-    pub(crate) fn path_below(
+    /// directories of its own and never leads out of `directory`. It may be named as a zone is.
+    pub fn path_below(
         &self,
         parameter: &'static str,
         directory: &ZonePath,
@@ -158,7 +235,7 @@ impl<'a> Zone<'a> {
     fn refuse_git(&self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
         if self.name.is_versioned() && path.has_git_segment() {
             let path = path.as_str().to_owned();
-            return Err(self.explain(super::PathError::Git { parameter, path }.into()));
+            return Err(self.explain(PathError::Git { parameter, path }.into()));
         }
         Ok(())
     }
@@ -372,5 +449,18 @@ impl<'a> Zone<'a> {
     /// Measures the zone afresh and enters the result. Uploads count over all conversations.
     pub(crate) fn measure(&self) -> Result<Totals, Error> {
         self.shed.measure(&self.home, self.name)
+    }
+}
+
+/// The other zone that a path names, and the path there.
+fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
+    match error.cause::<PathError>()? {
+        PathError::StartsWithZone {
+            zone,
+            named,
+            corrected,
+            ..
+        } if zone != named => Some((*named, corrected.clone())),
+        _ => None,
     }
 }
