@@ -17,6 +17,7 @@ mod git;
 mod glob;
 mod helper;
 pub mod jail;
+mod kept;
 mod limit;
 mod line;
 mod network;

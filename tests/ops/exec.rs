@@ -1,6 +1,7 @@
 //! `shed_exec`
 
 mod documents;
+mod kept;
 mod life;
 mod limits;
 mod programs;

@@ -27,6 +27,7 @@ impl Said {
         };
         Ok(Outcome {
             refused: false,
+            removed: Vec::new(),
             ending: Ending::Exited,
             status: self.status,
             stdout: written(stdout, sinks.0)?,

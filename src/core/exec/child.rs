@@ -62,6 +62,8 @@ pub(super) struct Outcome {
     pub(super) stderr: Stream,
     /// Whether its way to the network refused something.
     pub(super) refused: bool,
+    /// Paths under names that are kept for the server, which it had made and which are gone.
+    pub(super) removed: Vec<String>,
 }
 
 impl Outcome {
@@ -300,6 +302,7 @@ impl Running {
             stdout: std::mem::take(&mut self.stdout.stream),
             stderr: std::mem::take(&mut self.stderr.stream),
             refused: false,
+            removed: Vec::new(),
         })
     }
 

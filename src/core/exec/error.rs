@@ -6,6 +6,24 @@ use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::{Code, Teach};
 
+/// Paths that a failure names.
+const NAMED: usize = 20;
+
+/// The first few of many paths.
+fn named(paths: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = paths
+        .iter()
+        .take(SHOWN)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let more = paths.len().saturating_sub(SHOWN);
+    match more {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
 /// A command that could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
@@ -51,6 +69,23 @@ pub enum ExecError {
         /// The limit.
         limit: Limit,
         /// The negative number of the signal.
+        status: i32,
+        /// What it had written.
+        stdout: String,
+        /// What it had complained about.
+        stderr: String,
+    },
+    /// It made files under names that are kept for the server.
+    #[error(
+        "`{command}` left names that are kept for the server, which were removed: {}",
+        named(removed)
+    )]
+    KeptNames {
+        /// The command.
+        command: String,
+        /// Their paths.
+        removed: Vec<String>,
+        /// Its exit status.
         status: i32,
         /// What it had written.
         stdout: String,
@@ -114,6 +149,7 @@ impl Teach for ExecError {
                 Code::ExecError
             }
             Self::Repository { .. } => Code::CommandForbidden,
+            Self::KeptNames { .. } => Code::ProtectedPath,
             Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::Struck { limit, .. } => match limit {
@@ -141,6 +177,9 @@ impl Teach for ExecError {
             }
             Self::Struck { .. } => {
                 "give it less work: fewer files, a smaller range; a longer timeout changes nothing".to_owned()
+            }
+            Self::KeptNames { .. } => {
+                "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".to_owned()
             }
             Self::Repository {
                 file,
@@ -200,6 +239,23 @@ impl Teach for ExecError {
                 let (setting, value) = limit.setting();
                 details.insert("command".to_owned(), command.as_str().into());
                 details.insert(setting.to_owned(), value.into());
+                details.insert("returncode".to_owned(), (*status).into());
+                details.insert("stdout".to_owned(), stdout.as_str().into());
+                details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::KeptNames {
+                command,
+                removed,
+                status,
+                stdout,
+                stderr,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert(
+                    "removed".to_owned(),
+                    removed.iter().take(NAMED).cloned().collect(),
+                );
+                details.insert("removed_total".to_owned(), removed.len().into());
                 details.insert("returncode".to_owned(), (*status).into());
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());

@@ -10,7 +10,7 @@ use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
-use super::{ExecError, Limit, environment, git, line, rename, sqlite, tar, which};
+use super::{ExecError, Limit, environment, git, kept, line, rename, sqlite, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -155,6 +155,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             missing.after(zone, outcome)
         }
     };
+    let effect = || kept::without(zone, &plan, effect);
     let outcome = if plan.changes {
         changing(zone, command_line, turn, effect)?
     } else {
@@ -408,6 +409,16 @@ impl<'a> Run<'a> {
             return Err(ExecError::Struck {
                 command,
                 limit,
+                status: outcome.status,
+                stdout,
+                stderr,
+            }
+            .into());
+        }
+        if !outcome.removed.is_empty() {
+            return Err(ExecError::KeptNames {
+                command,
+                removed: outcome.removed.clone(),
                 status: outcome.status,
                 stdout,
                 stderr,

@@ -571,3 +571,73 @@ proptest! {
         zone.check();
     }
 }
+
+#[test]
+fn every_name_that_counts_as_versioned_is_taken_by_git() {
+    let zone = Zone::new();
+    let history = zone.history();
+    let repository = &history.repository;
+    let blob = repository.blob(b"x").expect("stored");
+    let cores = [
+        ".git",
+        ".GiT",
+        "git~1",
+        "GIT~1",
+        "git~2",
+        ".g\u{200c}it",
+        "\u{feff}.git",
+        ".git\u{206f}",
+        "git\u{200d}~1",
+        ".gitmodules",
+        ".gitignore",
+        "git",
+        "con",
+        "a",
+        "",
+    ];
+    let before = ["", "a\\", "\\", "a:", ".", " ", "\u{200c}"];
+    let behind = [
+        "",
+        ".",
+        " ",
+        " . ",
+        "..",
+        ":",
+        ":x",
+        "::$INDEX_ALLOCATION",
+        " .:x",
+        ".:",
+        "\\",
+        "\\x",
+        " \\x",
+        "\\.git",
+        ":\\.git",
+        "\u{200c}",
+        "\u{200c}.",
+        "~1",
+        "a",
+    ];
+    let mut taken = 0;
+    let mut names = Vec::new();
+    for core in cores {
+        for before in before {
+            names.extend(
+                behind
+                    .iter()
+                    .map(|behind| format!("{before}{core}{behind}")),
+            );
+        }
+    }
+    for name in names {
+        if name.is_empty() || [".", ".."].contains(&&*name) {
+            continue;
+        }
+        if !content::is_versioned(&name, Kind::File) {
+            continue;
+        }
+        taken += 1;
+        let mut tree = repository.treebuilder(None).expect("begins");
+        assert!(tree.insert(&*name, blob, 0o100_644).is_ok(), "{name:?}");
+    }
+    assert!(taken > 500, "{taken}");
+}

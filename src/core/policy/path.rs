@@ -2,6 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization;
 
+use crate::zone::{is_git_name, is_reserved};
+
 /// Why a text is no path inside the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outside {
@@ -32,29 +34,12 @@ pub(super) fn normalise(text: &str) -> Result<String, Outside> {
 
 /// A segment that belongs to the server in every zone.
 pub(super) fn reserved(text: &str) -> bool {
-    text.split('/').any(|segment| {
-        segment.eq_ignore_ascii_case(".lfsig") || segment.eq_ignore_ascii_case(".fs_pepper")
-    })
+    text.split('/').any(is_reserved)
 }
 
 /// A segment that names the repository, in the spellings that other systems take for it.
 pub(super) fn repository(text: &str) -> bool {
-    text.split('/').any(|segment| {
-        let visible: String = segment.chars().filter(|c| !ignorable(*c)).collect();
-        let bare = visible.trim_end_matches(['.', ' ']);
-        bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
-    })
-}
-
-/// Characters that HFS+ leaves out when it compares names.
-fn ignorable(character: char) -> bool {
-    matches!(
-        character,
-        '\u{200c}'..='\u{200f}'
-            | '\u{202a}'..='\u{202e}'
-            | '\u{206a}'..='\u{206f}'
-            | '\u{feff}'
-    )
+    text.split('/').any(is_git_name)
 }
 
 /// The path without the zone's own name in front, when it has it there.

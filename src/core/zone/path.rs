@@ -235,16 +235,18 @@ pub(crate) fn is_reserved(name: &str) -> bool {
         .any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
 
-/// Whether one name is `.git` to git on any system.
+/// Whether one name is `.git` to git on any system, as a whole or after a backslash.
 #[must_use]
 pub fn is_git_name(name: &str) -> bool {
     let visible: String = name
         .chars()
         .filter(|character| !is_ignored_by_hfs(*character))
         .collect();
-    let bare = visible.trim_end_matches(['.', ' ']);
-    let bare = bare.split(':').next().unwrap_or(bare);
-    bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
+    visible.split('\\').any(|part| {
+        let part = part.split(':').next().unwrap_or(part);
+        let bare = part.trim_end_matches(['.', ' ']);
+        bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
+    })
 }
 
 /// Zero-width characters that HFS+ drops when it compares names (git's `is_hfs_dotgit`).
@@ -546,10 +548,22 @@ mod tests {
             "git~1",
             ".g\u{200c}it",
             ".git:x",
+            ".git .:x",
+            ".git::$INDEX_ALLOCATION",
+            "a\\.git",
+            "\\.git",
+            "a\\git~1 .\\b",
         ] {
             assert!(is_git_name(name), "{name}");
         }
-        for name in [".gitignore", "git", ".gitattributes", "a.git"] {
+        for name in [
+            ".gitignore",
+            "git",
+            ".gitattributes",
+            "a.git",
+            "a\\b",
+            "git~2",
+        ] {
             assert!(!is_git_name(name), "{name}");
         }
     }
