@@ -171,6 +171,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.exec_cpu_limit_seconds,
     ),
     open(
+        "exec.temporary_max_mb",
+        "Space in MiB for temporary files of the commands that a user runs at once",
+        |c| &mut c.core.exec_temporary_max_mb,
+    ),
+    open(
         "exec.max_per_user",
         "Commands that one user may run at once",
         |c| &mut c.core.exec_max_per_user,

@@ -36,6 +36,7 @@ use jiff::Timestamp;
 use crate::disk::{DiskError, Kind, Root, Vacancy};
 use crate::zone::ZonePath;
 use compare::Comparison;
+pub(crate) use compare::holds;
 use content::{is_versioned, mode_of, store, zone_path};
 use stat_cache::StatCache;
 use tree::Edits;
@@ -125,7 +126,7 @@ impl History {
             });
             match stored {
                 Ok(Some((id, mode))) => edits.put(path.as_str(), id, mode),
-                Ok(None) => {}
+                Ok(None) | Err(HistoryError::Unfinished) => {}
                 // A command that runs meanwhile took it; what it did is captured when it ends.
                 Err(error) if error.is_gone() => edits.remove(path.as_str()),
                 Err(error) => return Err(error),
@@ -197,8 +198,8 @@ impl History {
                 let stored = stored.map_err(HistoryError::from);
                 match stored.and_then(|entry| store(writer.objects(), &entry)) {
                     Ok(id) => seen.id = id,
-                    // Taken by another command, which will be captured when it ends.
-                    Err(error) if error.is_gone() => continue,
+                    // Another command has it, which will be captured when it ends.
+                    Err(error) if error.is_passing() => continue,
                     Err(error) => return Err(error),
                 }
                 edits.put(&seen.path, seen.id, seen.mode);

@@ -16,6 +16,7 @@
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
 //! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`, `rename`: tools with a
 //!   grammar of their own;
+//! - `space`: which commands can make a zone larger;
 //! - `advice`: what to call instead of a command that is not offered.
 
 mod advice;
@@ -35,6 +36,7 @@ mod rule;
 mod scan;
 mod script;
 mod seven;
+mod space;
 mod table;
 mod tar;
 mod text;
@@ -44,6 +46,7 @@ mod tests;
 
 pub use error::{CommandError, Refusal};
 pub use rule::{CommandRule, Example, Verdict};
+pub use space::Growth;
 pub use table::commands;
 
 use judge::Judge;
@@ -148,6 +151,8 @@ pub struct Plan {
     pub renaming: Option<Renaming>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
+    /// What it can do to the space of the zone.
+    pub growth: Growth,
 }
 
 /// Judges a command line for a caller.

@@ -163,6 +163,8 @@ pub struct Settings {
     pub exec_memory_limit_mb: u64,
     /// CPU seconds of one process of a command.
     pub exec_cpu_limit_seconds: u64,
+    /// Space outside their zone that the commands of one user or group take together, in MiB.
+    pub exec_temporary_max_mb: u64,
     /// Commands that one user may run at once.
     pub exec_max_per_user: u64,
     /// Commands that run at once on the whole server.
@@ -210,6 +212,12 @@ impl Settings {
         self.max_file_size_mb * MEBIBYTE
     }
 
+    /// Bytes outside their zone that the commands of one home take together.
+    #[must_use]
+    pub fn temporary_space(&self) -> u64 {
+        self.exec_temporary_max_mb * MEBIBYTE
+    }
+
     /// The defaults of the specification, for data in `storage_base_path`.
     #[must_use]
     pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
@@ -225,6 +233,7 @@ impl Settings {
             exec_timeout_max: 300,
             exec_memory_limit_mb: 512,
             exec_cpu_limit_seconds: 60,
+            exec_temporary_max_mb: 300,
             exec_max_per_user: 4,
             exec_max_total: 32,
             exec_sandbox: SandboxPolicy::default(),

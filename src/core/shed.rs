@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::disk::{Flusher, Root, Staging};
 use crate::exec::egress::Egress;
-use crate::exec::{Confinement, Helper, Programs, Slots};
+use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
 use crate::frontend::{Frontend, Line};
 use crate::guard::queue::{Queue, Turn};
@@ -62,6 +62,7 @@ pub struct Shed {
     visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: Slots,
+    running: Running,
     helper: Helper,
     confinement: OnceLock<Confinement>,
     egress: Egress,
@@ -113,6 +114,7 @@ impl Shed {
             visited: Mutex::default(),
             programs: Programs::find(),
             slots,
+            running: Running::default(),
             helper,
             confinement: OnceLock::new(),
             egress,
@@ -376,9 +378,14 @@ impl Shed {
         &self.slots
     }
 
-    /// Fails where a home holds more than it may, as a command can bring about.
-    pub(crate) fn expect_within_quota(&self, home: &Home) -> Result<(), Error> {
-        self.expect_room(home, 0)
+    /// What commands that are running take.
+    pub(crate) fn running(&self) -> &Running {
+        &self.running
+    }
+
+    /// Whether no other process works on the same data.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.instance.living().is_ok_and(|living| living.len() <= 1)
     }
 
     /// Fails where so many bytes more do not fit.
@@ -400,7 +407,8 @@ impl Shed {
         Ok(home.limit.saturating_sub(self.used(home)?))
     }
 
-    fn used(&self, home: &Home) -> Result<u64, Error> {
+    /// Bytes that a home holds.
+    pub(crate) fn used(&self, home: &Home) -> Result<u64, Error> {
         let usage = self.ledger.usage(&home.key)?;
         Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
     }

@@ -20,5 +20,6 @@ mod full;
 mod history;
 mod loss;
 mod permissions;
+mod space;
 mod unprivileged;
 mod volume;

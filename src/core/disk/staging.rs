@@ -11,7 +11,7 @@ mod remove;
 
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,7 +19,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::{clone_handle, kind_of};
+use super::root::{clone_handle, kind_of, open_raw};
 use super::{DiskError, Kind, Root, Target};
 use crate::zone::ZonePath;
 
@@ -183,6 +183,15 @@ impl PrivateDirectory {
     /// Where it is on disk.
     pub(crate) fn location(&self) -> &Path {
         &self.location
+    }
+
+    /// Bytes of everything in it.
+    pub(crate) fn measure(&self) -> Result<u64, DiskError> {
+        let fail = |error: Errno| DiskError::server(error);
+        let name = std::ffi::CString::new(&*self.at.name).map_err(|_| fail(Errno::INVAL))?;
+        let directory = open_raw(self.at.parent.as_fd(), &name).map_err(fail)?;
+        let totals = Root::of(directory, self.location.clone()).measure()?;
+        Ok(totals.bytes)
     }
 
     /// Puts a file of the server into it.

@@ -193,12 +193,7 @@ impl Root {
         path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
     ) -> Result<Vec<Vec<u8>>, DiskError> {
-        let start = Below {
-            base: None,
-            relative: path.display().as_bytes().to_vec(),
-            path: path.as_str().as_bytes().to_vec(),
-        };
-        let mut pending = vec![start];
+        let mut pending = vec![Below::of(path)];
         let mut closed = Vec::new();
         while let Some(below) = pending.pop() {
             let directory = match self.open_below(&below) {
@@ -230,7 +225,7 @@ impl Root {
         Ok(closed)
     }
 
-    fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
         let base = below
             .base
             .as_ref()
@@ -240,17 +235,27 @@ impl Root {
     }
 }
 
-/// A directory that a survey has yet to look into. A path may be longer than the kernel takes at
+/// A directory that is yet to be looked into. A path may be longer than the kernel takes at
 /// once: it then begins at a directory on the way.
-struct Below {
+#[derive(Clone)]
+pub(super) struct Below {
     base: Option<Rc<OwnedFd>>,
     relative: Vec<u8>,
     /// From the root.
-    path: Vec<u8>,
+    pub(super) path: Vec<u8>,
 }
 
 impl Below {
-    fn child(&self, directory: &Rc<OwnedFd>, name: &[u8]) -> Self {
+    /// A directory that a path can say.
+    pub(super) fn of(path: &ZonePath) -> Self {
+        Self {
+            base: None,
+            relative: path.display().as_bytes().to_vec(),
+            path: path.as_str().as_bytes().to_vec(),
+        }
+    }
+
+    pub(super) fn child(&self, directory: &Rc<OwnedFd>, name: &[u8]) -> Self {
         let join = |above: &[u8]| match above {
             b"" | b"." => name.to_vec(),
             above => [above, b"/", name].concat(),

@@ -1,32 +1,52 @@
-//! What a command changed: taken into history and into the ledger, also when it was stopped.
+//! What a command changed: taken into history and into the ledger, also when it was stopped, or
+//! undone where it wrote more than fits.
 
-use super::CommandLine;
-use super::child::Outcome;
+use std::rc::Rc;
+
+use super::child::{Ending, Outcome};
+use super::running::Growing;
+use super::{CommandLine, ExecError};
 use crate::Error;
+use crate::disk::{Snapshot, Totals};
 use crate::guard::Stand;
 use crate::guard::queue::Turn;
-use crate::history::{Author, Position, subject};
-use crate::ledger::{Act, Deed, Plan};
+use crate::history::{self, Author, Found, History, Position, subject};
+use crate::ledger::{self, Act, Deed};
+use crate::policy::{Growth, Plan};
 use crate::zone::Zone;
+
+/// Message of the commit that takes back what another one took in of an unfinished command.
+const UNDONE: &str = "Take back what an unfinished command wrote";
 
 /// Runs something that may change anything in the zone, and takes what it changed into history
 /// and into the ledger, also when it was stopped. With a `turn`, nobody else writes meanwhile; in
-/// a group always, because what was changed is judged afterwards and put back as a whole.
-pub(super) fn changing(
-    zone: &Zone<'_>,
+/// a group always, because what was changed is judged afterwards and put back as a whole. Gives
+/// the refusal with the outcome where it was put back.
+pub(super) fn changing<'a>(
+    zone: &'a Zone<'a>,
     line: &CommandLine<'_>,
+    plan: &Plan,
     turn: Option<Turn<'_>>,
-    effect: impl FnOnce() -> Result<Outcome, Error>,
-) -> Result<Outcome, Error> {
+    effect: impl FnOnce(Option<Rc<Growing<'a>>>) -> Result<Outcome, Error>,
+) -> Result<(Outcome, Option<Error>), Error> {
     let author = zone.author();
+    if plan.growth == Growth::Likely {
+        zone.expect_room(0)?;
+    }
     let stand = Stand::of(zone)?;
     let turn = match turn {
         None if stand.is_some() => Some(zone.turn()?),
         turn => turn,
     };
     let begun = stand.as_ref().map(|stand| begin(stand, zone)).transpose()?;
+    let start = match &turn {
+        Some(_) if stand.is_none() && zone.name().is_versioned() => {
+            Some(zone.history(History::position)?)
+        }
+        _ => None,
+    };
     let written = begun.as_ref().map(|(_, deed)| deed.written());
-    let entering = Plan {
+    let entering = ledger::Plan {
         home: &zone.home.key,
         zone: zone.name().as_str(),
         instance: zone.shed.instance(),
@@ -38,31 +58,48 @@ pub(super) fn changing(
         limit: zone.home.limit,
         deed: written.as_deref(),
     };
+    let growing = match plan.growth {
+        Growth::Never => None,
+        Growth::Either | Growth::Likely => {
+            let (home, name) = (&zone.home.key, zone.name().as_str());
+            Some(Rc::new(zone.shed.running().begin(home, name, &zone.data)?))
+        }
+    };
     let intent = zone.shed.ledger().begin(&entering)?;
-    let outcome = effect();
+    let outcome = effect(growing.clone());
+    let space = Space {
+        zone,
+        command: plan.command,
+        growing: growing.as_deref(),
+        stopped: matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota),
+    };
     let taken_in = if let (Some(stand), Some((start, deed))) = (&stand, &begun) {
         let now = zone.shed.clock().now();
-        let verdict = stand.judge(deed, start, &describe(line), &author, now);
+        let verdict = stand.judge(deed, start, &describe(line), &author, now, Some(&space));
         verdict.and_then(|verdict| stand.enter(verdict, intent))
     } else {
         let taken_in = match &turn {
-            Some(turn) => take_in(zone, line, &author, turn),
-            None => zone
-                .turn()
-                .and_then(|turn| take_in(zone, line, &author, &turn)),
+            Some(_) => take_in(zone, line, &author, start.as_ref(), &space),
+            None => zone.turn().and_then(|_turn| {
+                let refused = take_in(zone, line, &author, None, &space)?;
+                Ok(refused)
+            }),
         };
-        taken_in.and_then(|()| Ok(zone.shed.ledger().settle(intent)?))
+        taken_in.and_then(|refused| {
+            zone.shed.ledger().settle(intent)?;
+            Ok(refused)
+        })
     };
     zone.shed.flusher().changed();
-    if let Err(error) = taken_in {
-        // Nothing is left to abandon where the change was judged and put back.
-        zone.shed.ledger().abandon(intent)?;
-        return Err(zone.explain(error));
-    }
+    let refused = match taken_in {
+        Ok(refused) => refused,
+        Err(error) => {
+            zone.shed.ledger().abandon(intent)?;
+            return Err(zone.explain(error));
+        }
+    };
     drop(turn);
-    let outcome = outcome?;
-    zone.shed.expect_within_quota(&zone.home)?;
-    Ok(outcome)
+    Ok((outcome?, refused.map(|error| zone.explain(error))))
 }
 
 /// Where a command in a group begins, and whose its new files will be.
@@ -79,22 +116,131 @@ fn begin(stand: &Stand<'_>, zone: &Zone<'_>) -> Result<(Position, Deed), Error> 
     Ok((start, deed))
 }
 
-/// Commits what a command changed, where the zone has history, and enters its space.
+/// Commits what a command changed, where the zone has history, and enters its space; or undoes it
+/// and says why. The caller has the turn.
 fn take_in(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
     author: &Author,
-    _turn: &Turn<'_>,
-) -> Result<(), Error> {
-    if zone.name().is_versioned() {
+    start: Option<&Position>,
+    space: &Space<'_>,
+) -> Result<Option<Error>, Error> {
+    let seen = match space.growing {
+        Some(growing) => growing.look(&zone.data)?,
+        None => None,
+    };
+    let (totals, refused) = if zone.name().is_versioned() {
         let now = zone.shed.clock().now();
-        let captured = zone.history(|history| history.capture(&describe(line), author, now))?;
-        let ledger = zone.shed.ledger();
-        ledger.measured(&zone.home.key, zone.name().as_str(), captured.totals)?;
+        History::work(&zone.base, &zone.data, now, |repository| {
+            let found = repository.find()?;
+            let totals = larger(found.totals(), seen.as_ref());
+            if let Some((growing, refused)) = space.excess(totals, true) {
+                growing.undo(|kept| put_back(zone, repository, found, start, kept))?;
+                let found = repository.find()?;
+                let captured = repository.capture_found(found, UNDONE, author, now)?;
+                return Ok((captured.totals, Some(refused)));
+            }
+            let captured = repository.capture_found(found, &describe(line), author, now)?;
+            Ok::<_, Error>((captured.totals, None))
+        })?
     } else {
-        zone.measure()?;
+        let is_alone = zone.shed.is_alone();
+        let totals = zone.measure()?;
+        match space.excess(larger(totals, seen.as_ref()), is_alone) {
+            Some((growing, refused)) => {
+                if is_alone {
+                    growing.undo(|kept| zone.data.take_back(kept, |_, _, _| false))?;
+                }
+                (zone.measure()?, Some(refused))
+            }
+            None => (totals, None),
+        }
+    };
+    let (home, name) = (&zone.home.key, zone.name().as_str());
+    zone.shed.ledger().measured(home, name, totals)?;
+    match space.growing {
+        Some(growing) if refused.is_none() => growing.settle(seen),
+        Some(_) => {}
+        None => {
+            let beside = space.beside()?;
+            let most = zone.home.limit.saturating_sub(beside);
+            let running = zone.shed.running();
+            running.keep_all((home, name), &zone.data, most)?;
+        }
     }
+    Ok(refused)
+}
+
+/// Puts documents back to what their history has and what else was there before. What came by a
+/// command that is not over goes, also where another one has taken it into history.
+fn put_back(
+    zone: &Zone<'_>,
+    repository: &History,
+    mut found: Found,
+    start: Option<&Position>,
+    kept: &Snapshot,
+) -> Result<(), Error> {
+    if let Some(start) = start {
+        repository.return_to(start)?;
+        found = repository.find()?;
+    }
+    // Another process may have taken in what is not known here.
+    let is_alone = zone.shed.is_alone();
+    let in_history = |path: &[u8], kind, known| (known || !is_alone) && history::holds(path, kind);
+    let gone = zone.data.take_back(kept, in_history)?;
+    found.leave(kept, &gone);
+    let staging = zone.shed.staging(&zone.home)?;
+    repository.restore(found, Some(kept), &staging)?;
+    let stays = |path: &[u8], kind, _| !is_alone && history::holds(path, kind);
+    zone.data.take_back(kept, stays)?;
     Ok(())
+}
+
+/// What was there at the worse of two moments.
+fn larger(totals: Totals, seen: Option<&Snapshot>) -> Totals {
+    match seen.map(Snapshot::totals) {
+        Some(seen) if seen.bytes > totals.bytes => seen,
+        _ => totals,
+    }
+}
+
+/// What a command did to the space of its home.
+pub(crate) struct Space<'a> {
+    zone: &'a Zone<'a>,
+    command: &'static str,
+    growing: Option<&'a Growing<'a>>,
+    /// Whether it was stopped for it.
+    stopped: bool,
+}
+
+impl<'a> Space<'a> {
+    /// Bytes in the other zones of the home.
+    fn beside(&self) -> Result<u64, Error> {
+        let usage = self.zone.shed.ledger().usage(&self.zone.home.key)?;
+        let own = self.zone.name().as_str();
+        let others = usage.iter().filter(|usage| usage.zone != own);
+        Ok(others.map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// The refusal of a command that leaves so much in its zone, where that is too much and more
+    /// than before, or where it was stopped on the way there.
+    pub(crate) fn excess(&self, totals: Totals, undone: bool) -> Option<(&'a Growing<'a>, Error)> {
+        let growing = self.growing?;
+        let limit = self.zone.home.limit;
+        let beside = self.beside().ok()?;
+        let (before, used) = (growing.before().bytes, totals.bytes);
+        let is_over = beside + used > limit && used > before;
+        (is_over || self.stopped || growing.is_undone()).then(|| {
+            let refused = ExecError::Overflow {
+                command: self.command.to_owned(),
+                before: beside + before,
+                used: beside + used,
+                limit,
+                undone,
+            };
+            (growing, refused.into())
+        })
+    }
 }
 
 /// The command line as a commit message.

@@ -16,7 +16,7 @@ use super::jail::Order;
 use crate::disk::Root;
 
 /// How often it is asked whether a running command must stop.
-const ATTENTION: Duration = Duration::from_millis(200);
+const ATTENTION: Duration = Duration::from_millis(100);
 
 /// How long output is still read after the command ended; what holds the pipe longer is not it.
 const LAST_WORDS: Duration = Duration::from_millis(500);
@@ -84,6 +84,8 @@ pub(super) enum Ending {
     Cancelled,
     /// Its zone holds more than it may.
     OverQuota,
+    /// It took more space outside its zone than it may.
+    OverTemporary,
 }
 
 /// Runs a command in `directory` and waits for its end, or until `must_stop`, which is asked

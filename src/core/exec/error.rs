@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
+use crate::ledger::human_size;
+use crate::settings::MEBIBYTE;
 use crate::{Code, Teach};
 
 /// Paths that a failure names.
@@ -92,6 +94,30 @@ pub enum ExecError {
         /// What it had complained about.
         stderr: String,
     },
+    /// It wrote more than the quota leaves.
+    #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
+        human_size(*before), human_size(*limit), human_size(*used),
+        if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
+    Overflow {
+        /// The command.
+        command: String,
+        /// Bytes in use before.
+        before: u64,
+        /// Bytes in use when it ended.
+        used: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// Whether the zone is as it was.
+        undone: bool,
+    },
+    /// It needed more space for itself than commands get.
+    #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
+    Temporary {
+        /// The command.
+        command: String,
+        /// The limit in MiB.
+        limit_mb: u64,
+    },
     /// A repository that git is not started with.
     #[error("git does not run: `{file}` {reason}{}", key.as_ref().map(|key| format!(": `{key}`")).unwrap_or_default())]
     Repository {
@@ -157,6 +183,7 @@ impl Teach for ExecError {
                 Limit::CpuTime { .. } => Code::Timeout,
                 Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
             },
+            Self::Overflow { .. } | Self::Temporary { .. } => Code::QuotaExceeded,
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -180,6 +207,12 @@ impl Teach for ExecError {
             }
             Self::KeptNames { .. } => {
                 "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".to_owned()
+            }
+            Self::Overflow { .. } => {
+                "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
+            }
+            Self::Temporary { .. } => {
+                "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".to_owned()
             }
             Self::Repository {
                 file,
@@ -259,6 +292,24 @@ impl Teach for ExecError {
                 details.insert("returncode".to_owned(), (*status).into());
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
+            }
+            Self::Overflow {
+                command,
+                before,
+                used,
+                limit,
+                undone,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("used_bytes".to_owned(), (*before).into());
+                details.insert("reached_bytes".to_owned(), (*used).into());
+                details.insert("quota_bytes".to_owned(), (*limit).into());
+                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
+                details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::Temporary { command, limit_mb } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
             }
             Self::Repository { file, key, .. } => {
                 details.insert("path".to_owned(), file.as_str().into());

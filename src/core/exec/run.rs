@@ -1,6 +1,7 @@
 //! A command from its line to its outcome.
 
-use std::time::{Duration, Instant};
+use std::cell::OnceCell;
+use std::time::Duration;
 
 use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
@@ -10,6 +11,7 @@ use super::network::Way;
 use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
+use super::watch::{Temporary, files, watch};
 use super::{ExecError, Limit, environment, git, kept, line, rename, sqlite, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
@@ -22,9 +24,6 @@ pub(super) const OPEN_FILES: u64 = 256;
 
 /// Processes and threads of one command together: more than any needs, less than harms others.
 pub(super) const PROCESSES: u64 = 256;
-
-/// How often the space of a zone is measured while a command writes in it.
-const MEASURE_EVERY: Duration = Duration::from_millis(400);
 
 /// Seconds that a call may take.
 pub(super) fn seconds(settings: &Settings, asked: Option<i64>) -> u64 {
@@ -156,23 +155,34 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         }
     };
     let effect = || kept::without(zone, &plan, effect);
-    let outcome = if plan.changes {
-        changing(zone, command_line, turn, effect)?
+    let (outcome, refused) = if plan.changes {
+        changing(zone, command_line, &plan, turn, |growing| {
+            if let Some(growing) = growing {
+                run.limit(move || growing.is_over(zone));
+            }
+            effect()
+        })?
     } else {
         drop(turn);
-        effect()?
+        (effect()?, None)
     };
-    for file in [&stdout_file, &stderr_file].into_iter().flatten() {
-        file.expect_whole(zone, outcome.status)?;
-    }
-    let ran = run.finish(&outcome)?;
-    // What is there stays, rather than becoming an empty file.
-    let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
-    Ok(Ran {
-        stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
-        stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
-        ..ran
-    })
+    let ended = || {
+        if let Some(refused) = refused {
+            return Err(refused);
+        }
+        for file in [&stdout_file, &stderr_file].into_iter().flatten() {
+            file.expect_whole(zone, outcome.status)?;
+        }
+        let ran = run.finish(&outcome)?;
+        // What is there stays, rather than becoming an empty file.
+        let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
+        Ok(Ran {
+            stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
+            stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
+            ..ran
+        })
+    };
+    ended().map_err(|error| run.told(error, &outcome))
 }
 
 /// Runs a command on the working copy of the locked edit of `file`: `directory` holds nothing but
@@ -225,6 +235,9 @@ pub(super) struct Run<'a> {
     mask: Mask,
     timeout: u64,
     limit: usize,
+    temporary: Temporary<'a>,
+    /// Whether it must stop for what its zone holds by now.
+    is_over: OnceCell<Box<dyn Fn() -> bool + 'a>>,
 }
 
 impl<'a> Run<'a> {
@@ -256,7 +269,25 @@ impl<'a> Run<'a> {
             mask,
             timeout: seconds(settings, line.timeout),
             limit: limit as usize,
+            temporary: Temporary::new(zone),
+            is_over: OnceCell::new(),
         })
+    }
+
+    /// Has the command stop when its zone holds too much.
+    fn limit(&self, is_over: impl Fn() -> bool + 'a) {
+        let _first_counts = self.is_over.set(Box::new(is_over));
+    }
+
+    /// A failure after the command ran, with what it said.
+    fn told(&self, error: Error, outcome: &Outcome) -> Error {
+        let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
+        let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
+        error
+            .with_detail("stdout", stdout)
+            .with_detail("stderr", stderr)
+            .with_detail("returncode", outcome.status)
+            .with_detail("truncated", stdout_cut || stderr_cut)
     }
 
     /// Bytes to read of each stream: enough to recognise what must not show.
@@ -342,39 +373,23 @@ impl<'a> Run<'a> {
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
+        let writes = invocation.writes;
+        let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
         let mut outcome = child::run_with_network(
             shed.helper(),
             &order,
             invocation.directory,
             invocation.sinks,
             Duration::from_secs(self.timeout),
-            self.must_stop(invocation.writes),
+            watch(self.zone, &self.temporary, &self.private, streams, || {
+                writes && self.is_over.get().is_some_and(|is_over| is_over())
+            }),
             |listener| way.listen(listener),
         )?;
         let remarks = way.remarks();
         outcome.refused = !remarks.is_empty();
         outcome.stderr.add_lines(&remarks);
         Ok(outcome)
-    }
-
-    /// Watches for the caller going away and, for a command that writes, for the quota. A
-    /// measurement of a large zone takes time, so there is at least three times as much between
-    /// two of them.
-    fn must_stop(&self, writes: bool) -> impl FnMut() -> Option<Ending> {
-        let cancellation = &self.zone.caller().cancellation;
-        let mut next = Instant::now() + MEASURE_EVERY;
-        move || {
-            if cancellation.is_cancelled() {
-                return Some(Ending::Cancelled);
-            }
-            let begun = Instant::now();
-            if !writes || begun < next {
-                return None;
-            }
-            let over = self.zone.is_over_quota();
-            next = Instant::now() + MEASURE_EVERY.max(3 * begun.elapsed());
-            over.then_some(Ending::OverQuota)
-        }
     }
 
     fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
@@ -393,6 +408,10 @@ impl<'a> Run<'a> {
                 .into());
             }
             Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
+            Ending::OverTemporary => {
+                let limit_mb = self.settings.exec_temporary_max_mb;
+                return Err(ExecError::Temporary { command, limit_mb }.into());
+            }
             // What was measured afterwards has refused an excess already.
             Ending::Exited | Ending::OverQuota => {}
         }

@@ -8,6 +8,7 @@ use super::error::ExecError;
 use super::jail::{self, Access, Limits, Network, Order, Task};
 use super::run::{OPEN_FILES, PROCESSES};
 use super::stream::file_sink;
+use super::watch::{Temporary, files, watch};
 use crate::Error;
 use crate::disk::{PrivateDirectory, Staged};
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -83,14 +84,22 @@ pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Work
         Some(staged) => file_sink(staged)?,
         None => Sink::Answer(0),
     };
-    let cancellation = &zone.caller().cancellation;
+    let temporary = Temporary::new(zone);
+    let mut look = watch(
+        zone,
+        &temporary,
+        means.private,
+        files([&rows, &Sink::Output]),
+        || false,
+    );
+    let must_end = means.must_end;
     let outcome = child::run(
         shed.helper(),
         &order,
         zone.data(),
         (rows, Sink::Answer(means.answer)),
         means.time,
-        || (!means.must_end && cancellation.is_cancelled()).then_some(Ending::Cancelled),
+        || if must_end { None } else { look() },
     )?;
     match outcome.ending {
         Ending::TimedOut => Ok(Worked::TooLong),
@@ -100,6 +109,11 @@ pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Work
             tracing::warn!(status = outcome.status, %said, "a helper ended without an answer");
             Ok(Worked::Died)
         }
+        Ending::OverTemporary => Err(ExecError::Temporary {
+            command: "shed_sqlite".to_owned(),
+            limit_mb: settings.exec_temporary_max_mb,
+        }
+        .into()),
         Ending::Cancelled => Err(ExecError::Cancelled {
             command: "shed_sqlite".to_owned(),
         }

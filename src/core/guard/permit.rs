@@ -367,6 +367,16 @@ impl<'a> Permit<'a> {
         })
     }
 
+    /// What it changed stays, also where a command that runs meanwhile is undone.
+    fn keep(&self) {
+        let zone = self.zone();
+        let place = (zone.home.key.as_str(), zone.name.as_str());
+        let running = zone.shed.running();
+        if let Err(error) = running.keep(place, &zone.data, &self.request.needs.paths) {
+            tracing::warn!(%error, "what was changed while a command runs could not be seen");
+        }
+    }
+
     /// The change is done.
     fn settle(&mut self) {
         if let Some(intent) = self.intent.take()
@@ -457,6 +467,9 @@ impl Change<'_> {
         if let Err(error) = effect.keep() {
             // The change stands; what it replaced is swept away with the next repair.
             tracing::warn!(%error, "what a change removed is still staged");
+        }
+        for permit in source.iter().chain([&permit]) {
+            permit.keep();
         }
         // On disk before the registry forgets it, where that is asked for.
         permit.zone().shed.flusher().changed();

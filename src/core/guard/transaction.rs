@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use super::claims::Claims;
 use super::owner;
 use crate::disk::{Root, Staging};
-use crate::history::{Author, History, Position};
+use crate::exec::Space;
+use crate::history::{self, Author, History, Position};
 use crate::ledger::{Act, Deed, Intent, Ledger};
 use crate::zone::{Zone, ZoneName};
 use crate::{Error, Shed};
@@ -87,9 +88,10 @@ impl<'a> Stand<'a> {
         message: &str,
         author: &Author,
         now: Timestamp,
+        space: Option<&Space<'_>>,
     ) -> Result<Verdict, Error> {
         self.history(now, |history| {
-            self.judge_in(history, deed, start, message, author, now)
+            self.judge_in(history, deed, start, message, (author, now), space)
         })
     }
 
@@ -99,8 +101,8 @@ impl<'a> Stand<'a> {
         deed: &Deed,
         start: &Position,
         message: &str,
-        author: &Author,
-        now: Timestamp,
+        (author, now): (&Author, Timestamp),
+        space: Option<&Space<'_>>,
     ) -> Result<Verdict, Error> {
         if !history.has(start)? {
             // The disk lost what was there before, so nothing can be compared nor put back.
@@ -127,8 +129,23 @@ impl<'a> Stand<'a> {
         let denied = claims.denied()?;
         if let Err(refused) = owner::refuse(denied, self.group_name, &deed.owner) {
             drop(claims);
-            let totals = history.restore(found, &self.staging)?;
+            let totals = history.restore(found, None, &self.staging)?;
             self.measured(totals)?;
+            return Ok(Verdict {
+                deed: None,
+                refused: Some(refused),
+            });
+        }
+        if let Some((growing, refused)) = space.and_then(|space| space.excess(found.totals(), true))
+        {
+            drop(claims);
+            growing.undo(|kept| {
+                history.restore(found, Some(kept), &self.staging)?;
+                self.data
+                    .take_back(kept, |path, kind, _| history::holds(path, kind))?;
+                Ok::<_, Error>(())
+            })?;
+            self.measured(history.find()?.totals())?;
             return Ok(Verdict {
                 deed: None,
                 refused: Some(refused),
@@ -148,8 +165,8 @@ impl<'a> Stand<'a> {
         })
     }
 
-    /// Enters what a verdict says with the end of the intent.
-    pub(crate) fn enter(&self, verdict: Verdict, intent: Intent) -> Result<(), Error> {
+    /// Enters what a verdict says with the end of the intent. Gives the refusal.
+    pub(crate) fn enter(&self, verdict: Verdict, intent: Intent) -> Result<Option<Error>, Error> {
         let deed = verdict.deed.unwrap_or_else(|| Deed {
             owner: String::new(),
             mode: String::new(),
@@ -157,7 +174,7 @@ impl<'a> Stand<'a> {
         });
         self.ledger().foresee(intent, &deed)?;
         self.ledger().settle(intent)?;
-        verdict.refused.map_or(Ok(()), Err)
+        Ok(verdict.refused)
     }
 
     fn measured(&self, totals: crate::disk::Totals) -> Result<(), Error> {

@@ -125,10 +125,8 @@ impl Comparison {
                 totals.bytes += stat.st_size as u64;
                 totals.files += 1;
             }
-            if let Ok(path) = std::str::from_utf8(path)
-                && matches!(kind, Kind::File | Kind::Symlink)
-                && path.len() <= PATH_MAX_BYTES
-                && is_versioned(path, kind)
+            if holds(path, kind)
+                && let Ok(path) = std::str::from_utf8(path)
             {
                 found.push((path.to_owned(), kind, *stat));
             }
@@ -186,6 +184,15 @@ impl Comparison {
     }
 }
 
+/// Whether a history has what is at this path.
+pub(crate) fn holds(path: &[u8], kind: Kind) -> bool {
+    std::str::from_utf8(path).is_ok_and(|path| {
+        matches!(kind, Kind::File | Kind::Symlink)
+            && path.len() <= PATH_MAX_BYTES
+            && is_versioned(path, kind)
+    })
+}
+
 /// Whether `path` lies in the directory `above`, whose empty name is the root.
 fn is_below(path: &[u8], above: &[u8]) -> bool {
     above.is_empty()
@@ -215,7 +222,7 @@ fn content_id(data: &Root, path: &str) -> Result<Option<Oid>, HistoryError> {
         .map_err(HistoryError::from)
         .and_then(|entry| identify(&entry));
     match outcome {
-        Err(HistoryError::Disk(DiskError::Denied { .. })) => Ok(None),
+        Err(HistoryError::Disk(DiskError::Denied { .. }) | HistoryError::Unfinished) => Ok(None),
         other => other.map(Some),
     }
 }

@@ -80,7 +80,11 @@ pub(super) fn store(repository: &Repository, entry: &Entry) -> Result<Oid, Histo
         .writer(size as usize, ObjectType::Blob)
         .map_err(&fail)?;
     let mut reader = BufReader::with_capacity(BUFFER_BYTES as usize, file.take(size));
-    std::io::copy(&mut reader, &mut writer).map_err(HistoryError::repository("write to"))?;
+    let copied =
+        std::io::copy(&mut reader, &mut writer).map_err(HistoryError::repository("write to"))?;
+    if copied != size {
+        return Err(HistoryError::Unfinished);
+    }
     writer.finalize().map_err(&fail)
 }
 
@@ -100,8 +104,19 @@ fn read(entry: &Entry) -> Result<Content, DiskError> {
 /// libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
 /// file that was resolved.
 fn identify_open(file: &std::fs::File) -> Result<Oid, HistoryError> {
+    let look = || {
+        let metadata = file.metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    let before = look();
     let name = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Oid::hash_file(ObjectType::Blob, name).map_err(HistoryError::git("look up"))
+    Oid::hash_file(ObjectType::Blob, name).map_err(|error| {
+        match HistoryError::git("look up")(error) {
+            // It fails at a file that grows or shrinks under it.
+            HistoryError::Git { .. } if look() != before => HistoryError::Unfinished,
+            error => error,
+        }
+    })
 }
 
 /// A path that was found on disk.

@@ -69,9 +69,11 @@ impl HistoryError {
             Self::Damaged { .. } => Remedy::Another,
             // `mark` is about the file in the work tree that names the repository.
             Self::Repository { action, source } if *action != "mark" => of_file(source),
-            Self::Repository { .. } | Self::Unadoptable { .. } | Self::Full | Self::Disk(_) => {
-                Remedy::None
-            }
+            Self::Repository { .. }
+            | Self::Unadoptable { .. }
+            | Self::Unfinished
+            | Self::Full
+            | Self::Disk(_) => Remedy::None,
         }
     }
 }

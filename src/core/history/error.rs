@@ -39,6 +39,9 @@ pub enum HistoryError {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A file of the zone is being written to at this moment.
+    #[error("a file of this zone is being written")]
+    Unfinished,
     /// The disk is full.
     #[error("the disk of the server is full")]
     Full,
@@ -51,6 +54,11 @@ impl HistoryError {
     /// Whether a file was moved, removed or replaced since it was seen.
     pub(super) fn is_gone(&self) -> bool {
         matches!(self, Self::Disk(error) if error.is_gone())
+    }
+
+    /// Whether a command has the file: what it makes of it is taken in when it ends.
+    pub(super) fn is_passing(&self) -> bool {
+        self.is_gone() || matches!(self, Self::Unfinished)
     }
 
     /// For `map_err`: git failed at `action`.
@@ -82,6 +90,7 @@ impl Teach for HistoryError {
             | Self::Repository { .. }
             | Self::Damaged { .. }
             | Self::Unadoptable { .. } => Code::InternalApiError,
+            Self::Unfinished => Code::Busy,
             Self::Full => Code::QuotaExceeded,
             Self::Disk(error) => error.code(),
         }
@@ -97,6 +106,7 @@ impl Teach for HistoryError {
                  away by hand"
                     .to_owned()
             }
+            Self::Unfinished => "repeat the call when the command has ended".to_owned(),
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
             Self::Disk(error) => error.hint(),
         }

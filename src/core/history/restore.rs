@@ -1,5 +1,6 @@
 //! The way back: what a zone was at its last commit.
 
+use std::collections::HashSet;
 use std::io::Write as _;
 
 use git2::{ErrorCode, Oid};
@@ -8,7 +9,7 @@ use super::compare::Comparison;
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
 use super::{Change, History, HistoryError, object, repository};
-use crate::disk::{Entry, Kind, Staging, Target, Totals};
+use crate::disk::{Entry, Kind, Snapshot, Staging, Target, Totals};
 use crate::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
@@ -40,6 +41,22 @@ impl Found {
     /// Every versioned path on disk.
     pub(crate) fn on_disk(&self) -> impl Iterator<Item = ZonePath> {
         self.0.seen.iter().map(|seen| zone_path(&seen.path))
+    }
+
+    /// Space of everything that is there.
+    pub(crate) fn totals(&self) -> Totals {
+        self.0.totals
+    }
+
+    /// Leaves alone what was there before as it is now, and what is `gone` for good.
+    pub(crate) fn leave(&mut self, before: &Snapshot, gone: &HashSet<Vec<u8>>) {
+        let Self(comparison) = self;
+        comparison
+            .seen
+            .retain(|seen| !before.is_same(&seen.stat) && !gone.contains(seen.path.as_bytes()));
+        comparison
+            .deleted
+            .retain(|(path, _, _)| before.had(path) && !gone.contains(path));
     }
 }
 
@@ -107,8 +124,14 @@ impl History {
     }
 
     /// Puts back everything that was found to differ: content, modes, what was deleted or moved;
-    /// what is new goes. Gives the space of what is there then.
-    pub(crate) fn restore(&self, found: Found, staging: &Staging) -> Result<Totals, HistoryError> {
+    /// what is new goes, with directories that are empty then and not among those of `before`.
+    /// Gives the space of what is there then.
+    pub(crate) fn restore(
+        &self,
+        found: Found,
+        before: Option<&Snapshot>,
+        staging: &Staging,
+    ) -> Result<Totals, HistoryError> {
         let Found(comparison) = found;
         let changed = || {
             comparison
@@ -125,7 +148,7 @@ impl History {
                 self.take_away(&path, staging)?;
             }
             if seen.head.is_none() {
-                self.take_away_empty(path.parent(), staging)?;
+                self.take_away_empty(path.parent(), before, staging)?;
             }
         }
         for seen in changed() {
@@ -162,12 +185,14 @@ impl History {
     fn take_away_empty(
         &self,
         directory: Option<ZonePath>,
+        before: Option<&Snapshot>,
         staging: &Staging,
     ) -> Result<(), HistoryError> {
         let mut above = directory;
         while let Some(directory) = above.filter(|directory| !directory.is_root()) {
             let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
-            if !empty {
+            let known = before.is_some_and(|before| before.had(directory.as_str().as_bytes()));
+            if !empty || known {
                 break;
             }
             self.take_away(&directory, staging)?;

@@ -305,8 +305,8 @@ fn enter(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<Intent, rusql
 /// A change that does not fit.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the quota is exceeded: {} are used, {} more are needed, {} are allowed",
-    human_size(*used), human_size(*needed), human_size(*limit)
+    "the quota is exceeded: {} are used, {} are allowed, {}",
+    human_size(*used), human_size(*limit), missing(*used, *needed, *limit)
 )]
 pub struct QuotaError {
     /// Bytes in use.
@@ -333,6 +333,14 @@ impl Teach for QuotaError {
         details.insert("quota_bytes".to_owned(), self.limit.into());
         details.insert("quota_mb".to_owned(), (self.limit / MEBIBYTE).into());
         details
+    }
+}
+
+/// What a change lacks.
+fn missing(used: u64, needed: u64, limit: u64) -> String {
+    match (used.saturating_sub(limit), needed) {
+        (over, 0) => format!("which is {} too much", human_size(over)),
+        (_, needed) => format!("{} more are needed", human_size(needed)),
     }
 }
 

@@ -5,6 +5,7 @@ use super::path::{self, Outside};
 use super::role::{Effect, Role, Syntax};
 use super::rule::{CommandRule, Grammar};
 use super::scan::{Piece, Refused, Scan, scan};
+use super::space::growth;
 use super::{ArchiveArgument, PathArgument, Plan, Renaming, Rules, ZoneKind, script, text};
 
 /// A command line on its way to a plan.
@@ -57,6 +58,7 @@ impl<'a> Judge<'a> {
         }
         Ok(Plan {
             command: self.rule.name,
+            growth: growth(self.rule.name, &self.args),
             args: self.args,
             paths: self.paths,
             changes: self.changed_by.is_some(),

@@ -209,7 +209,7 @@ impl Shed {
                         commit: commit.clone(),
                     };
                     let now = self.clock.now();
-                    let verdict = stand.judge(&deed, &start, message, author, now)?;
+                    let verdict = stand.judge(&deed, &start, message, author, now, None)?;
                     if verdict.refused.is_some() {
                         tracing::warn!(home = stand.home, "put back what a command did");
                     }

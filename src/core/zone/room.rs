@@ -430,22 +430,6 @@ impl<'a> Zone<'a> {
         Author::of(self.caller)
     }
 
-    /// Whether the home holds more than it may, with this zone as it is now on disk.
-    pub(crate) fn is_over_quota(&self) -> bool {
-        let Ok(usage) = self.shed.ledger().usage(&self.home.key) else {
-            return false;
-        };
-        let others = usage
-            .iter()
-            .filter(|usage| usage.zone != self.name.as_str())
-            .map(|usage| usage.totals.bytes)
-            .sum::<u64>();
-        // What vanishes while it is measured is measured again soon.
-        self.data
-            .measure()
-            .is_ok_and(|totals| others + totals.bytes > self.home.limit)
-    }
-
     /// Measures the zone afresh and enters the result. Uploads count over all conversations.
     pub(crate) fn measure(&self) -> Result<Totals, Error> {
         self.shed.measure(&self.home, self.name)

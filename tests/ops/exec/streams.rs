@@ -141,7 +141,7 @@ fn no_command_passes_the_quota_unseen() {
     assert_eq!(attempt(&alice, &copies), (200, String::new()));
     let more = json!({"zone": "storage", "cmd": "cp", "args": ["a", "c"]});
     assert_eq!(attempt(&alice, &more), (507, "QUOTA_EXCEEDED".to_owned()));
-    // Whatever it left is counted, and nothing grows until there is room.
+    // Nothing of it is left, and what is there is counted.
     let stats = done(&alice, "shed_stats", &json!({}));
     let listed = output(
         &alice,
@@ -154,11 +154,12 @@ fn no_command_passes_the_quota_unseen() {
         .map(|size| size.parse::<u64>().unwrap())
         .sum();
     assert_eq!(stats["storage"]["size_bytes"], on_disk);
+    assert_eq!(on_disk, 2 << 20);
     let write = json!({"zone": "documents", "path": "x", "content": "x"});
     alice
         .call("shed_create_file", &write)
         .refused(507, "QUOTA_EXCEEDED");
-    ran(&alice, "storage", "rm", &["-f", "b", "c"]);
+    ran(&alice, "storage", "rm", &["b"]);
     file(&alice, "documents", "x", "x");
 }
 

@@ -69,6 +69,7 @@ impl InPlace<'_> {
         let there = there.filter(|(_, footprint)| footprint.is_some());
         let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
         self.permit.foresee(|| Ok(Act::Touch { files }))?;
+        self.permit.keep();
         zone.shed.flusher().changed();
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);

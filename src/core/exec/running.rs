@@ -1,0 +1,269 @@
+//! Commands under way: what they take together, and what stays when one of them is undone.
+//!
+//! A command that wants more than the quota is undone, and with it everything in its zone that
+//! nobody was promised yet. What stays is what was there before the first of the commands that
+//! overlap, and what came by others that ended well since. Several commands of one user share what
+//! is left, because each measurement counts for all.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::disk::{DiskError, Root, Snapshot, Totals};
+use crate::ledger::Usage;
+use crate::zone::{Zone, ZonePath};
+
+/// All commands of this process that may make something larger.
+#[derive(Debug, Default)]
+pub(crate) struct Running {
+    zones: Mutex<HashMap<(String, &'static str), Arc<Ground>>>,
+    /// Bytes outside the zones, by home and command.
+    temporary: Mutex<HashMap<String, HashMap<u64, u64>>>,
+    numbers: AtomicU64,
+}
+
+/// One zone in which commands run.
+#[derive(Debug, Default)]
+struct Ground {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Nothing until the first command looked.
+    kept: Option<Snapshot>,
+    /// Bytes in the zone when one of them was last measured.
+    measured: Option<u64>,
+    /// For each command, whether it was undone with another.
+    commands: Vec<Arc<AtomicBool>>,
+}
+
+impl Ground {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One command that may make its zone larger. Dropped, it is over.
+#[derive(Debug)]
+pub(crate) struct Growing<'a> {
+    running: &'a Running,
+    key: (String, &'static str),
+    ground: Arc<Ground>,
+    undone: Arc<AtomicBool>,
+    before: Totals,
+    /// What stays, once nobody else needs to know.
+    own: Mutex<Option<Snapshot>>,
+}
+
+impl Running {
+    fn zones(&self) -> MutexGuard<'_, HashMap<(String, &'static str), Arc<Ground>>> {
+        self.zones.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ground(&self, home: &str, zone: &'static str) -> Option<Arc<Ground>> {
+        self.zones().get(&(home.to_owned(), zone)).cloned()
+    }
+
+    /// Enters a command. The first one in a zone looks at everything that is there.
+    pub(super) fn begin(
+        &self,
+        home: &str,
+        zone: &'static str,
+        data: &Root,
+    ) -> Result<Growing<'_>, DiskError> {
+        let key = (home.to_owned(), zone);
+        let ground = Arc::clone(self.zones().entry(key.clone()).or_default());
+        let undone = Arc::new(AtomicBool::new(false));
+        let mut growing = Growing {
+            running: self,
+            key,
+            ground,
+            undone,
+            before: Totals::default(),
+            own: Mutex::default(),
+        };
+        let ground = Arc::clone(&growing.ground);
+        let mut state = ground.state();
+        let kept = match state.kept.take() {
+            Some(kept) => kept,
+            None => data.snapshot()?,
+        };
+        growing.before = kept.totals();
+        state.kept = Some(kept);
+        state.commands.push(Arc::clone(&growing.undone));
+        drop(state);
+        Ok(growing)
+    }
+
+    /// What the caller was promised at these paths stays, whatever happens to a command.
+    pub(crate) fn keep<'p>(
+        &self,
+        (home, zone): (&str, &'static str),
+        data: &Root,
+        paths: impl IntoIterator<Item = &'p ZonePath>,
+    ) -> Result<(), DiskError> {
+        let Some(ground) = self.ground(home, zone) else {
+            return Ok(());
+        };
+        if let Some(kept) = &mut ground.state().kept {
+            for path in paths {
+                data.remember(path, kept)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A command that takes no space ended well in this zone: what is there now stays, if others
+    /// run. Where the zone holds more than `most` by now, one of them is to blame, and only what is
+    /// empty stays.
+    pub(super) fn keep_all(
+        &self,
+        (home, zone): (&str, &'static str),
+        data: &Root,
+        most: u64,
+    ) -> Result<(), DiskError> {
+        let Some(ground) = self.ground(home, zone) else {
+            return Ok(());
+        };
+        let mut state = ground.state();
+        if let Some(kept) = &mut state.kept {
+            let snapshot = data.snapshot()?;
+            if snapshot.totals().bytes <= most {
+                *kept = snapshot.after(kept);
+            } else {
+                data.remember_empty(kept)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes in the other zones of a home, as they were last measured.
+    fn beside(&self, home: &str, zone: &str, usage: &[Usage]) -> u64 {
+        let measured = |usage: &Usage| {
+            let zones = self.zones();
+            let ground = zones
+                .iter()
+                .find(|((at, name), _)| at == home && *name == usage.zone);
+            ground.and_then(|(_, ground)| ground.state().measured)
+        };
+        usage
+            .iter()
+            .filter(|usage| usage.zone != zone)
+            .map(|usage| measured(usage).unwrap_or(usage.totals.bytes))
+            .sum()
+    }
+
+    /// A number for a command that may take space outside its zone.
+    pub(super) fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Enters what a command takes outside its zone; what all of this home take together.
+    pub(super) fn temporary(&self, home: &str, number: u64, bytes: u64) -> u64 {
+        let mut homes = self.temporarily();
+        let commands = homes.entry(home.to_owned()).or_default();
+        commands.insert(number, bytes);
+        commands.values().sum()
+    }
+
+    /// The command is over.
+    pub(super) fn release(&self, home: &str, number: u64) {
+        let mut homes = self.temporarily();
+        if let Some(commands) = homes.get_mut(home) {
+            commands.remove(&number);
+            if commands.is_empty() {
+                homes.remove(home);
+            }
+        }
+    }
+
+    fn temporarily(&self) -> MutexGuard<'_, HashMap<String, HashMap<u64, u64>>> {
+        self.temporary
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Growing<'_> {
+    /// What was there before.
+    pub(super) fn before(&self) -> Totals {
+        self.before
+    }
+
+    /// Whether the command must stop: it was undone, or the home of `zone` holds more than it may,
+    /// with what its other commands wrote so far, and more than before.
+    pub(super) fn is_over(&self, zone: &Zone<'_>) -> bool {
+        if self.is_undone() {
+            return true;
+        }
+        // What vanishes while it is measured is measured again soon.
+        let (Ok(totals), Ok(usage)) = (
+            zone.data.measure(),
+            zone.shed.ledger().usage(&zone.home.key),
+        ) else {
+            return false;
+        };
+        self.ground.state().measured = Some(totals.bytes);
+        let beside = self
+            .running
+            .beside(&zone.home.key, zone.name.as_str(), &usage);
+        beside + totals.bytes > zone.home.limit && totals.bytes > self.before().bytes
+    }
+
+    /// What is there now, where other commands run in the zone, too. Where none does, the next one
+    /// looks for itself.
+    pub(super) fn look(&self, data: &Root) -> Result<Option<Snapshot>, DiskError> {
+        let mut state = self.ground.state();
+        if state.commands.len() <= 1 {
+            *self.own() = state.kept.take();
+            return Ok(None);
+        }
+        drop(state);
+        data.snapshot().map(Some)
+    }
+
+    fn own(&self) -> MutexGuard<'_, Option<Snapshot>> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The command ended well, and what it left stays: `seen`, as it was judged.
+    pub(super) fn settle(&self, seen: Option<Snapshot>) {
+        let mut state = self.ground.state();
+        if let (Some(seen), Some(kept)) = (seen, &state.kept) {
+            state.kept = Some(seen.after(kept));
+        }
+    }
+
+    /// Whether it was undone with another.
+    pub(super) fn is_undone(&self) -> bool {
+        self.undone.load(Ordering::Relaxed)
+    }
+
+    /// Works on what stays, and tells the other commands of the zone that they are undone.
+    pub(crate) fn undo<T>(&self, work: impl FnOnce(&Snapshot) -> T) -> T {
+        let state = self.ground.state();
+        for command in &state.commands {
+            command.store(true, Ordering::Relaxed);
+        }
+        let own = self.own();
+        let kept = own.as_ref().or(state.kept.as_ref());
+        work(kept.unwrap_or(&Snapshot::default()))
+    }
+}
+
+impl Drop for Growing<'_> {
+    fn drop(&mut self) {
+        let mut zones = self.running.zones();
+        let mut state = self.ground.state();
+        state
+            .commands
+            .retain(|command| !Arc::ptr_eq(command, &self.undone));
+        let is_last = state.commands.is_empty();
+        drop(state);
+        // Another one that waits for its first look has it, too.
+        if is_last && Arc::strong_count(&self.ground) == 2 {
+            zones.remove(&self.key);
+        }
+    }
+}
