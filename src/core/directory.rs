@@ -77,6 +77,15 @@ pub struct Member {
     pub name: Option<String>,
 }
 
+impl std::fmt::Display for Member {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.name {
+            Some(name) if *name != self.id => write!(formatter, "{name} ({})", self.id),
+            _ => formatter.write_str(&self.id),
+        }
+    }
+}
+
 /// Who is in which group.
 pub trait Directory {
     /// The groups of the caller, by name.

@@ -19,7 +19,7 @@ mod transaction;
 
 pub use crossing::{Crossing, Passage};
 pub use encrypted::{EncryptedError, expect_plain};
-pub use lock::LockError;
+pub use lock::{Holder, LockError};
 pub(crate) use lock::{check as check_lock, holder};
 pub use owner::{ModeError, PermissionError, parse_mode};
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};

@@ -15,7 +15,7 @@ use standing::Standing;
 
 use crate::disk::{DiskError, Entry, Root};
 use crate::exec::{self, CommandLine, Ran};
-use crate::guard::{LockError, Needs, SizeError, check_owner, expect_plain, holder};
+use crate::guard::{Holder, LockError, Needs, SizeError, check_owner, expect_plain, holder};
 use crate::history::CommitId;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
@@ -120,13 +120,15 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
     let lock = lock.ok_or_else(|| zone.explain(not_open().into()))?;
     match LockError::held(&lock, zone) {
         LockError::Mine { .. } => Edit::of(zone, lock, path),
-        LockError::OtherUser { path, .. } => Err(zone.explain(LockError::NotOwner { path }.into())),
+        LockError::OtherUser { path, holder, .. } => {
+            Err(zone.explain(LockError::NotOwner { path, holder }.into()))
+        }
         error => Err(zone.explain(error.into())),
     }
 }
 
-/// Ends the locked edit of `path`, whoever holds it. Gives what was dropped.
-pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Lock, Error> {
+/// Ends the locked edit of `path`, whoever holds it. Gives whose changes were dropped.
+pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
     zone.expect_writable()?;
     let _turn = zone.turn()?;
     let lock = zone
@@ -141,8 +143,9 @@ pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Lock, Error> {
                 .into(),
             )
         })?;
+    let holder = Holder::of(&lock, zone);
     drop_lock(zone, &lock)?;
-    Ok(lock)
+    Ok(holder)
 }
 
 /// What maintenance found and cleaned in one zone.

@@ -1,5 +1,6 @@
 //! `shed_force_unlock`: end a locked edit that nobody will end.
 
+use fileshed_core::guard::Holder;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
@@ -47,11 +48,12 @@ impl Operation for ForceUnlock {
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
-        let lock = lockedit::force_unlock(&zone, &path)?;
-        let message = format!(
-            "Unlocked {path}; the changes of conversation {} are dropped",
-            lock.chat
-        );
+        let whose = match lockedit::force_unlock(&zone, &path)? {
+            Holder::Caller => "this conversation".to_owned(),
+            Holder::OtherChat => "another conversation of yours".to_owned(),
+            Holder::OtherUser(member) => member.to_string(),
+        };
+        let message = format!("Unlocked {path}; the changes of {whose} are dropped");
         Ok(Reply::new(
             Response {
                 message: message.clone(),

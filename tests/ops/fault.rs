@@ -233,5 +233,11 @@ pub(crate) fn not_lock_owner(stage: &Stage<'_>) {
         crate::stage::done(&stage.colleague(), operation, &shared);
     }
     let changes = json!({"zone": "group", "group": "team", "path": "held.md"});
-    stage.refuses(&stage.example(&changes), &["`held.md`", "another user"]);
+    let colleague = stage.colleague();
+    let holder = colleague.header_text("X-OpenWebUI-User-Id").unwrap();
+    let answer = stage.refuses(&stage.example(&changes), &["`held.md`", holder]);
+    assert_eq!(
+        answer.body["error"]["details"]["holder"],
+        json!({"id": holder})
+    );
 }

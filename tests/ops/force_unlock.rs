@@ -22,7 +22,10 @@ fn any_conversation_ends_a_lock() {
         server.as_user("alice").chat("one"),
         server.as_user("alice").chat("two"),
     );
-    for (zone, chat) in [("storage", &second), ("documents", &first)] {
+    for (zone, chat, whose) in [
+        ("storage", &second, "another conversation of yours"),
+        ("documents", &first, "this conversation"),
+    ] {
         file(&first, zone, "a.md", "old");
         let arguments = json!({"zone": zone, "path": "a.md", "content": "new"});
         done(&first, "shed_lockedit_open", &arguments);
@@ -30,7 +33,7 @@ fn any_conversation_ends_a_lock() {
         let data = done(chat, "shed_force_unlock", &arguments);
         let message = data["message"].as_str().unwrap();
         assert!(
-            message.contains("a.md") && message.contains("one"),
+            message.contains("a.md") && message.contains(whose),
             "{message}"
         );
         for operation in [
@@ -58,4 +61,46 @@ fn nobody_ends_the_lock_of_another_user() {
     bob.call("shed_force_unlock", &arguments)
         .refused(409, "NOT_IN_EDIT_MODE");
     done(&alice, "shed_lockedit_save", &arguments);
+}
+
+#[test]
+fn whose_lock_it_was_is_told_and_not_in_which_conversation() {
+    let server = small().start();
+    let member = |user| server.as_member(user, "team-of-both");
+    let anna = member("anna")
+        .header("X-OpenWebUI-User-Name", "Anna%20Berg")
+        .chat("annas-secret-chat");
+    let (ben, cleo) = (member("ben"), member("cleo").chat("cleos-secret-chat"));
+    let shared =
+        |text: &str| json!({"zone": "group", "group": "team", "path": "a.md", "content": text});
+    done(&ben, "shed_create_file", &shared("old"));
+    for (holder, shown, details) in [
+        (
+            &anna,
+            "Anna Berg (anna)",
+            json!({"id": "anna", "name": "Anna Berg"}),
+        ),
+        (&cleo, "cleo", json!({"id": "cleo"})),
+    ] {
+        done(holder, "shed_lockedit_open", &shared("new"));
+        for (operation, status, code) in [
+            ("shed_lockedit_open", 423, "FILE_LOCKED"),
+            ("shed_create_file", 423, "FILE_LOCKED"),
+            ("shed_delete", 423, "FILE_LOCKED"),
+            ("shed_lockedit_save", 403, "NOT_LOCK_OWNER"),
+            ("shed_lockedit_cancel", 403, "NOT_LOCK_OWNER"),
+        ] {
+            let answer = ben.call(operation, &shared("new"));
+            answer.refused(status, code);
+            let error = &answer.body["error"];
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(shown), "{message}");
+            assert_eq!(error["details"]["holder"], details);
+            assert!(!answer.text.contains("secret-chat"), "{}", answer.text);
+        }
+        let answer = ben.call("shed_force_unlock", &shared("new"));
+        let message = answer.data()["message"].as_str().unwrap();
+        assert!(message.contains(shown), "{message}");
+        assert!(!answer.text.contains("secret-chat"), "{}", answer.text);
+    }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::journal;
+use crate::directory::Member;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Code, Error, Teach};
@@ -32,6 +33,45 @@ fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     }
 }
 
+/// Whose a lock is, as the caller may know it: conversations of others are not the caller's to
+/// see.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// The caller's, in this conversation.
+    Caller,
+    /// The caller's, in another one.
+    OtherChat,
+    /// Another member's of the group.
+    OtherUser(Member),
+}
+
+impl Holder {
+    /// Whose `lock` is to the caller of `zone`.
+    pub(crate) fn of(lock: &Lock, zone: &Zone<'_>) -> Self {
+        let (user, chat) = holder(zone);
+        if lock.user != user {
+            Self::OtherUser(member(zone, &lock.user))
+        } else if lock.chat != chat {
+            Self::OtherChat
+        } else {
+            Self::Caller
+        }
+    }
+}
+
+/// A member of the zone's group, with the name that the group shows. Without one it is met all the
+/// same.
+fn member(zone: &Zone<'_>, user: &str) -> Member {
+    let seen = zone.group().and_then(|group| {
+        let members = zone.shed.ledger().seen_members(group.id.as_str()).ok()?;
+        members.into_iter().find(|member| member.id == user)
+    });
+    seen.unwrap_or_else(|| Member {
+        id: user.to_owned(),
+        name: None,
+    })
+}
+
 /// A locked edit is in the way, or missing.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -52,18 +92,22 @@ pub enum LockError {
         locked_at: Timestamp,
     },
     /// Another member of the group holds it, in a call that writes directly.
-    #[error("`{path}` is locked by another member since {locked_at}")]
+    #[error("`{path}` is locked by {holder} since {locked_at}")]
     OtherUser {
         /// The locked file.
         path: String,
+        /// Who.
+        holder: Member,
         /// Since when.
         locked_at: Timestamp,
     },
     /// Another user holds it, in a call that belongs to the holder.
-    #[error("the locked edit of `{path}` belongs to another user")]
+    #[error("the locked edit of `{path}` belongs to {holder}")]
     NotOwner {
         /// The locked file.
         path: String,
+        /// To whom.
+        holder: Member,
     },
     /// Nobody holds it.
     #[error("`{path}` is not open for a locked edit")]
@@ -78,13 +122,14 @@ impl LockError {
     pub(crate) fn held(lock: &Lock, zone: &Zone<'_>) -> Self {
         let path = lock.path.clone();
         let locked_at = Timestamp::from_second(lock.opened_at).unwrap_or_default();
-        let (user, chat) = holder(zone);
-        if lock.user != user {
-            Self::OtherUser { path, locked_at }
-        } else if lock.chat != chat {
-            Self::OtherChat { path, locked_at }
-        } else {
-            Self::Mine { path, locked_at }
+        match Holder::of(lock, zone) {
+            Holder::OtherUser(holder) => Self::OtherUser {
+                path,
+                holder,
+                locked_at,
+            },
+            Holder::OtherChat => Self::OtherChat { path, locked_at },
+            Holder::Caller => Self::Mine { path, locked_at },
         }
     }
 }
@@ -113,8 +158,8 @@ impl Teach for LockError {
             Self::OtherChat { path, .. } => format!(
                 "finish it in that conversation, or drop its changes with shed_force_unlock(path=\"{path}\")"
             ),
-            Self::OtherUser { path, .. } => format!(
-                "wait, or ask the member; shed_force_unlock(path=\"{path}\") drops that member's changes"
+            Self::OtherUser { path, holder, .. } => format!(
+                "wait, or ask {holder}; shed_force_unlock(path=\"{path}\") drops that member's changes"
             ),
             Self::NotOwner { .. } => "work on another file, or ask the holder to save".to_owned(),
             Self::NotOpen { path } => format!("open it first: shed_lockedit_open(path=\"{path}\")"),
@@ -126,13 +171,23 @@ impl Teach for LockError {
         match self {
             Self::Mine { path, locked_at }
             | Self::OtherChat { path, locked_at }
-            | Self::OtherUser { path, locked_at } => {
+            | Self::OtherUser {
+                path, locked_at, ..
+            } => {
                 details.insert("path".to_owned(), path.as_str().into());
                 details.insert("locked_at".to_owned(), locked_at.to_string().into());
             }
-            Self::NotOwner { path } | Self::NotOpen { path } => {
+            Self::NotOwner { path, .. } | Self::NotOpen { path } => {
                 details.insert("path".to_owned(), path.as_str().into());
             }
+        }
+        if let Self::OtherUser { holder, .. } | Self::NotOwner { holder, .. } = self {
+            let mut shown = Map::new();
+            shown.insert("id".to_owned(), holder.id.as_str().into());
+            if let Some(name) = &holder.name {
+                shown.insert("name".to_owned(), name.as_str().into());
+            }
+            details.insert("holder".to_owned(), shown.into());
         }
         details
     }
