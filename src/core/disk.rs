@@ -13,6 +13,7 @@ mod error;
 mod rights;
 mod root;
 mod snapshot;
+mod spelling;
 mod staging;
 mod stamp;
 mod store;

@@ -118,7 +118,7 @@ impl History {
         }
         let writer = self.writer(files.len())?;
         for path in files {
-            let stored = self.data.entry(&path).map_err(HistoryError::from);
+            let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
                 let mode = mode_of(entry.kind(), entry.mode());
                 mode.map(|mode| Ok((store(writer.objects(), &entry)?, mode)))
@@ -194,7 +194,7 @@ impl History {
         let mut there = Vec::with_capacity(comparison.seen.len());
         for mut seen in std::mem::take(&mut comparison.seen) {
             if seen.change().is_some() {
-                let stored = self.data.entry(&zone_path(&seen.path));
+                let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
                 match stored.and_then(|entry| store(writer.objects(), &entry)) {
                     Ok(id) => seen.id = id,
@@ -269,7 +269,7 @@ impl History {
         edits: &mut Edits,
         files: &mut Vec<ZonePath>,
     ) -> Result<(), HistoryError> {
-        let entry = match self.data.entry(path) {
+        let entry = match self.data.entry_as_given(path) {
             Ok(entry) => entry,
             Err(
                 DiskError::NotFound { .. }
@@ -278,7 +278,7 @@ impl History {
                 | DiskError::TooDeep { .. },
             ) => {
                 // A directory above it may be a link: HEAD has the path without it.
-                let vacancy = self.data.vacancy(path);
+                let vacancy = self.data.vacancy_as_named(path);
                 edits.remove(vacancy.as_ref().map_or(path, Vacancy::path).as_str());
                 if let Some(spelled) = path.as_spelled() {
                     edits.remove(spelled.as_str());

@@ -9,8 +9,8 @@ mod way;
 
 pub(crate) use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
-pub(crate) use path::is_reserved;
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
+pub(crate) use path::{has_one_spelling, is_reserved};
 pub use portable::portable_name;
 pub(crate) use room::Shared;
 pub use room::{Home, Zone};

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::entry::{Entry, Place, Target, Vacancy};
 use super::{DiskError, Kind, rights};
-use crate::zone::ZonePath;
+use crate::zone::{ZonePath, has_one_spelling};
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -113,7 +113,16 @@ impl Root {
     }
 
     /// What is at `path`, not following a link in its last segment: for removing and renaming.
+    /// What is not there in NFC is found in its own spelling.
     pub fn entry(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        match self.entry_as_given(path) {
+            Err(error @ DiskError::NotFound { .. }) => self.respelled(path)?.ok_or(error),
+            other => other,
+        }
+    }
+
+    /// The same in NFC or as it was given, and in no other spelling.
+    pub(crate) fn entry_as_given(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         match self.entry_as_named(path) {
             Err(error @ DiskError::NotFound { .. }) => match path.as_spelled() {
                 Some(spelled) => self.entry_as_named(&spelled).map_err(|_| error),
@@ -129,7 +138,7 @@ impl Root {
         if entry.kind() != Kind::Symlink {
             return Ok(entry);
         }
-        let real = self.canonical(path)?;
+        let real = self.canonical(entry.path())?;
         self.entry_as_named(&real)
     }
 
@@ -150,9 +159,35 @@ impl Root {
         }
     }
 
-    /// A name at `path` that nothing has yet. Directories above it that are missing are made
-    /// when the name is filled.
+    /// A name at `path` that nothing has yet, in any spelling. Directories above it that are
+    /// missing are made when the name is filled.
     pub fn vacancy(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
+        let vacancy = self.vacancy_where(path, |directory| self.entry(directory))?;
+        let free = vacancy.path();
+        let (Some(above), Some(name)) = (free.parent(), free.name()) else {
+            return Ok(vacancy);
+        };
+        let is_alone = vacancy.existing_segments() + 1 < free.segments().count()
+            || has_one_spelling(name)
+            || self.spellings_in(&above, name)?.is_empty();
+        if is_alone {
+            Ok(vacancy)
+        } else {
+            Err(DiskError::Exists { path: path.clone() })
+        }
+    }
+
+    /// The same in this very spelling, whatever others there are.
+    pub(crate) fn vacancy_as_named(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
+        self.vacancy_where(path, |directory| self.entry_as_named(directory))
+    }
+
+    /// A free name, below directories that `entry` finds.
+    fn vacancy_where(
+        &self,
+        path: &ZonePath,
+        entry: impl Fn(&ZonePath) -> Result<Entry, DiskError>,
+    ) -> Result<Vacancy, DiskError> {
         let Some(name) = path.name() else {
             return Err(DiskError::Exists { path: path.clone() });
         };
@@ -162,8 +197,12 @@ impl Root {
             match self.directory(&directory) {
                 Ok(found) => break found,
                 Err(DiskError::NotFound { .. }) => {
-                    // A dangling link in the middle of the path is in the way.
-                    if self.entry(&directory).is_ok() {
+                    if let Ok(there) = entry(&directory) {
+                        if there.kind() == Kind::Directory && *there.path() != directory {
+                            directory = there.path().clone();
+                            continue;
+                        }
+                        // A dangling link in the middle of the path is in the way.
                         return Err(DiskError::NotADirectory { path: directory });
                     }
                     missing.insert(0, directory.name().unwrap_or_default().to_owned());
@@ -206,7 +245,8 @@ impl Root {
         self.followed(path)?.open()
     }
 
-    fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+    /// What is at `path` in this very spelling.
+    pub(crate) fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         let Some(name) = path.name() else {
             return Entry::of_root(clone_handle(&self.directory)?);
         };

@@ -82,6 +82,32 @@ fn as_nobody_special<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
+fn a_name_is_found_in_the_spelling_that_it_has() {
+    let scene = Scene::new();
+    scene.write("e\u{301}/o\u{308}.md", "text");
+    let asked = path("\u{e9}/\u{f6}.md");
+    let found = scene.data.entry(&asked).expect("there");
+    assert_eq!(found.path().as_str(), "e\u{301}/o\u{308}.md");
+    assert!(matches!(
+        scene.data.entry_as_named(&asked),
+        Err(DiskError::NotFound { .. })
+    ));
+    // Nothing comes beside it.
+    let free = scene.data.vacancy(&path("\u{e9}/\u{f6}.md"));
+    assert!(matches!(free, Err(DiskError::Exists { .. })), "{free:?}");
+    let free = scene.data.vacancy(&path("\u{e9}/n/new.md")).expect("free");
+    assert_eq!(free.path().as_str(), "e\u{301}/n/new.md");
+    assert_eq!(free.existing_segments(), 1);
+    // NFC comes first where both are there.
+    scene.write("\u{e9}/\u{f6}.md", "composed");
+    let found = scene.data.entry(&asked).expect("there");
+    assert_eq!(found.path(), &asked);
+    let all = scene.data.spellings(&asked).expect("found");
+    assert_eq!(all.len(), 2);
+    assert_eq!(all.first(), Some(&asked));
+}
+
+#[test]
 fn what_is_not_kept_is_as_it_was() {
     let scene = Scene::new();
     scene.write("old", "old");

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
 use crate::policy::{self, PathArgument, Plan, Rules};
-use crate::zone::{Zone, ZonePath};
+use crate::zone::{Zone, ZonePath, has_one_spelling};
 
 /// What runs in a zone: the judged line with its names as they are on disk.
 pub(super) fn prepare(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Plan, Error> {
@@ -42,18 +42,27 @@ pub(super) fn judge(
     Ok(plan)
 }
 
-/// Names that are not NFC stand for a file of either spelling, as in every operation: NFC where
-/// that is there. What a command makes keeps the spelling that it was given.
+/// A name stands for a file of every spelling, as in every operation: what is not there as it is
+/// written is what is there in NFC, or in its own spelling. What a command makes keeps the spelling
+/// that it was given.
 fn respell(data: &Root, mut plan: Plan) -> Plan {
     for argument in plan.paths.iter().filter(|path| !path.glob) {
         let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
             continue;
         };
         let composed: String = word.nfc().collect();
-        if composed != *word
-            && ZonePath::parse("args", &composed).is_ok_and(|path| data.entry(&path).is_ok())
-        {
+        if has_one_spelling(&composed) {
+            continue;
+        }
+        let Ok(path) = ZonePath::parse("args", &composed) else {
+            continue;
+        };
+        if data.entry_as_named(&path).is_ok() {
             *word = composed;
+        } else if let Ok(there) = data.entry(&path)
+            && there.path().key() == composed
+        {
+            there.path().as_str().clone_into(word);
         }
     }
     plan

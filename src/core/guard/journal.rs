@@ -1,8 +1,6 @@
 //! What lies beside a database of a group belongs to the database: whoever may not write that may
 //! not make, change or remove it.
 
-use unicode_normalization::UnicodeNormalization as _;
-
 use crate::Error;
 use crate::disk::{Kind, Root};
 use crate::ledger::{Ledger, Ownership as _, Record};
@@ -21,12 +19,10 @@ pub(super) enum Owner {
 /// The database that is there and that `path` belongs to.
 pub(super) fn database(data: &Root, path: &ZonePath) -> Option<ZonePath> {
     let database = path.database()?;
-    let decomposed = ZonePath::found(database.as_str().nfd().collect());
-    let is_there = |path: &ZonePath| {
-        data.entry(path)
-            .is_ok_and(|entry| entry.kind() != Kind::Directory)
-    };
-    (is_there(&database) || is_there(&decomposed)).then_some(database)
+    let is_there = data
+        .entry(&database)
+        .is_ok_and(|entry| entry.kind() != Kind::Directory);
+    is_there.then_some(database)
 }
 
 /// Whose the file at `path` is, as far as it belongs to a database.

@@ -68,17 +68,20 @@ pub(crate) fn check<'p>(
 
 /// What records would call everything that is at `path`, or below it, however it is spelled.
 pub(crate) fn keys(zone: &Zone<'_>, path: &ZonePath) -> Result<HashSet<String>, Error> {
-    let entry = match zone.data().entry(path) {
-        Ok(entry) => entry,
-        Err(error) if error.is_gone() => return Ok(HashSet::new()),
-        Err(error) => return Err(error.into()),
-    };
-    let mut keys = HashSet::from([path.key()]);
-    if entry.kind() == Kind::Directory {
-        zone.data().walk(entry.path(), |found| {
-            keys.insert(found.path.key());
-            Ok(true)
-        })?;
+    let mut keys = HashSet::new();
+    for spelling in zone.data().spellings(path)? {
+        let entry = match zone.data().entry_as_named(&spelling) {
+            Ok(entry) => entry,
+            Err(error) if error.is_gone() => continue,
+            Err(error) => return Err(error.into()),
+        };
+        keys.insert(path.key());
+        if entry.kind() == Kind::Directory {
+            zone.data().walk(entry.path(), |found| {
+                keys.insert(found.path.key());
+                Ok(true)
+            })?;
+        }
     }
     Ok(keys)
 }

@@ -218,7 +218,7 @@ fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
 /// The id of a file's content; nothing where it belongs to another account and cannot be read.
 fn content_id(data: &Root, path: &str) -> Result<Option<Oid>, HistoryError> {
     let outcome = data
-        .entry(&zone_path(path))
+        .entry_as_named(&zone_path(path))
         .map_err(HistoryError::from)
         .and_then(|entry| identify(&entry));
     match outcome {

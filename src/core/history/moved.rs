@@ -137,7 +137,7 @@ impl History {
         }
         let (path, _, _) = candidates.iter().find(|(_, id, stamp)| {
             *id == seen.id || {
-                let entry = self.data.entry(&zone_path(&seen.path)).ok();
+                let entry = self.data.entry_as_named(&zone_path(&seen.path)).ok();
                 let born = entry.and_then(|entry| entry.born());
                 born.is_some_and(|born| stamp.is_not_before(born))
             }

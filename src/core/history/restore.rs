@@ -167,7 +167,7 @@ impl History {
     }
 
     fn there(&self, path: &ZonePath) -> Result<Option<Entry>, HistoryError> {
-        match self.data.entry(path) {
+        match self.data.entry_as_named(path) {
             Ok(entry) => Ok(Some(entry)),
             Err(error) if error.is_gone() => Ok(None),
             Err(error) => Err(error.into()),
@@ -239,7 +239,9 @@ impl History {
         if mode == SYMLINK {
             let blob = object::blob(&self.repository, id)?;
             self.take_away(path, staging)?;
-            self.data.vacancy(path)?.make_link(blob.content())?;
+            self.data
+                .vacancy_as_named(path)?
+                .make_link(blob.content())?;
             return Ok(());
         }
         let mut staged = staging.create()?;
@@ -248,12 +250,12 @@ impl History {
             Some(entry) if entry.kind() == Kind::File => Target::Entry(entry),
             _ => {
                 self.take_away(path, staging)?;
-                Target::Vacancy(self.data.vacancy(path)?)
+                Target::Vacancy(self.data.vacancy_as_named(path)?)
             }
         };
         staged.install(target)?.keep();
         let mode = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
-        Ok(self.data.entry(path)?.set_mode(mode)?)
+        Ok(self.data.entry_as_named(path)?.set_mode(mode)?)
     }
 
     /// Streams the content where its store can.

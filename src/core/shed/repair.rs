@@ -242,7 +242,7 @@ impl Shed {
 
 /// What of a deed is on disk.
 fn happened(data: &Root, mut deed: Deed) -> Result<Option<Deed>, DiskError> {
-    let there = |path: &str| match data.entry(&ZonePath::found(path.to_owned())) {
+    let there = |path: &str| match data.entry_as_named(&ZonePath::found(path.to_owned())) {
         Ok(entry) => Ok(Some(entry)),
         Err(error) if error.is_gone() => Ok(None),
         Err(error) => Err(error),

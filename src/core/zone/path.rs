@@ -235,6 +235,12 @@ pub(crate) fn is_reserved(name: &str) -> bool {
         .any(|reserved| reserved.eq_ignore_ascii_case(name))
 }
 
+/// Whether a name in NFC can be spelled in no other way. Three ASCII characters have a second
+/// code point: K (Kelvin's sign), `;` (the Greek question mark) and the grave accent.
+pub(crate) fn has_one_spelling(name: &str) -> bool {
+    name.is_ascii() && !name.contains(['K', ';', '`'])
+}
+
 /// Whether one name is `.git` to git on any system, as a whole or after a backslash.
 #[must_use]
 pub fn is_git_name(name: &str) -> bool {
@@ -486,6 +492,23 @@ mod tests {
         ZonePath::parse("path", text)
             .map(|path| path.display().to_owned())
             .map_err(|error| error.code())
+    }
+
+    #[test]
+    fn few_ascii_names_have_another_spelling() {
+        let others = (0x80..=0x10_ffff).filter_map(char::from_u32);
+        let ascii: std::collections::BTreeSet<char> = others
+            .filter_map(|character| {
+                let mut composed = std::iter::once(character).nfc();
+                let first = composed.next().filter(char::is_ascii)?;
+                composed.next().is_none().then_some(first)
+            })
+            .collect();
+        assert!(ascii.iter().eq([';', 'K', '`'].iter()), "{ascii:?}");
+        assert!(has_one_spelling("a-k.md"));
+        for name in ["\u{e9}", "aK", "a;", "`"] {
+            assert!(!has_one_spelling(name));
+        }
     }
 
     #[test]

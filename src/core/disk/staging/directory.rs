@@ -1,9 +1,11 @@
 //! Directories that are prepared beside the zone and arrive whole.
 
+use std::collections::HashMap;
 use std::fs::File;
 
 use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use unicode_normalization::UnicodeNormalization as _;
 
 use super::journal::{Journal, Step, below_home};
 use super::{
@@ -12,7 +14,7 @@ use super::{
 use crate::disk::entry::{create_file, file_mode, open_file};
 use crate::disk::root::clone_handle;
 use crate::disk::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
-use crate::zone::ZonePath;
+use crate::zone::{ZonePath, has_one_spelling};
 
 /// Permission bits of a directory.
 const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
@@ -97,7 +99,7 @@ impl StagedDirectory {
         if self.root.directory(path).is_ok() {
             return Ok(());
         }
-        let (place, _made) = make_directories(self.root.vacancy(path)?)?;
+        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
         rustix::fs::mkdirat(&place.parent, &*place.name, DIRECTORY)
             .map_err(|error| DiskError::of("create", path, error))
     }
@@ -109,7 +111,7 @@ impl StagedDirectory {
     }
 
     fn create(&self, path: &ZonePath, mode: Mode) -> Result<File, DiskError> {
-        let (place, _made) = make_directories(self.root.vacancy(path)?)?;
+        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
         create_file(&place.parent, &place.name, mode, path)
     }
 
@@ -156,7 +158,7 @@ impl StagedDirectory {
         from: &ZonePath,
         to: &ZonePath,
     ) -> Result<(), DiskError> {
-        Renamed::new(&other.root.entry(from)?, self.root.vacancy(to)?)?.keep();
+        Renamed::new(&other.root.entry(from)?, self.root.vacancy_as_named(to)?)?.keep();
         Ok(())
     }
 
@@ -201,34 +203,34 @@ impl StagedDirectory {
         }
         let mut arrivals = Vec::new();
         let mut clashes = Vec::new();
-        let mut pending = vec![ZonePath::root()];
-        while let Some(above) = pending.pop() {
+        let mut pending = vec![(ZonePath::root(), directory.path().clone())];
+        while let Some((above, below)) = pending.pop() {
+            let mut names = None;
             for found in self.root.list(&above)? {
-                let path = directory.path().join(found.path.as_str());
-                match data.entry(&path) {
-                    Err(DiskError::NotFound { .. }) => arrivals.push(Arrival {
+                let name = found.path.name().unwrap_or_default();
+                let path = there_as(data, &below, name, &mut names)?;
+                let mut arrive = |replaces, path| {
+                    arrivals.push(Arrival {
                         inode: found.stat.st_ino,
-                        replaces: false,
-                        inside: found.path,
+                        replaces,
+                        inside: found.path.clone(),
                         path,
-                    }),
+                    });
+                };
+                match data.entry_as_named(&path) {
+                    Err(DiskError::NotFound { .. }) => arrive(false, path),
                     Ok(there)
                         if replace && there.kind() == Kind::File && found.kind == Kind::File =>
                     {
-                        let staged = self.root.entry(&found.path)?.open()?;
+                        let staged = self.root.entry_as_named(&found.path)?.open()?;
                         rustix::fs::fchmod(&staged, Mode::from(there.mode()))
                             .map_err(|error| DiskError::of("write", &path, error))?;
-                        arrivals.push(Arrival {
-                            inode: found.stat.st_ino,
-                            replaces: true,
-                            inside: found.path,
-                            path,
-                        });
+                        arrive(true, path);
                     }
                     Ok(there)
                         if there.kind() == Kind::Directory && found.kind == Kind::Directory =>
                     {
-                        pending.push(found.path);
+                        pending.push((found.path, path));
                     }
                     Ok(_) => clashes.push(path),
                     Err(error) => return Err(error),
@@ -276,6 +278,35 @@ impl Drop for StagedDirectory {
     }
 }
 
+/// Names of one directory that have several spellings, read once.
+type Names = Option<HashMap<String, Vec<ZonePath>>>;
+
+/// The path of `name` in a directory of the zone: in the spelling that is there, if one is.
+fn there_as(
+    data: &Root,
+    directory: &ZonePath,
+    name: &str,
+    names: &mut Names,
+) -> Result<ZonePath, DiskError> {
+    let given = directory.join(name);
+    let composed: String = name.nfc().collect();
+    if has_one_spelling(&composed) || data.entry_as_named(&given).is_ok() {
+        return Ok(given);
+    }
+    let names = match names {
+        Some(names) => names,
+        None => names.insert(data.names(directory)?),
+    };
+    let there = names.get(&composed).and_then(|paths| paths.first());
+    Ok(there.cloned().unwrap_or(given))
+}
+
+/// What of `path` lies below `directory`.
+fn below<'p>(directory: &ZonePath, path: &'p ZonePath) -> &'p str {
+    let rest = path.as_str().get(directory.as_str().len()..);
+    rest.unwrap_or_default().trim_start_matches('/')
+}
+
 /// One entry of a staged directory, and where it goes.
 #[derive(Debug)]
 pub(in crate::disk) struct Arrival {
@@ -309,10 +340,21 @@ impl Merge {
 
     /// Every file that comes into being, in the zone.
     pub(crate) fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
-        let files = self.staged.files()?.into_iter();
-        Ok(files
-            .map(|inside| self.directory.join(inside.as_str()))
-            .collect())
+        let places: HashMap<&str, &ZonePath> = self
+            .arrivals
+            .iter()
+            .map(|arrival| (arrival.inside.as_str(), &arrival.path))
+            .collect();
+        let place = |inside: ZonePath| {
+            let found = std::iter::successors(Some(inside.clone()), ZonePath::parent)
+                .find_map(|above| Some((above.as_str().len(), *places.get(above.as_str())?)));
+            match found {
+                Some((length, path)) if length == inside.as_str().len() => path.clone(),
+                Some((length, path)) => path.join(&inside.as_str()[length + 1..]),
+                None => self.directory.join(inside.as_str()),
+            }
+        };
+        Ok(self.staged.files()?.into_iter().map(place).collect())
     }
 
     /// What arrives.
@@ -350,7 +392,7 @@ impl Merge {
             exchange: arrival.replaces,
             inode: arrival.inode,
             from: format!("{from}/{}", arrival.inside),
-            to: format!("{}/{}", self.into, arrival.inside),
+            to: format!("{}/{}", self.into, below(&self.directory, &arrival.path)),
         });
         let rest = self.staged.name.clone();
         let journal = Journal::write(&self.staged.staging, rest, steps.collect())?;

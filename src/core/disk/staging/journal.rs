@@ -278,7 +278,7 @@ impl Step {
                 1 => above.join(&format!("{name} (recovered)")),
                 number => above.join(&format!("{name} (recovered {number})")),
             };
-            let vacancy = match home.vacancy(&place) {
+            let vacancy = match home.vacancy_as_named(&place) {
                 Ok(vacancy) => vacancy,
                 Err(DiskError::Exists { .. }) => continue,
                 Err(error) => return Err(error),
