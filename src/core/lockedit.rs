@@ -92,6 +92,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
         opened_at: zone.shed.clock().now().as_second(),
         opened: None,
     };
+    zone.expect_room(entry.size())?;
     let mut edit = Edit::of(zone, lock, path)?;
     // Copied before the lock is taken: a lock always has its copy.
     let staged = zone.shed.staging(&zone.home)?.copy(&mut entry.open()?)?;
@@ -99,6 +100,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     let bytes = edit.content()?;
     edit.lock.opened = Some(standing::digest(&bytes));
     ledger.take_lock(home, name, &edit.lock)?;
+    zone.shed.measure_edits(&zone.home, zone.name)?;
     let origin = Origin::File;
     Ok((edit, Content { bytes, origin }))
 }
@@ -208,6 +210,7 @@ fn drop_lock(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
     {
         zone.shed.staging(&zone.home)?.remove(&entry)?.keep()?;
     }
+    zone.shed.measure_edits(&zone.home, zone.name)?;
     Ok(())
 }
 
@@ -242,20 +245,28 @@ impl<'a> Edit<'a> {
 
     /// Replaces the working copy, unless it would be too large to save.
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
-        let limit = self.zone.shed.settings().largest_file();
+        let zone = self.zone;
+        let limit = zone.shed.settings().largest_file();
         let size = content.len() as u64;
         if size > limit {
             let path = self.path.clone();
-            return Err(self.zone.explain(SizeError { path, size, limit }.into()));
+            return Err(zone.explain(SizeError { path, size, limit }.into()));
         }
-        let staged = self.zone.shed.staging(&self.zone.home)?.write(content)?;
-        staged.install(self.directory.target(&self.copy)?)?.keep();
+        let _turn = zone.turn()?;
+        self.expect_held()?;
+        let target = self.directory.target(&self.copy)?;
+        if size > target.size() {
+            zone.expect_room(size - target.size())?;
+        }
+        let staged = zone.shed.staging(&zone.home)?.write(content)?;
+        staged.install(target)?.keep();
+        zone.shed.measure_edits(&zone.home, zone.name)?;
         Ok(())
     }
 
     /// Runs a command that sees the working copy and nothing else.
     pub fn run(&self, line: &CommandLine<'_>) -> Result<Ran, Error> {
-        exec::run_on_copy(self.zone, line, &self.directory, &self.path)
+        exec::run_on_copy(self.zone, line, &self.directory, &self.path, &self.copy)
     }
 
     /// Goes on with the working copy; nothing where it holds nothing that the file does not.
@@ -307,10 +318,16 @@ impl<'a> Edit<'a> {
         if target.path() == &self.path {
             needs = needs.ending_lock();
         }
-        let commit = writer
-            .guard(needs)?
-            .install(staged, target)?
-            .commit(message, &text)?;
+        // The copy goes with its edit: the file may have its space.
+        let copies = zone.shed.measure_edits(&zone.home, zone.name)?;
+        zone.shed.edits_hold(zone, copies.saturating_sub(size))?;
+        let saved = writer
+            .guard(needs)
+            .and_then(|permit| permit.install(staged, target)?.commit(message, &text));
+        if saved.is_err() {
+            zone.shed.measure_edits(&zone.home, zone.name)?;
+        }
+        let commit = saved?;
         drop_lock(zone, &self.lock)?;
         Ok((size, commit))
     }

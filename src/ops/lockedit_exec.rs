@@ -56,6 +56,7 @@ impl Operation for LockeditExec {
         Code::CommandNotFound,
         Code::ArgumentForbidden,
         Code::FileTooLarge,
+        Code::QuotaExceeded,
         Code::Timeout,
     ];
     const EXAMPLES: &[&str] = &[

@@ -50,6 +50,7 @@ impl Operation for LockeditOpen {
         Code::InvalidFormat,
         Code::FileLocked,
         Code::PermissionDenied,
+        Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     type Request = Request;

@@ -51,6 +51,7 @@ impl Operation for LockeditOverwrite {
         Code::NotLockOwner,
         Code::FileLocked,
         Code::FileTooLarge,
+        Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];

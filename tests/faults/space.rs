@@ -260,6 +260,59 @@ fn what_frees_space_works_in_a_home_that_holds_too_much() {
 }
 
 #[test]
+fn working_copies_count_and_stay_below_the_quota() {
+    let Some(setup) = quota(8) else { return };
+    let mut server = setup.start();
+    for zone in ZONES {
+        let client = server.as_user(&format!("user-{zone}"));
+        let call =
+            |operation: &str, arguments: Value| client.call(operation, &within(zone, arguments));
+        fill(&client, zone, "a", 3 * MEBIBYTE);
+        fill(&client, zone, "b", MEBIBYTE);
+        fill(&client, zone, "c", 10);
+        call("shed_lockedit_open", json!({"path": "a"})).data();
+        let exec = |cmd: &str, args: &[&str]| {
+            let line = json!({"path": "a", "cmd": cmd, "args": args});
+            call("shed_lockedit_exec", line)
+        };
+        exec("sed", &["-i", "p", "."]).refused(507, "QUOTA_EXCEEDED");
+        exec("truncate", &["-s", "5M", "."]).refused(507, "QUOTA_EXCEEDED");
+        let size = exec("wc", &["-c", "."]).data()["stdout"].to_string();
+        assert!(size.contains("3145728"), "{size}");
+        let longer = "x".repeat(5 << 20);
+        call(
+            "shed_lockedit_overwrite",
+            json!({"path": "a", "content": longer}),
+        )
+        .refused(507, "QUOTA_EXCEEDED");
+        fill(&client, zone, "d", 256 << 10);
+        call("shed_lockedit_open", json!({"path": "b"})).refused(507, "QUOTA_EXCEEDED");
+        call("shed_lockedit_open", json!({"path": "c"})).data();
+    }
+    // Also for a server that finds them.
+    server.kill();
+    server = server.again();
+    for zone in ZONES {
+        let client = server.as_user(&format!("user-{zone}"));
+        let call =
+            |operation: &str, arguments: Value| client.call(operation, &within(zone, arguments));
+        call("shed_lockedit_open", json!({"path": "b"})).refused(507, "QUOTA_EXCEEDED");
+        // The space of the copy is the file's when it is saved.
+        let more = "x".repeat(7 << 19);
+        call(
+            "shed_lockedit_overwrite",
+            json!({"path": "a", "content": more}),
+        )
+        .data();
+        call("shed_lockedit_save", json!({"path": "a"})).data();
+        call("shed_lockedit_open", json!({"path": "b"})).data();
+        call("shed_lockedit_cancel", json!({"path": "b"})).data();
+        run(&client, zone, &["cp", "b", "e"]).data();
+        run(&client, zone, &["cp", "b", "f"]).data();
+    }
+}
+
+#[test]
 fn temporary_files_of_commands_are_bounded_also_where_they_only_read() {
     let Some(setup) = quota(64) else { return };
     let server = setup.env("FILESHED_EXEC_TEMPORARY_MAX_MB", "4").start();

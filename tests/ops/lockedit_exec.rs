@@ -36,6 +36,21 @@ pub(crate) const PROVOKED: Provoked = &[
             stage.refuses(&arguments, &["`grep`", &format!("`{}`", args[1])]);
         }
     }),
+    ("QUOTA_EXCEEDED", |stage| {
+        stage.file("storage", "a.md", "text\n");
+        let place = json!({"zone": "storage", "path": "a.md"});
+        stage.done("shed_lockedit_open", &place);
+        for zone in ["storage", "documents"] {
+            stage.file(zone, "full.txt", &"x".repeat(900 << 10));
+        }
+        let arguments = json!({
+            "zone": "storage", "path": "a.md", "cmd": "truncate", "args": ["-s", "900K", "."],
+        });
+        stage.refuses(&arguments, &["`truncate`", "2.0 MB", "undone"]);
+        let shown = json!({"zone": "storage", "path": "a.md", "cmd": "cat", "args": ["."]});
+        assert_eq!(stage.done("shed_lockedit_exec", &shown)["stdout"], "text\n");
+        stage.done("shed_lockedit_cancel", &place);
+    }),
     ("FILE_TOO_LARGE", |stage| {
         let arguments = stage.example(&json!({"cmd": "truncate", "args": ["-s", "2M", "."]}));
         stage.refuses(&arguments, &["`truncate`", "1 MiB (max_file_size_mb)"]);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::create_file::not_a_file;
+use crate::create_file::{fill, not_a_file};
 use crate::fault;
 use crate::stage::{Provoked, content, done, file, place, ran, small};
 use crate::support::Server;
@@ -25,6 +25,11 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
     ("NOT_A_FILE", not_a_file),
     ("INVALID_FORMAT", crate::binary::encrypted),
+    ("QUOTA_EXCEEDED", |stage| {
+        fill(stage);
+        let arguments = json!({"zone": "storage", "path": "full.txt"});
+        stage.refuses(&arguments, &["2.0 MB"]);
+    }),
     ("FILE_LOCKED", |stage| {
         let arguments = stage.example(&json!({}));
         stage.done("shed_lockedit_open", &arguments);

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::create_file::fill;
 use crate::fault;
 use crate::stage::{Provoked, content, done, file, small};
 
@@ -22,6 +23,18 @@ pub(crate) const PROVOKED: Provoked = &[
         let append = json!({"zone": "storage", "path": "p.png", "content": "x", "append": true});
         stage.refuses(&append, &["binary"]);
         stage.done("shed_lockedit_cancel", &place);
+    }),
+    ("QUOTA_EXCEEDED", |stage| {
+        stage.file("storage", "a.md", "");
+        let arguments = json!({"zone": "storage", "path": "a.md", "content": "x"});
+        stage.done("shed_lockedit_open", &arguments);
+        fill(stage);
+        stage.refuses(&arguments, &["2.0 MB", "1 B more"]);
+        stage.done("shed_lockedit_cancel", &arguments);
+        for zone in ["storage", "documents"] {
+            let full = json!({"zone": zone, "path": "full.txt"});
+            stage.done("shed_delete", &full);
+        }
     }),
     ("FILE_TOO_LARGE", |stage| {
         let large = "x".repeat((1 << 20) + 1);

@@ -44,8 +44,13 @@ pub(crate) const PROVOKED: Provoked = &[
         stage.file("storage", "a.md", "");
         let arguments = json!({"zone": "storage", "path": "a.md", "content": "x"});
         stage.done("shed_lockedit_open", &arguments);
-        stage.done("shed_lockedit_overwrite", &arguments);
         fill(stage);
+        let editzone = stage.place("storage").with_file_name("editzone");
+        let copies = std::fs::read_dir(editzone).unwrap();
+        let copy = copies
+            .flatten()
+            .find(|copy| copy.path().join("a.md").exists());
+        std::fs::write(copy.unwrap().path().join("a.md"), "x").unwrap();
         stage.refuses(&arguments, &["2.0 MB"]);
         // Lock and copy stay until there is room.
         stage.refuses(&arguments, &["2.0 MB"]);

@@ -16,7 +16,7 @@ use super::{ExecError, Limit, environment, git, kept, line, rename, sqlite, tar,
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
-use crate::zone::{Zone, ZonePath};
+use crate::zone::Zone;
 use crate::{Error, Settings};
 
 /// Open files of one process of a command.
@@ -185,28 +185,6 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
     ended().map_err(|error| run.told(error, &outcome))
 }
 
-/// Runs a command on the working copy of the locked edit of `file`: `directory` holds nothing but
-/// this copy.
-pub(crate) fn run_on_copy(
-    zone: &Zone<'_>,
-    command_line: &CommandLine<'_>,
-    directory: &Root,
-    file: &ZonePath,
-) -> Result<Ran, Error> {
-    let plan = line::judge(zone, command_line, Some(file.as_str()))?;
-    let run = Run::new(zone, command_line, &plan, directory)?;
-    let limit = run.read_limit();
-    let sinks = (
-        sink(None, false, limit)?,
-        sink(None, command_line.merge_streams, limit)?,
-    );
-    let outcome = run.start(Invocation {
-        directory,
-        ..run.invocation(sinks)
-    })?;
-    run.finish(&outcome)
-}
-
 /// One program to start: the command itself, or one that helps it.
 pub(super) struct Invocation<'a> {
     /// Name of a whitelisted command.
@@ -241,7 +219,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
+    pub(super) fn new(
         zone: &'a Zone<'a>,
         line: &CommandLine<'_>,
         plan: &'a Plan,
@@ -275,12 +253,12 @@ impl<'a> Run<'a> {
     }
 
     /// Has the command stop when its zone holds too much.
-    fn limit(&self, is_over: impl Fn() -> bool + 'a) {
+    pub(super) fn limit(&self, is_over: impl Fn() -> bool + 'a) {
         let _first_counts = self.is_over.set(Box::new(is_over));
     }
 
     /// A failure after the command ran, with what it said.
-    fn told(&self, error: Error, outcome: &Outcome) -> Error {
+    pub(super) fn told(&self, error: Error, outcome: &Outcome) -> Error {
         let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
         let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
         error
@@ -291,12 +269,12 @@ impl<'a> Run<'a> {
     }
 
     /// Bytes to read of each stream: enough to recognise what must not show.
-    fn read_limit(&self) -> usize {
+    pub(super) fn read_limit(&self) -> usize {
         self.limit + self.mask.slack()
     }
 
     /// The command of the plan, in the zone.
-    fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'_> {
+    pub(super) fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'_> {
         Invocation {
             command: self.plan.command,
             arguments: self.plan.args.clone(),
@@ -392,7 +370,7 @@ impl<'a> Run<'a> {
         Ok(outcome)
     }
 
-    fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
+    pub(super) fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
         let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
         let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
         let command = self.plan.command.to_owned();

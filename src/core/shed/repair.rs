@@ -13,7 +13,8 @@ use crate::guard::Stand;
 use crate::guard::queue::Turn;
 use crate::history::{Author, History, Position};
 use crate::ledger::{Act, Deed, Orphan, Ownership as _};
-use crate::zone::{Home, ZoneName, ZonePath};
+use crate::lockedit::EDITZONE;
+use crate::zone::{Home, Zone, ZoneName, ZonePath};
 
 use super::{DATA, Shed};
 
@@ -81,12 +82,14 @@ impl Shed {
     fn measure_first(&self, home: &Home, zone: ZoneName) -> Result<(), Error> {
         let is_measured = || -> Result<bool, Error> {
             let measured = self.ledger.usage(&home.key)?;
-            Ok(measured.iter().any(|usage| usage.zone == zone.as_str()))
+            let has = |name| measured.iter().any(|usage| usage.zone == name);
+            Ok(has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable()))
         };
         if !is_measured()? {
             let _turn = self.turn(home, zone)?;
             if !is_measured()? {
                 self.measure(home, zone)?;
+                self.measure_edits(home, zone)?;
             }
         }
         Ok(())
@@ -181,6 +184,7 @@ impl Shed {
             })?;
         }
         self.measure(home, zone)?;
+        self.measure_edits(home, zone)?;
         self.sweep(home)?;
         self.ledger.repaired(orphan)?;
         tracing::warn!(
@@ -222,6 +226,29 @@ impl Shed {
             }
         }
         Ok(())
+    }
+
+    /// Measures the working copies of a zone, of which there are as many as open edits, and enters
+    /// the result. Gives their bytes.
+    pub(crate) fn measure_edits(&self, home: &Home, zone: ZoneName) -> Result<u64, Error> {
+        if !zone.is_writable() {
+            return Ok(0);
+        }
+        let base = home.existing_base(zone)?;
+        let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
+        let totals = match copies.transpose()?.flatten() {
+            Some(copies) => copies.measure()?,
+            None => Totals::default(),
+        };
+        self.ledger.measured(&home.key, zone.edits(), totals)?;
+        Ok(totals.bytes)
+    }
+
+    /// Enters what the working copies of a zone hold.
+    pub(crate) fn edits_hold(&self, zone: &Zone<'_>, bytes: u64) -> Result<(), Error> {
+        let totals = Totals { bytes, files: 0 };
+        let (home, name) = (&zone.home.key, zone.name.edits());
+        Ok(self.ledger.measured(home, name, totals)?)
     }
 
     /// Measures a zone and enters the result. The caller has its turn, or nobody else can write.

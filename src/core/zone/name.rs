@@ -58,6 +58,16 @@ impl ZoneName {
         }
     }
 
+    /// The name in the registry for the space of its working copies.
+    pub(crate) fn edits(self) -> &'static str {
+        match self {
+            Self::Uploads => "uploads/edits",
+            Self::Storage => "storage/edits",
+            Self::Documents => "documents/edits",
+            Self::Group => "group/edits",
+        }
+    }
+
     /// The directory of a home that holds everything of the zone; a group's home is its zone.
     pub(crate) fn directory(self) -> Option<&'static str> {
         match self {
