@@ -39,6 +39,7 @@ mod work;
 pub(crate) use change::Space;
 pub use confinement::{Confinement, hide_this_process};
 pub(crate) use copy::run_on_copy;
+pub(crate) use descriptors::descriptor_limit;
 pub use descriptors::raise_descriptor_limit;
 pub use error::ExecError;
 pub(crate) use helper::Helper;

@@ -190,11 +190,23 @@ os.execv(program[0], program)
 
 #[test]
 fn few_descriptors_are_enough() {
-    for most in ["512", "300"] {
+    // The hard limit, too: nothing raises it again.
+    for most in ["900", "512", "300", "100", "64"] {
         let script = format!("ulimit -n {most} && exec \"$@\"");
-        let server = Server::with()
-            .through(&["/bin/bash", "-c", &script, "bash"])
-            .start();
+        let setup = || Server::with().through(&["/bin/bash", "-c", &script, "bash"]);
+        let said = setup().run(&["doctor"]).stdout;
+        let line = said.lines().find(|line| line.contains("descriptors: "));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        assert!(
+            line.starts_with("warning") && line.contains(&format!("{most} open files")),
+            "{line}"
+        );
+        let server = setup().start();
+        assert!(
+            server.logged(&format!("{most} open files")),
+            "{}",
+            server.log()
+        );
         let health = server.client().get("/health").text;
         assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
         let listing = json!({"zone": "storage", "cmd": "ls"});

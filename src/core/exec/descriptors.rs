@@ -5,6 +5,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// What is counted on where there is no limit.
 const UNLIMITED: u64 = 1 << 20;
 
+/// The hard limit: what the soft one can be raised to.
+pub(crate) fn descriptor_limit() -> u64 {
+    getrlimit(Resource::Nofile).maximum.unwrap_or(UNLIMITED)
+}
+
 /// Raises the soft limit, usually 1024 for the sake of programs that use `select`, to the hard one,
 /// and says what it is now. Commands have a limit of their own.
 pub fn raise_descriptor_limit() -> u64 {

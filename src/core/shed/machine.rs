@@ -1,7 +1,7 @@
 //! What of the machine the store depends on, whether or not there is a store.
 
 use super::{Check, CheckState};
-use crate::exec::{Confinement, Programs};
+use crate::exec::{Confinement, Programs, descriptor_limit};
 use crate::policy::commands;
 use crate::settings::{NetworkMode, SandboxPolicy, Settings};
 
@@ -13,12 +13,14 @@ pub(super) struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Looks at how commands are held, at their network, and at which are installed.
+    /// Looks at how commands are held, at their network, at which are installed, and at how many
+    /// files may be open.
     pub(super) fn check(&self) -> Vec<Check> {
         vec![
             self.check_confinement(),
             self.check_network(),
             self.check_commands(),
+            check_descriptors(descriptor_limit()),
         ]
     }
 
@@ -115,5 +117,45 @@ impl Machine<'_> {
                 missing.join(", ")
             ),
         )
+    }
+}
+
+/// Descriptors that are enough for many users at once.
+const DESCRIPTORS: u64 = 1024;
+
+/// Not a failure: with few descriptors there are fewer connections, and commands run.
+fn check_descriptors(limit: u64) -> Check {
+    if limit >= DESCRIPTORS {
+        let text = format!("the server may have {limit} open files");
+        return Check::new("descriptors", CheckState::Ok, text);
+    }
+    Check::new(
+        "descriptors",
+        CheckState::Warning,
+        format!(
+            "the server may have {limit} open files, half of them connections, and a command no \
+             more than that: raise the hard limit to {DESCRIPTORS} or more (ulimit -Hn, \
+             LimitNOFILE= of systemd, ulimits in compose)"
+        ),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_descriptors_are_said() {
+        for (limit, state) in [
+            (64, CheckState::Warning),
+            (900, CheckState::Warning),
+            (1023, CheckState::Warning),
+            (1024, CheckState::Ok),
+            (1 << 20, CheckState::Ok),
+        ] {
+            let check = check_descriptors(limit);
+            assert_eq!(check.state, state, "{}", check.text);
+            assert!(check.text.contains(&limit.to_string()), "{}", check.text);
+        }
     }
 }
