@@ -44,6 +44,9 @@ const USERS: &str = "users";
 /// Directory of all groups.
 const GROUPS: &str = "groups";
 
+/// What stands for a directory that is not there, below a home: always empty.
+const NOTHING: &str = ".empty";
+
 /// Directory of a zone's files, beside what belongs to them.
 const DATA: &str = "data";
 
@@ -261,6 +264,7 @@ impl Shed {
             data: home.root.subdirectory(DATA)?,
             home,
             names_zones: false,
+            absent: false,
             group: Some(Shared {
                 group,
                 mode: self.settings.group_default_mode,
@@ -298,14 +302,18 @@ impl Shed {
         let home = self.home(caller)?;
         let ready = self.make_ready(&home, name);
         let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
-        let (base, data) = if name == ZoneName::Uploads {
-            let chat = self.pepper.chat_directory(&caller.chat);
-            let base = home.root.subdirectory(&format!("{directory}/{chat}"))?;
-            (base.try_clone()?, base)
+        let (base, data, absent) = if name == ZoneName::Uploads {
+            let place = self.uploads_of(caller);
+            // Who only looks leaves nothing behind in each of many conversations.
+            let (base, absent) = match home.root.existing_subdirectory(&place)? {
+                Some(base) => (base, false),
+                None => (home.root.subdirectory(NOTHING)?, true),
+            };
+            (base.try_clone()?, base, absent)
         } else {
             let base = home.root.subdirectory(directory)?;
             let data = base.subdirectory(DATA)?;
-            (base, data)
+            (base, data, false)
         };
         Ok(Zone {
             shed: self,
@@ -315,9 +323,16 @@ impl Shed {
             base,
             data,
             ready,
+            absent,
             group: None,
             names_zones: false,
         })
+    }
+
+    /// The directory of a conversation's uploads, below the home.
+    pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
+        let directory = ZoneName::Uploads.directory().unwrap_or_default();
+        format!("{directory}/{}", self.pepper.chat_directory(&caller.chat))
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.

@@ -202,6 +202,7 @@ fn fetched(
     file: &Attachment,
 ) -> Result<ZonePath, Error> {
     let caller = zone.caller();
+    let zone = &shed.personal_zone(caller, zone.name())?.made()?;
     let name = portable_name(&file.name);
     let _line = shed.line(caller, &format!("Importing {name}"));
     let transit = shed.transit(caller)?;

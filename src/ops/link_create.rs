@@ -88,6 +88,7 @@ impl Operation for LinkCreate {
             (None, false) => return Err(missing("zone").into()),
         };
         let zone = shed.zone(caller, zone, request.group.as_deref())?;
+        let zone = if request.upload { zone.made()? } else { zone };
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,
             (None, true) => ".",

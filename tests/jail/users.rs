@@ -160,8 +160,8 @@ fn no_command_finds_another_user() {
         .call("shed_exec", &json!({"zone": "uploads", "cmd": "ls"}))
         .data();
     let alices = new_home(&server, &[]);
-    let chat = std::fs::read_dir(alices.join("Uploads")).expect("listed");
-    let chat = chat.flatten().next().expect("a chat").path();
+    let chat = alices.join("Uploads/alices-chat");
+    std::fs::create_dir_all(&chat).expect("made");
     std::fs::write(chat.join("upload.txt"), CANARY).expect("written");
     std::fs::create_dir_all(alices.join("staging")).expect("made");
     std::fs::write(alices.join("staging/secret"), CANARY).expect("written");

@@ -65,6 +65,9 @@ pub(crate) fn ready(server: &Server, client: &Client<'_>, user: &str, zone: &str
             .join("Uploads/default"),
         zone => place(server, user, zone),
     };
+    if zone == "uploads" {
+        std::fs::create_dir_all(&directory).unwrap();
+    }
     assert!(directory.is_dir(), "{}", directory.display());
     directory
 }

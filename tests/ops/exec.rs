@@ -305,13 +305,8 @@ fn uploads_are_read() {
     let server = small().start();
     let alice = server.as_user("alice").chat("one");
     assert_eq!(output(&alice, "uploads", "ls", &[]), "");
-    let home = server.data().join("users/alice/Uploads");
-    let chat = std::fs::read_dir(&home)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let chat = server.data().join("users/alice/Uploads/one");
+    std::fs::create_dir_all(&chat).unwrap();
     std::fs::write(chat.join("up.txt"), "b\na\n").unwrap();
     assert_eq!(output(&alice, "uploads", "sort", &["up.txt"]), "a\nb\n");
     assert_eq!(

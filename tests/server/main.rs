@@ -19,6 +19,7 @@ mod envelope;
 mod identity;
 mod life;
 mod load;
+mod looks;
 mod signed;
 mod token;
 mod user;

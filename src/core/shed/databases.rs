@@ -32,6 +32,7 @@ impl Shed {
             group: None,
             names_zones: false,
             ready: true,
+            absent: false,
         };
         for path in paths {
             let path = ZonePath::found(path);

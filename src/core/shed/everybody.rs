@@ -127,6 +127,7 @@ impl Shed {
                 base,
                 ready,
                 names_zones: false,
+                absent: false,
                 group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
             };
             numbers.count(&lockedit::clean(&zone)?);

@@ -1,5 +1,7 @@
 //! A caller's room: a directory handle with rights.
 
+use rustix::io::Errno;
+
 use super::{PathError, Way, ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
 use crate::directory::Group;
@@ -53,6 +55,9 @@ pub struct Zone<'a> {
     pub(crate) data: Root,
     /// Whether it is measured and free of what a crash left half done; else it can only be read.
     pub(crate) ready: bool,
+    /// Whether nothing was ever brought into it, so that it has no directory: an empty one stands
+    /// in, which is for looking alone.
+    pub(crate) absent: bool,
     /// Whose zone it is, where it is a group's.
     pub(crate) group: Option<Shared>,
     /// Whether paths may begin with the name of a zone that no directory here has.
@@ -68,6 +73,27 @@ pub(crate) struct Shared {
 }
 
 impl<'a> Zone<'a> {
+    /// The same zone, for what brings files: with a directory of its own.
+    pub fn made(mut self) -> Result<Self, Error> {
+        if self.absent {
+            self.base = self
+                .home
+                .root
+                .subdirectory(&self.shed.uploads_of(self.caller))?;
+            self.data = self.base.try_clone()?;
+            self.absent = false;
+        }
+        Ok(self)
+    }
+
+    /// Fails where there is no directory that could take something.
+    fn expect_made(&self) -> Result<(), DiskError> {
+        if self.absent {
+            return Err(DiskError::server(Errno::NOENT));
+        }
+        Ok(())
+    }
+
     /// The group whose zone it is.
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
@@ -286,8 +312,8 @@ impl<'a> Zone<'a> {
     /// A file or directory to create or replace. A new name must suit every system.
     pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
         let target = self
-            .data
-            .target(path)
+            .expect_made()
+            .and_then(|()| self.data.target(path))
             .map_err(|error| self.explain_disk(error))?;
         if let Target::Vacancy(vacancy) = &target {
             path.check_new_names(parameter, vacancy.existing_segments())?;
@@ -298,8 +324,8 @@ impl<'a> Zone<'a> {
     /// A free name. It must suit every system.
     pub fn vacancy(&self, parameter: &'static str, path: &ZonePath) -> Result<Vacancy, Error> {
         let vacancy = self
-            .data
-            .vacancy(path)
+            .expect_made()
+            .and_then(|()| self.data.vacancy(path))
             .map_err(|error| self.explain_disk(error))?;
         path.check_new_names(parameter, vacancy.existing_segments())?;
         Ok(vacancy)

@@ -76,7 +76,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }
-        let zone = zone(&shed, &author, &asked)?;
+        let zone = zone(&shed, &author, &asked)?.made()?;
         let path = asked.path.as_deref().unwrap_or_default();
         let mut file = Upload::of_file(&zone, path, transit)?;
         if let Some(length) = body::promised(&headers) {

@@ -124,7 +124,7 @@ fn take(
     headers: &HeaderMap,
     intake: &mut intake::Intake,
 ) -> Result<usize, Error> {
-    let zone = link.open_zone(shed)?;
+    let zone = link.open_zone(shed)?.made()?;
     // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
     let upload = Upload::new(&zone, link.path.display(), Existing::Hidden, transit)?;
     let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;

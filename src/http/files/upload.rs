@@ -43,6 +43,7 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
     let stored = intake::receive(&parts.headers, body, move |intake| {
         let zone = Asked::given(asked.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = shed.zone(&author, zone, Asked::given(asked.group.as_ref()))?;
+        let zone = zone.made()?;
         let existing = if Asked::flag("overwrite", asked.overwrite.as_ref())? {
             Existing::Replace
         } else {

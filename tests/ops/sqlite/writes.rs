@@ -241,14 +241,8 @@ fn uploads_are_read_as_they_are() {
     let server = small().start();
     let alice = server.as_user("alice");
     people(&alice, "storage");
-    done(&alice, "shed_tree", &json!({"zone": "uploads"}));
-    let uploads = server.data().join("users/alice/Uploads");
-    let chat = std::fs::read_dir(uploads)
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let chat = server.data().join("users/alice/Uploads/default");
+    std::fs::create_dir_all(&chat).unwrap();
     let made = place(&server, "alice", "storage").join("people.db");
     std::fs::copy(&made, chat.join("a b?#%41.db")).unwrap();
     let rows = select(&alice, "uploads", "a b?#%41.db", "SELECT name FROM people");
