@@ -23,3 +23,4 @@ mod names;
 mod page;
 mod specification;
 mod tables;
+mod trials;

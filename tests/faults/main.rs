@@ -10,16 +10,22 @@
 )]
 
 #[expect(dead_code, reason = "shared with the other test binaries")]
+#[path = "../support/jwt.rs"]
+mod jwt;
+#[expect(dead_code, reason = "shared with the other test binaries")]
 #[path = "../support/outside.rs"]
 mod outside;
 #[expect(dead_code, reason = "shared with the other test binaries")]
 #[path = "../support/mod.rs"]
 mod support;
 
+mod clock;
+mod directories;
 mod full;
 mod history;
 mod loss;
 mod permissions;
+mod running;
 mod space;
 mod unprivileged;
 mod volume;
