@@ -187,7 +187,7 @@ impl Entry {
             errors: O::ERRORS,
             examples: O::EXAMPLES,
             request_schema: schema::of::<O::Request>,
-            response_schema: schema::of::<O::Response>,
+            response_schema: schema::of_answer::<O::Response>,
             body_max: O::BODY_MAX,
             changes: O::CHANGES,
             answer_max: O::answer_max,

@@ -27,6 +27,7 @@ pub struct Response {
     zone: &'static str,
     path: String,
     /// Text of the copy; null when it is binary.
+    #[schema(required = true)]
     content: Option<String>,
     is_binary: bool,
     size: u64,

@@ -9,9 +9,29 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-/// The schema of `T` with every reference replaced by what it refers to, and without null.
+/// What becomes of null.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Null {
+    /// A parameter is left out instead.
+    Dropped,
+    /// What is always there may be null; what may be absent is absent instead.
+    WhereRequired,
+}
+
+/// The schema of a request with every reference replaced by what it refers to, and without null.
 #[must_use]
 pub fn of<T: ToSchema>() -> Value {
+    resolved::<T>(Null::Dropped)
+}
+
+/// The schema of an answer: the same with null where a field is always there and has no value.
+/// Clients make parameters of requests only.
+#[must_use]
+pub fn of_answer<T: ToSchema>() -> Value {
+    resolved::<T>(Null::WhereRequired)
+}
+
+fn resolved<T: ToSchema>(null: Null) -> Value {
     let mut referenced: Vec<(String, RefOr<Schema>)> = Vec::new();
     T::schemas(&mut referenced);
     let components: BTreeMap<String, Value> = referenced
@@ -19,10 +39,16 @@ pub fn of<T: ToSchema>() -> Value {
         .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))
         .collect();
     let root = serde_json::to_value(T::schema()).unwrap_or_else(|_| json!({"type": "object"}));
-    flatten(root, &components)
+    flatten(root, &components, null, false)
 }
 
-fn flatten(schema: Value, components: &BTreeMap<String, Value>) -> Value {
+/// `nullable` keeps null among the types of this one.
+fn flatten(
+    schema: Value,
+    components: &BTreeMap<String, Value>,
+    null: Null,
+    nullable: bool,
+) -> Value {
     let Value::Object(mut object) = schema else {
         return schema;
     };
@@ -30,17 +56,17 @@ fn flatten(schema: Value, components: &BTreeMap<String, Value>) -> Value {
         object.remove("$ref");
         let mut target = target;
         target.extend(object);
-        return flatten(Value::Object(target), components);
+        return flatten(Value::Object(target), components, null, nullable);
     }
     if let Some(only) = only_alternative(&object) {
         object.remove("oneOf");
         object.remove("anyOf");
         let mut only = only;
         only.extend(object);
-        return flatten(Value::Object(only), components);
+        return flatten(Value::Object(only), components, null, nullable);
     }
     if let Some(Value::Array(types)) = object.get_mut("type") {
-        types.retain(|name| name != "null");
+        types.retain(|name| nullable || name != "null");
         if let [only] = types.as_slice() {
             let only = only.clone();
             object.insert("type".to_owned(), only);
@@ -49,15 +75,23 @@ fn flatten(schema: Value, components: &BTreeMap<String, Value>) -> Value {
     for noise in ["format", "minimum", "propertyNames"] {
         object.remove(noise);
     }
+    let required = object.get("required").and_then(Value::as_array).cloned();
+    let is_required = |name: &str| required.iter().flatten().any(|other| other == name);
     let flat = object
         .into_iter()
         .map(|(key, value)| {
             let value = match (key.as_str(), value) {
                 ("properties", Value::Object(properties)) => properties
                     .into_iter()
-                    .map(|(name, schema)| (name, flatten(schema, components)))
+                    .map(|(name, schema)| {
+                        let nullable = null == Null::WhereRequired && is_required(&name);
+                        let schema = flatten(schema, components, null, nullable);
+                        (name, schema)
+                    })
                     .collect(),
-                ("items" | "additionalProperties", value) => flatten(value, components),
+                ("items" | "additionalProperties", value) => {
+                    flatten(value, components, null, false)
+                }
                 (_, value) => value,
             };
             (key, value)
@@ -105,6 +139,29 @@ mod tests {
         other: Option<Colour>,
         size: Option<u64>,
         names: Option<Vec<String>>,
+    }
+
+    #[derive(ToSchema)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Answer {
+        #[schema(required = true)]
+        always: Option<String>,
+        sometimes: Option<String>,
+    }
+
+    #[test]
+    fn an_answer_may_hold_null_where_a_field_is_always_there() {
+        assert_eq!(
+            of_answer::<Answer>(),
+            json!({
+                "type": "object",
+                "required": ["always"],
+                "properties": {
+                    "always": {"type": ["string", "null"]},
+                    "sometimes": {"type": "string"},
+                },
+            })
+        );
     }
 
     #[test]

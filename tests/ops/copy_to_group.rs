@@ -62,7 +62,7 @@ pub(crate) const PROVOKED: Provoked = &[
         done(&stage.colleague(), "shed_lockedit_open", &open);
         stage.refuses(
             &stage.example(&json!({})),
-            &["`shared/todo.md`", "another member"],
+            &["`shared/todo.md`", "is locked by colleague-of-"],
         );
     }),
     ("FILE_TOO_LARGE", |stage| {

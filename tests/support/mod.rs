@@ -12,6 +12,8 @@
     reason = "a test that cannot go on panics, and it starts processes"
 )]
 
+mod schema;
+
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -353,8 +355,14 @@ impl Client<'_> {
         self.header("X-OpenWebUI-Chat-Id", id)
     }
 
+    /// Calls an operation. What it answers has the form that the document says.
+    #[track_caller]
     pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
-        self.post(operation, arguments.to_string().as_bytes())
+        let answer = self.post(operation, arguments.to_string().as_bytes());
+        if answer.status == 200 {
+            schema::assert_declared(operation, &answer.body["data"]);
+        }
+        answer
     }
 
     /// A body as it is, also one that is no JSON.
