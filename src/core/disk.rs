@@ -10,6 +10,7 @@
 mod directory;
 mod entry;
 mod error;
+mod reserve;
 mod rights;
 mod root;
 mod snapshot;
@@ -26,6 +27,7 @@ pub(crate) use directory::Directory;
 pub(crate) use entry::Footprint;
 pub use entry::{Entry, Kind, Target, Vacancy};
 pub use error::DiskError;
+pub(crate) use reserve::Reserve;
 pub use root::Root;
 pub(crate) use snapshot::Snapshot;
 pub(crate) use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};

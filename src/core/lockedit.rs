@@ -203,6 +203,7 @@ fn place(lock: &Lock) -> String {
 
 /// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
 fn drop_lock(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
+    zone.shed.reserve().make_room();
     let ledger = zone.shed.ledger();
     ledger.release_lock(&zone.home.key, zone.name.as_str(), lock)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::disk::{Flusher, Root, Staging};
+use crate::disk::{Flusher, Reserve, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
@@ -61,6 +61,7 @@ pub struct Shed {
     instance: Instance,
     queue: Queue,
     flusher: Flusher,
+    reserve: Reserve,
     /// Homes that this process has swept.
     visited: Mutex<HashSet<String>>,
     programs: Programs,
@@ -100,6 +101,7 @@ impl Shed {
         ledger.expect_pepper(&pepper.fingerprint())?;
         let instance = Instance::register(&data, &ledger)?;
         let flusher = Flusher::start(&data, settings.durability)?;
+        let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
         let helper = Helper::new(settings.helper.clone());
         let links = LinkKey::of(&pepper);
@@ -114,6 +116,7 @@ impl Shed {
             instance,
             queue: Queue::default(),
             flusher,
+            reserve,
             visited: Mutex::default(),
             programs: Programs::find(),
             slots,
@@ -434,6 +437,11 @@ impl Shed {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Space that is kept for deletions.
+    pub(crate) fn reserve(&self) -> &Reserve {
+        &self.reserve
     }
 
     pub(crate) fn flusher(&self) -> &Flusher {

@@ -137,6 +137,83 @@ fn a_full_disk_refuses_what_needs_space_and_tears_nothing() {
     }
 }
 
+/// Whoever may delete gets the disk free, and everything works as before.
+#[test]
+fn on_a_full_disk_everything_can_be_deleted() {
+    let Some((volume, setup)) = volume::small(64 << 20) else {
+        return;
+    };
+    let mut server = setup.start();
+    furnished(&volume, &server);
+    let large = "x".repeat(4 * LARGE);
+    let ways: [(&str, Value); 3] = [
+        ("shed_delete", json!({"path": "large"})),
+        ("shed_exec", json!({"cmd": "rm", "args": ["large"]})),
+        (
+            "shed_exec",
+            json!({"cmd": "truncate", "args": ["-s", "0", "large"]}),
+        ),
+    ];
+    for zone in ZONES {
+        for (operation, arguments) in &ways {
+            let what = format!("{zone}: {operation} {arguments}");
+            let ada = server.as_user("ada").chat("chat");
+            create(&ada, zone, "large", &large).data();
+            volume.fill(0);
+            refused_for_space(&what, &create(&ada, zone, "new.md", &large));
+            let freed = call(&ada, zone, operation, arguments.clone());
+            assert_eq!(freed.status, 200, "{what}: {}", freed.text);
+            if *operation == "shed_exec" {
+                assert_eq!(freed.data()["returncode"], 0, "{what}: {}", freed.text);
+            }
+            // History keeps what was deleted; storage has its space again.
+            if zone == "storage" {
+                assert!(
+                    volume.free() >= 2 * LARGE as u64,
+                    "{what}: {}",
+                    volume.free()
+                );
+                create(&ada, zone, "new.md", &"y".repeat(LARGE)).data();
+                call(&ada, zone, "shed_delete", json!({"path": "new.md"})).data();
+            }
+            volume.relieve();
+            let gone = json!({"cmd": "rm", "args": ["-f", "large"]});
+            call(&ada, zone, "shed_exec", gone).data();
+        }
+    }
+    // Also after a start on the full disk, and in a working copy.
+    let ada = server.as_user("ada").chat("chat");
+    create(&ada, "storage", "large", &large).data();
+    call(
+        &ada,
+        "storage",
+        "shed_lockedit_open",
+        json!({"path": "kept.md"}),
+    )
+    .data();
+    volume.fill(0);
+    server.kill();
+    server = server.again();
+    let ada = server.as_user("ada").chat("chat");
+    call(
+        &ada,
+        "storage",
+        "shed_lockedit_cancel",
+        json!({"path": "kept.md"}),
+    )
+    .data();
+    call(&ada, "storage", "shed_delete", json!({"path": "large"})).data();
+    volume.relieve();
+    nothing_is_torn(&server, &["kept.md"]);
+    let ended = server.run(&["doctor"]);
+    assert!(!ended.stdout.contains("registry: fail"), "{ended:?}");
+    for parent in ["users/ada/Documents", "groups/team-ada"] {
+        let parent = volume.copy(parent);
+        let parent = parent.path().join("copy");
+        Repository::at(&parent.join("repo.git"), &parent.join("data")).assert_sound();
+    }
+}
+
 /// A file system that became read-only stops a start, and loses nothing.
 #[test]
 fn a_read_only_file_system_stops_the_start() {

@@ -30,8 +30,9 @@ pub(super) fn changing<'a>(
     effect: impl FnOnce(Option<Rc<Growing<'a>>>) -> Result<Outcome, Error>,
 ) -> Result<(Outcome, Option<Error>), Error> {
     let author = zone.author();
-    if plan.growth == Growth::Likely {
-        zone.expect_room(0)?;
+    match plan.growth {
+        Growth::Likely => zone.expect_room(0)?,
+        Growth::Either | Growth::Never => zone.shed.reserve().make_room(),
     }
     let stand = Stand::of(zone)?;
     let turn = match turn {
@@ -99,6 +100,7 @@ pub(super) fn changing<'a>(
         }
     };
     drop(turn);
+    zone.shed.reserve().keep();
     Ok((outcome?, refused.map(|error| zone.explain(error))))
 }
 

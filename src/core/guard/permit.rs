@@ -476,6 +476,7 @@ impl Change<'_> {
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.settle();
         }
+        permit.zone().shed.reserve().keep();
         Ok(commit)
     }
 }

@@ -376,6 +376,7 @@ impl<'a> Zone<'a> {
 
     /// Takes the caller's turn to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.shed.reserve().make_room();
         Writer::new(self, operation)
     }
 
