@@ -43,6 +43,8 @@ pub struct Bridged {
     pub destination: ZonePath,
     /// What it holds.
     pub totals: Totals,
+    /// Whether it is a directory.
+    pub is_directory: bool,
     /// Whether a `.git` was left out.
     pub without_git: bool,
     /// The commit, where one of the zones has history and something of it changed.
@@ -77,6 +79,7 @@ impl Bridge<'_> {
             source: entry.path().clone(),
             destination: path,
             totals: weight.totals,
+            is_directory: entry.kind() == Kind::Directory,
             without_git: false,
             commit,
         })
@@ -109,6 +112,7 @@ impl Bridge<'_> {
             source: entry.path().clone(),
             destination: path,
             totals: weight.totals,
+            is_directory: entry.kind() == Kind::Directory,
             without_git: git.is_some(),
             commit,
         })

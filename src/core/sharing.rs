@@ -82,6 +82,27 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<Page, Error>
     })
 }
 
+/// The mode that a file has now; nothing outside groups.
+pub fn mode_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<WriteMode>, Error> {
+    let Some(shared) = &zone.group else {
+        return Ok(None);
+    };
+    let ledger = zone.shed.ledger();
+    let record = ledger.record(shared.group.id.as_str(), &path.key())?;
+    let default = zone.shed.settings().group_default_mode;
+    Ok(Some(record.map_or(default, |record| record.mode)))
+}
+
+/// How many files at `path`, and below it, have another mode than the one that the call asks for.
+pub fn count_unlike(zone: &Zone<'_>, path: &ZonePath) -> Result<usize, Error> {
+    let (Some(shared), Some(asked)) = (&zone.group, zone.asked_mode()) else {
+        return Ok(0);
+    };
+    let ledger = zone.shed.ledger();
+    let records = ledger.records_around(shared.group.id.as_str(), &path.key())?;
+    Ok(records.iter().filter(|record| record.mode != asked).count())
+}
+
 /// Gives a file of the caller another mode; gives the one that it had.
 pub fn set_mode(zone: &Zone<'_>, path: &ZonePath, mode: WriteMode) -> Result<WriteMode, Error> {
     change(zone, path, |record| {

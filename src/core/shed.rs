@@ -271,6 +271,7 @@ impl Shed {
             group: Some(Shared {
                 group,
                 mode: self.settings.group_default_mode,
+                asked: false,
             }),
         })
     }

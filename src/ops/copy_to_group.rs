@@ -2,7 +2,7 @@
 
 use fileshed_core::bridge::Bridge;
 use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use fileshed_core::{Caller, Code, Error, Shed, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -25,7 +25,7 @@ pub struct Request {
     dest_path: String,
     /// Commit message
     message: Option<String>,
-    /// Of new files
+    /// Of new files, and yours
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
     /// Replace what is there
@@ -40,7 +40,7 @@ pub struct Response {
     src_path: String,
     group: String,
     dest_path: String,
-    /// Of files that were not there before.
+    /// That the file has now; of a directory, that of its new files.
     mode: &'static str,
 }
 
@@ -93,8 +93,17 @@ impl Operation for CopyToGroup {
         } else {
             ""
         };
+        let at = &bridged.destination;
+        let unlike = sharing::count_unlike(&to, at)?;
+        let of_file = sharing::mode_of(&to, at)?.filter(|_| !bridged.is_directory);
+        let mode = of_file.or(to.mode()).unwrap_or_default();
+        let kept = match of_file {
+            _ if unlike == 0 => String::new(),
+            Some(mode) => format!("; it is another member's and keeps mode {}", mode.as_str()),
+            None => format!("; {unlike} file(s) of other members keep another mode"),
+        };
         let message = format!(
-            "Copied {} to group {group} as {} ({}){note}",
+            "Copied {} to group {group} as {} ({}){note}{kept}",
             bridged.source,
             bridged.destination,
             human_size(bridged.totals.bytes)
@@ -105,7 +114,7 @@ impl Operation for CopyToGroup {
                 src_path: bridged.source.as_str().to_owned(),
                 group,
                 dest_path: bridged.destination.as_str().to_owned(),
-                mode: to.mode().unwrap_or_default().as_str(),
+                mode: mode.as_str(),
             },
             message,
         ))

@@ -38,7 +38,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Of a new file in a group
+    /// In a group: of a new file, or yours
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -63,6 +63,9 @@ pub struct Response {
     content_format: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
+    /// That the file has now, in a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
 }
 
 impl Operation for CreateFile {
@@ -117,6 +120,7 @@ impl Operation for CreateFile {
                 safe_mode: true,
                 content_format: bytes.then(|| format.as_str()),
                 group: zone.group().map(|group| group.name.clone()),
+                mode: written.mode,
             },
             message,
         ))

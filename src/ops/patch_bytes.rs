@@ -49,7 +49,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Of a new file in a group
+    /// In a group: of a new file, or yours
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -72,6 +72,9 @@ pub struct Response {
     offset: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
+    /// That the file has now, in a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
 }
 
 impl Operation for PatchBytes {
@@ -158,6 +161,7 @@ impl Operation for PatchBytes {
                 content_format: format.as_str(),
                 offset: request.offset,
                 group: zone.group().map(|group| group.name.clone()),
+                mode: written.mode,
             },
             message,
         ))

@@ -55,7 +55,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// Of a new file in a group
+    /// In a group: of a new file, or yours
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -74,6 +74,9 @@ pub struct Response {
     pattern_matches: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
+    /// That the file has now, in a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
 }
 
 impl Operation for PatchText {
@@ -153,6 +156,7 @@ impl Operation for PatchText {
                 safe_mode: request.safe,
                 pattern_matches: (pattern_matches > 0).then_some(pattern_matches),
                 group: zone.group().map(|group| group.name.clone()),
+                mode: written.mode,
             },
             message,
         ))

@@ -4,7 +4,8 @@ use std::io::{Read, Seek, Write};
 
 use fileshed_core::disk::{DiskError, Entry, Staged, Target};
 use fileshed_core::guard::{Needs, Writer, expect_plain};
-use fileshed_core::{Code, Error, Zone};
+use fileshed_core::settings::WriteMode;
+use fileshed_core::{Code, Error, Zone, sharing};
 use serde_json::{Map, Value};
 
 use super::arguments::is_true;
@@ -79,12 +80,22 @@ pub(super) struct Written {
     pub(super) path: String,
     pub(super) size: u64,
     pub(super) created: bool,
+    /// The mode that it has now, in a group.
+    pub(super) mode: Option<&'static str>,
+    /// Whether another one was asked for.
+    keeps_mode: bool,
 }
 
 impl Written {
     pub(super) fn sentence(&self) -> String {
         let verb = if self.created { "Created" } else { "Wrote" };
-        format!("{verb} {} ({} bytes)", self.path, self.size)
+        let kept = match self.mode {
+            Some(mode) if self.keeps_mode => {
+                format!("; it is another member's and keeps mode {mode}")
+            }
+            _ => String::new(),
+        };
+        format!("{verb} {} ({} bytes){kept}", self.path, self.size)
     }
 }
 
@@ -195,16 +206,21 @@ impl File<'_> {
     ) -> Result<Written, Error> {
         let size = staged.size()?;
         let created = target.entry().is_none();
-        let path = target.path().as_str().to_owned();
+        let at = target.path().clone();
+        let path = at.as_str().to_owned();
         let verb = if created { "Create" } else { "Update" };
         writer
             .guard(Needs::write(&target, size))?
             .install(staged, target)?
             .commit(self.message, &format!("{verb} {path}"))?;
+        let mode = sharing::mode_of(self.zone, &at)?;
+        let asked = self.zone.asked_mode();
         Ok(Written {
             path,
             size,
             created,
+            mode: mode.map(WriteMode::as_str),
+            keeps_mode: asked.is_some() && asked != mode,
         })
     }
 }

@@ -32,6 +32,7 @@ mod journals;
 mod kills;
 mod matrix;
 mod model;
+mod modes;
 mod moves;
 mod team;
 mod transaction;

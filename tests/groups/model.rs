@@ -41,6 +41,14 @@ fn move_file(model: &mut Model, from: &str, to: &str) -> bool {
     same
 }
 
+/// A mode that is asked for counts where the file is the caller's.
+fn wish(model: &mut Model, path: &str, user: &str, mode: &str) {
+    let (_, owner, had) = model.get_mut(path).unwrap();
+    if owner == user {
+        mode.clone_into(had);
+    }
+}
+
 /// Makes the directory of a file.
 fn make_above(client: &Client<'_>, path: &str) {
     let directory = path.rsplit_once('/').map_or(".", |(above, _)| above);
@@ -88,6 +96,7 @@ impl World<'_> {
         let (allowed, answer): (bool, Answer) = match kind {
             0 | 1 => {
                 write(&mut after, &path, mode);
+                wish(&mut after, &path, user, mode);
                 let arguments = json!({"path": path, "content": content, "mode": mode});
                 let allowed = may(&self.model, user, &path);
                 (allowed, call(&client, "shed_create_file", arguments))

@@ -110,6 +110,7 @@ fn begin(stand: &Stand<'_>, zone: &Zone<'_>) -> Result<(Position, Deed), Error> 
     let deed = Deed {
         owner: zone.user().to_owned(),
         mode: zone.mode().unwrap_or_default().as_str().to_owned(),
+        asked: false,
         act: Act::Command {
             reference: start.reference.clone(),
             commit: start.commit.clone(),

@@ -211,6 +211,7 @@ fn deed(zone: &Zone<'_>, act: Act) -> Option<Deed> {
     zone.mode().map(|mode| Deed {
         owner: zone.user().to_owned(),
         mode: mode.as_str().to_owned(),
+        asked: zone.asked_mode().is_some(),
         act,
     })
 }

@@ -170,6 +170,7 @@ impl<'a> Stand<'a> {
         let deed = verdict.deed.unwrap_or_else(|| Deed {
             owner: String::new(),
             mode: String::new(),
+            asked: false,
             act: Act::Touch { files: Vec::new() },
         });
         self.ledger().foresee(intent, &deed)?;

@@ -72,6 +72,9 @@ pub(crate) struct Deed {
     pub(crate) owner: String,
     /// The mode of what comes into being, as the registry names it.
     pub(crate) mode: String,
+    /// Whether the mode was asked for: files of the owner that are written get it, too.
+    #[serde(default)]
+    pub(crate) asked: bool,
     /// What happens.
     pub(crate) act: Act,
 }
@@ -275,6 +278,7 @@ impl Deed {
         Self {
             owner: self.owner.clone(),
             mode: self.mode.clone(),
+            asked: self.asked,
             act,
         }
     }
@@ -403,6 +407,15 @@ fn add_missing(
     for path in files {
         statement.execute((group, path, &deed.owner, &deed.mode))?;
     }
+    if deed.asked {
+        let mut statement = transaction.prepare_cached(
+            "UPDATE file_ownership SET write_access = ?4, updated_at = CURRENT_TIMESTAMP
+             WHERE group_id = ?1 AND file_path = ?2 AND owner_id = ?3",
+        )?;
+        for path in files {
+            statement.execute((group, path, &deed.owner, &deed.mode))?;
+        }
+    }
     Ok(())
 }
 
@@ -423,6 +436,7 @@ mod tests {
         Deed {
             owner: owner.to_owned(),
             mode: "owner".to_owned(),
+            asked: false,
             act,
         }
     }
@@ -538,6 +552,32 @@ mod tests {
         // What a version before wrote.
         let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
         assert!(Deed::read(old).is_some());
+    }
+
+    #[test]
+    fn a_mode_that_is_asked_for_is_for_the_owner_s_files() {
+        let (_directory, ledger) = ledger();
+        let run = |owner: &str, act| ledger.execute("g", &deed(owner, act)).expect("done");
+        run("ada", add(&["hers"]));
+        run("bob", add(&["his"]));
+        let files = ["hers", "his", "new"].map(str::to_owned).to_vec();
+        let mut wish = deed("bob", Act::Touch { files });
+        wish.mode = "owner_ro".to_owned();
+        wish.asked = true;
+        ledger.execute("g", &wish).expect("done");
+        let modes: Vec<(String, &str)> = ledger
+            .records("g")
+            .expect("records")
+            .into_iter()
+            .map(|record| (record.path, record.mode.as_str()))
+            .collect();
+        let pair = |path: &str, mode| (path.to_owned(), mode);
+        let expected = [
+            pair("hers", "owner"),
+            pair("his", "owner_ro"),
+            pair("new", "owner_ro"),
+        ];
+        assert_eq!(modes, expected);
     }
 
     #[test]

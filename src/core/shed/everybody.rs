@@ -176,6 +176,7 @@ impl Shed {
                 member_count: 0,
             },
             mode: self.settings.group_default_mode,
+            asked: false,
         })
     }
 

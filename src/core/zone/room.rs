@@ -70,6 +70,8 @@ pub(crate) struct Shared {
     pub(crate) group: Group,
     /// The mode of files that come into being.
     pub(crate) mode: WriteMode,
+    /// Whether the call asks for it: then those get it, too, that are there and the caller's.
+    pub(crate) asked: bool,
 }
 
 impl<'a> Zone<'a> {
@@ -100,12 +102,14 @@ impl<'a> Zone<'a> {
         self.group.as_ref().map(|shared| &shared.group)
     }
 
-    /// The same zone, for a call whose new files get another mode than the default. `mode` is the
-    /// parameter of that name; outside groups there are no modes.
+    /// The same zone, for a call whose files get another mode than the default: new ones, and those
+    /// of the caller that it writes. `mode` is the parameter of that name; outside groups there are
+    /// no modes.
     pub fn creating(mut self, mode: Option<&str>) -> Result<Self, Error> {
         let mode = mode.map(str::trim).filter(|mode| !mode.is_empty());
         if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
             shared.mode = guard::parse_mode(mode)?;
+            shared.asked = true;
         }
         Ok(self)
     }
@@ -121,6 +125,13 @@ impl<'a> Zone<'a> {
     #[must_use]
     pub fn mode(&self) -> Option<WriteMode> {
         self.group.as_ref().map(|shared| shared.mode)
+    }
+
+    /// The mode that the call asks for, in a group.
+    #[must_use]
+    pub fn asked_mode(&self) -> Option<WriteMode> {
+        let shared = self.group.as_ref().filter(|shared| shared.asked);
+        shared.map(|shared| shared.mode)
     }
 
     /// The caller's user id; empty in shared mode.
