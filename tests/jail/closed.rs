@@ -113,6 +113,10 @@ fn without_namespaces_the_other_layers_hold() {
     let health = server.client().get("/health").text;
     assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
     assert!(health.contains("\"namespaces\":false"), "{health}");
+    // What that leaves open, and what gives namespaces, is said.
+    let said = server.run(&["doctor"]).stdout;
+    assert!(said.contains("there are no namespaces"), "{said}");
+    assert!(said.contains("unprivileged user namespaces"), "{said}");
     let place = json!({"zone": "storage", "cmd": "pwd"});
     assert_eq!(server.call("shed_exec", &place).data()["stdout"], "/\n");
     let secret = server.data().join("access_auth.sqlite");
