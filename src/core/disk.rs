@@ -33,5 +33,6 @@ pub(crate) use snapshot::Snapshot;
 pub(crate) use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::Stamp;
+pub(crate) use store::FileIdentity;
 pub(crate) use sync::Flusher;
 pub use walk::{Found, Totals, Weight};

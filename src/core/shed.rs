@@ -13,13 +13,13 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::disk::{Flusher, Reserve, Root, Staging};
+use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
 use crate::frontend::{Frontend, Line};
 use crate::guard::queue::{Queue, Turn};
-use crate::ledger::{Ledger, QuotaError, Tokens, Usage};
+use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
 use crate::namespace::Pepper;
 use crate::publication::Publications;
@@ -57,6 +57,8 @@ pub struct Shed {
     clock: Clock,
     data: Root,
     ledger: Ledger,
+    /// The file of the registry that is open.
+    registry: Option<FileIdentity>,
     pepper: Pepper,
     instance: Instance,
     queue: Queue,
@@ -99,6 +101,7 @@ impl Shed {
         let pepper = Pepper::load(&data)?;
         let ledger = Ledger::open(&data, settings.durability)?;
         ledger.expect_pepper(&pepper.fingerprint())?;
+        let registry = data.identity(ledger::FILE_NAME)?;
         let instance = Instance::register(&data, &ledger)?;
         let flusher = Flusher::start(&data, settings.durability)?;
         let reserve = Reserve::take(&data)?;
@@ -112,6 +115,7 @@ impl Shed {
             clock,
             data,
             ledger,
+            registry,
             pepper,
             instance,
             queue: Queue::default(),

@@ -244,6 +244,33 @@ fn a_registry_that_is_lost_cut_or_overwritten_stops_the_start() {
     everything_is_there(&server.again(), &token);
 }
 
+/// What SQLite has open goes on without a name, and would be gone with the server.
+#[test]
+fn a_registry_that_goes_while_the_server_runs_is_told() {
+    let mut server = setup("plain").start();
+    let ada = server.as_user("ada").chat("chat");
+    create(&ada, "storage", "kept.md");
+    assert_eq!(server.client().get("/ready").status, 200);
+    let registry = server.data().join(REGISTRY);
+    let away = server.data().join("away");
+    for put_in_its_place in [false, true] {
+        std::fs::rename(&registry, &away).unwrap();
+        if put_in_its_place {
+            std::fs::copy(&away, &registry).unwrap();
+        }
+        let ready = server.client().get("/ready");
+        assert_eq!(ready.status, 503, "{}", ready.text);
+        std::fs::rename(&away, &registry).unwrap();
+        let ready = server.client().get("/ready");
+        assert_eq!(ready.status, 200, "{}", ready.text);
+    }
+    // The name is what counts at the next start.
+    std::fs::remove_file(&registry).unwrap();
+    server.terminate();
+    assert_eq!(server.wait(), Some(0), "{}", server.log());
+    refused("removed", &server, &[REGISTRY, "is lost"]);
+}
+
 /// After a crash the latest changes are in the log beside the registry.
 #[test]
 fn a_registry_whose_log_is_lost_stops_the_start() {

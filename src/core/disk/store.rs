@@ -14,6 +14,13 @@ const OTHERS: u32 = 0o077;
 /// What only the server's account may do with its files.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
+/// Which file it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
 impl Root {
     /// Opens a directory by its path, if there is one.
     pub(crate) fn open_existing_ambient(location: &Path) -> Result<Option<Self>, DiskError> {
@@ -59,6 +66,15 @@ impl Root {
     pub(crate) fn has(&self, name: &str) -> Result<bool, DiskError> {
         let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
         Ok(found.is_some())
+    }
+
+    /// Tells the file `name` from another one that takes its place; nothing where there is none.
+    pub(crate) fn identity(&self, name: &str) -> Result<Option<FileIdentity>, DiskError> {
+        let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
+        Ok(found.map(|stat| FileIdentity {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        }))
     }
 
     /// Gives a file of the server's own another name, if it is there.

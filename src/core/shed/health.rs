@@ -5,6 +5,7 @@ use super::{GROUPS, SHARED, Shed, StoreError, USERS};
 use crate::disk::Root;
 use crate::exec::{Confinement, Helper, Programs};
 use crate::history::SET_ASIDE;
+use crate::ledger::FILE_NAME;
 use crate::settings::SandboxPolicy;
 use crate::zone::{ZoneName, ZonePath};
 use crate::{Error, Settings};
@@ -176,6 +177,17 @@ impl Shed {
 
     fn check_registry(&self) -> Check {
         match self.ledger.ping() {
+            // SQLite goes on with a file that has lost its name, and all of it ends with the server.
+            Ok(()) if !matches!(self.data.identity(FILE_NAME), Ok(found) if found == self.registry) => {
+                Check::new(
+                    "registry",
+                    CheckState::Failed,
+                    format!(
+                        "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
+                         put the file back from a backup"
+                    ),
+                )
+            }
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
             Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
