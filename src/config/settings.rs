@@ -130,6 +130,9 @@ pub static SETTINGS: &[Setting] = &[
     open("quota_per_group_mb", "Space of one group in MiB", |c| {
         &mut c.core.quota_per_group_mb
     }),
+    open("max_files", "Files that one user or group may have", |c| {
+        &mut c.core.max_files
+    }),
     open("max_file_size_mb", "Largest file in MiB", |c| {
         &mut c.core.max_file_size_mb
     }),

@@ -186,7 +186,6 @@ fn what_was_promised_meanwhile_stays_when_a_command_is_undone() {
                 }
                 for (line, name) in [
                     (&["mv", "a note", "moved"][..], "moved"),
-                    (&["touch", "touched"], "touched"),
                     (&["mkdir", "-p", "made"], "made"),
                 ] {
                     let answer = run(&client, zone, line);
@@ -309,6 +308,35 @@ fn working_copies_count_and_stay_below_the_quota() {
         call("shed_lockedit_cancel", json!({"path": "b"})).data();
         run(&client, zone, &["cp", "b", "e"]).data();
         run(&client, zone, &["cp", "b", "f"]).data();
+    }
+}
+
+#[test]
+fn there_are_only_so_many_files() {
+    let Some(setup) = quota(8) else { return };
+    let server = setup.env("FILESHED_MAX_FILES", "20").start();
+    for zone in ZONES {
+        let client = server.as_user(&format!("user-{zone}"));
+        let names: Vec<String> = (0..18).map(|number| format!("f{number}")).collect();
+        let mut line = vec!["touch"];
+        line.extend(names.iter().map(String::as_str));
+        run(&client, zone, &line).data();
+        let before = listed(&client, zone);
+        let answer = run(&client, zone, &["touch", "g1", "g2", "g3"]);
+        answer.refused(507, "QUOTA_EXCEEDED");
+        let message = answer.body["error"]["message"].as_str().unwrap();
+        assert!(message.contains("20 are allowed (max_files)"), "{message}");
+        assert_eq!(listed(&client, zone), before, "{zone}");
+        run(&client, zone, &["touch", "g1", "g2"]).data();
+        run(&client, zone, &["mkdir", "d"]).data();
+        run(&client, zone, &["cp", "g1", "d"]).refused(507, "QUOTA_EXCEEDED");
+        let call = json!({"path": "one more", "content": ""});
+        client
+            .call("shed_create_file", &within(zone, call))
+            .refused(507, "QUOTA_EXCEEDED");
+        run(&client, zone, &["rm", "g2"]).data();
+        run(&client, zone, &["cp", "g1", "d"]).data();
+        assert_eq!(listed(&client, zone).len(), 20, "{zone}");
     }
 }
 

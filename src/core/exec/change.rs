@@ -57,6 +57,7 @@ pub(super) fn changing<'a>(
         bytes: 0,
         files: 0,
         limit: zone.home.limit,
+        most_files: zone.shed.settings().max_files,
         deed: written.as_deref(),
     };
     let growing = match plan.growth {
@@ -166,7 +167,7 @@ fn take_in(
         Some(_) => {}
         None => {
             let beside = space.beside()?;
-            let most = zone.home.limit.saturating_sub(beside);
+            let most = zone.home.limit.saturating_sub(beside.bytes);
             let running = zone.shed.running();
             running.keep_all((home, name), &zone.data, most)?;
         }
@@ -217,12 +218,15 @@ pub(crate) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// Bytes in the other zones of the home.
-    fn beside(&self) -> Result<u64, Error> {
+    /// What the other zones of the home hold.
+    fn beside(&self) -> Result<Totals, Error> {
         let usage = self.zone.shed.ledger().usage(&self.zone.home.key)?;
         let own = self.zone.name().as_str();
         let others = usage.iter().filter(|usage| usage.zone != own);
-        Ok(others.map(|usage| usage.totals.bytes).sum())
+        Ok(others.fold(Totals::default(), |sum, usage| Totals {
+            bytes: sum.bytes + usage.totals.bytes,
+            files: sum.files + usage.totals.files,
+        }))
     }
 
     /// The refusal of a command that leaves so much in its zone, where that is too much and more
@@ -231,6 +235,20 @@ impl<'a> Space<'a> {
         let growing = self.growing?;
         let limit = self.zone.home.limit;
         let beside = self.beside().ok()?;
+        let most = self.zone.shed.settings().max_files;
+        // The pointer to the repository is no file of the user's.
+        let own = u64::from(self.zone.name().is_versioned());
+        let files_before = growing.before().files.saturating_sub(own);
+        if beside.files + totals.files > most && totals.files > files_before {
+            let refused = ExecError::TooManyFiles {
+                command: self.command.to_owned(),
+                files: beside.files + totals.files,
+                limit: most,
+                undone,
+            };
+            return Some((growing, refused.into()));
+        }
+        let beside = beside.bytes;
         let (before, used) = (growing.before().bytes, totals.bytes);
         let is_over = beside + used > limit && used > before;
         (is_over || self.stopped || growing.is_undone()).then(|| {

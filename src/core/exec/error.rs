@@ -110,6 +110,19 @@ pub enum ExecError {
         /// Whether the zone is as it was.
         undone: bool,
     },
+    /// It made more files than there may be.
+    #[error("`{command}` made too many files: {files}, {limit} are allowed (max_files){}",
+        if *undone { "; what it did is undone" } else { "; what it made stays" })]
+    TooManyFiles {
+        /// The command.
+        command: String,
+        /// Files when it ended.
+        files: u64,
+        /// Files allowed.
+        limit: u64,
+        /// Whether the zone is as it was.
+        undone: bool,
+    },
     /// It needed more space for itself than commands get.
     #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
     Temporary {
@@ -183,7 +196,9 @@ impl Teach for ExecError {
                 Limit::CpuTime { .. } => Code::Timeout,
                 Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
             },
-            Self::Overflow { .. } | Self::Temporary { .. } => Code::QuotaExceeded,
+            Self::Overflow { .. } | Self::TooManyFiles { .. } | Self::Temporary { .. } => {
+                Code::QuotaExceeded
+            }
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -210,6 +225,9 @@ impl Teach for ExecError {
             }
             Self::Overflow { .. } => {
                 "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
+            }
+            Self::TooManyFiles { .. } => {
+                "delete files with shed_delete, or pack many small ones with shed_zip".to_owned()
             }
             Self::Temporary { .. } => {
                 "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".to_owned()
@@ -293,23 +311,8 @@ impl Teach for ExecError {
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }
-            Self::Overflow {
-                command,
-                before,
-                used,
-                limit,
-                undone,
-            } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("used_bytes".to_owned(), (*before).into());
-                details.insert("reached_bytes".to_owned(), (*used).into());
-                details.insert("quota_bytes".to_owned(), (*limit).into());
-                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
-                details.insert("undone".to_owned(), (*undone).into());
-            }
-            Self::Temporary { command, limit_mb } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
+            Self::Overflow { .. } | Self::TooManyFiles { .. } | Self::Temporary { .. } => {
+                self.of_space(&mut details);
             }
             Self::Repository { file, key, .. } => {
                 details.insert("path".to_owned(), file.as_str().into());
@@ -334,5 +337,43 @@ impl Teach for ExecError {
             Self::Start(_) | Self::Wait(_) => {}
         }
         details
+    }
+}
+
+impl ExecError {
+    /// Facts about a command that took too much space.
+    fn of_space(&self, details: &mut Map<String, Value>) {
+        match self {
+            Self::Overflow {
+                command,
+                before,
+                used,
+                limit,
+                undone,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("used_bytes".to_owned(), (*before).into());
+                details.insert("reached_bytes".to_owned(), (*used).into());
+                details.insert("quota_bytes".to_owned(), (*limit).into());
+                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
+                details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::TooManyFiles {
+                command,
+                files,
+                limit,
+                undone,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("files".to_owned(), (*files).into());
+                details.insert("max_files".to_owned(), (*limit).into());
+                details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::Temporary { command, limit_mb } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
+            }
+            _ => {}
+        }
     }
 }

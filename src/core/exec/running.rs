@@ -208,7 +208,18 @@ impl Growing<'_> {
         let beside = self
             .running
             .beside(&zone.home.key, zone.name.as_str(), &usage);
-        beside + totals.bytes > zone.home.limit && totals.bytes > self.before().bytes
+        let others = usage
+            .iter()
+            .filter(|usage| usage.zone != zone.name.as_str());
+        let files = totals.files + others.map(|usage| usage.totals.files).sum::<u64>();
+        let (most, own) = (
+            zone.shed.settings().max_files,
+            u64::from(zone.name.is_versioned()),
+        );
+        let too_many = files > most + own && totals.files > self.before().files;
+        let too_much =
+            beside + totals.bytes > zone.home.limit && totals.bytes > self.before().bytes;
+        too_many || too_much
     }
 
     /// What is there now, where other commands run in the zone, too. Where none does, the next one

@@ -252,6 +252,7 @@ impl<'a> Request<'a> {
             bytes: self.needs.bytes,
             files: self.needs.files,
             limit: zone.home.limit,
+            most_files: zone.shed.settings().max_files,
             deed: self.deed.as_deref(),
         }
     }

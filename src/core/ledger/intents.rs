@@ -56,6 +56,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) files: i64,
     /// Bytes that the home may hold.
     pub(crate) limit: u64,
+    /// Files that the home may hold.
+    pub(crate) most_files: u64,
     /// What it does to ownership, in a group.
     pub(crate) deed: Option<&'a str>,
 }
@@ -77,20 +79,20 @@ impl Ledger {
         &self,
         plans: [&Plan<'_>; ZONES],
     ) -> Result<[Intent; ZONES], Error> {
-        self.try_begin(plans)
-            .map_err(LedgerError::from)?
-            .map_err(Error::from)
+        self.try_begin(plans).map_err(LedgerError::from)?
     }
 
     fn try_begin<const ZONES: usize>(
         &self,
         plans: [&Plan<'_>; ZONES],
-    ) -> Result<Result<[Intent; ZONES], QuotaError>, rusqlite::Error> {
+    ) -> Result<Result<[Intent; ZONES], Error>, rusqlite::Error> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for plan in plans {
             let same_home = plans.iter().filter(|other| other.home == plan.home);
-            let bytes: i64 = same_home.map(|plan| plan.bytes).sum();
+            let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
+                (bytes + plan.bytes, files + plan.files)
+            });
             if bytes > 0 {
                 let used: i64 = transaction
                     .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1")?
@@ -100,7 +102,21 @@ impl Ledger {
                         used: used as u64,
                         needed: bytes as u64,
                         limit: plan.limit,
-                    }));
+                    }
+                    .into()));
+                }
+            }
+            if files > 0 {
+                let there: i64 = transaction
+                    .prepare_cached("SELECT coalesce(sum(files), 0) FROM usage WHERE home = ?1")?
+                    .query_row([plan.home], |row| row.get(0))?;
+                if there.saturating_add(files) > plan.most_files as i64 {
+                    return Ok(Err(FilesError {
+                        there: there as u64,
+                        needed: files as u64,
+                        limit: plan.most_files,
+                    }
+                    .into()));
                 }
             }
         }
@@ -332,6 +348,33 @@ impl Teach for QuotaError {
         details.insert("needed_bytes".to_owned(), self.needed.into());
         details.insert("quota_bytes".to_owned(), self.limit.into());
         details.insert("quota_mb".to_owned(), (self.limit / MEBIBYTE).into());
+        details
+    }
+}
+
+/// A change that makes too many files.
+#[derive(Debug, thiserror::Error)]
+#[error("there are {there} files, {needed} more would come, {limit} are allowed (max_files)")]
+pub(super) struct FilesError {
+    there: u64,
+    needed: u64,
+    limit: u64,
+}
+
+impl Teach for FilesError {
+    fn code(&self) -> Code {
+        Code::QuotaExceeded
+    }
+
+    fn hint(&self) -> String {
+        "delete files with shed_delete, or pack many small ones with shed_zip".to_owned()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("files".to_owned(), self.there.into());
+        details.insert("needed_files".to_owned(), self.needed.into());
+        details.insert("max_files".to_owned(), self.limit.into());
         details
     }
 }

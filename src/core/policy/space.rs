@@ -14,8 +14,8 @@ pub enum Growth {
 /// What the command of this name does.
 pub(super) fn growth(command: &str, args: &[String]) -> Growth {
     match command {
-        "rm" | "rmdir" | "mv" | "mkdir" | "chmod" | "rename" | "touch" => Growth::Never,
-        "find" | "truncate" | "shred" => Growth::Either,
+        "rm" | "rmdir" | "mv" | "mkdir" | "chmod" | "rename" => Growth::Never,
+        "find" | "touch" | "truncate" | "shred" => Growth::Either,
         "git" => {
             let frees = |word: &String| {
                 matches!(
