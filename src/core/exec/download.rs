@@ -1,42 +1,58 @@
-//! A download that the proxy refused leaves no file behind.
+//! A download that the proxy refused leaves the files as they were.
 //!
-//! Some tools open the file that they will write before they ask for anything. What was not there
-//! before, and is empty afterwards, holds nothing that was fetched.
+//! wget opens the file that it will write before it asks for anything. What is empty afterwards
+//! holds nothing that was fetched: it goes, or gets back what it held.
 
 use super::child::Outcome;
 use crate::Error;
-use crate::disk::Kind;
+use crate::disk::{Kind, Staged};
 use crate::policy::Plan;
 use crate::zone::{Zone, ZonePath};
 
-/// The files that a command may make and that were not there before it.
-#[derive(Debug)]
-pub(super) struct Missing(Vec<ZonePath>);
+/// The files that a command will empty first thing, each with a copy of what it held; none where
+/// it was not there.
+#[derive(Debug, Default)]
+pub(super) struct Emptied(Vec<(ZonePath, Option<Staged>)>);
 
-impl Missing {
-    /// Looks at what the arguments of a command with network name as its own to write.
-    pub(super) fn before(zone: &Zone<'_>, plan: &Plan) -> Self {
-        let named = plan.paths.iter().filter(|path| plan.network && path.writes);
-        Self(
-            named
-                .filter_map(|path| ZonePath::parse("args", &path.text).ok())
-                .filter(|path| zone.data().entry(path).is_err_and(|error| error.is_gone()))
-                .collect(),
-        )
+impl Emptied {
+    /// Looks at what the arguments name, before the command runs.
+    pub(super) fn before(zone: &Zone<'_>, plan: &Plan) -> Result<Self, Error> {
+        if !plan.network || plan.command != "wget" {
+            return Ok(Self::default());
+        }
+        let mut files = Vec::new();
+        for argument in plan.paths.iter().filter(|path| path.writes) {
+            let Ok(path) = ZonePath::parse("args", &argument.text) else {
+                continue;
+            };
+            match zone.data().entry(&path) {
+                Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
+                    let staging = zone.shed.staging(&zone.home)?;
+                    files.push((path, Some(staging.copy(&mut entry.open()?)?)));
+                }
+                Err(error) if error.is_gone() => files.push((path, None)),
+                _ => {}
+            }
+        }
+        Ok(Self(files))
     }
 
-    /// Takes away what a command made that got nothing.
+    /// Puts back what a command emptied that got nothing.
     pub(super) fn after(self, zone: &Zone<'_>, outcome: Outcome) -> Result<Outcome, Error> {
         if !outcome.got_nothing() {
             return Ok(outcome);
         }
         let staging = zone.shed.staging(&zone.home)?;
-        for path in self.0 {
-            if let Ok(entry) = zone.data().entry(&path)
-                && entry.kind() == Kind::File
-                && entry.size() == 0
-            {
-                staging.remove(&entry)?.keep()?;
+        for (path, held) in self.0 {
+            let Ok(entry) = zone.data().entry(&path) else {
+                continue;
+            };
+            if entry.kind() != Kind::File || entry.size() > 0 {
+                continue;
+            }
+            match held {
+                Some(held) => held.install(zone.data().target(&path)?)?.keep(),
+                None => staging.remove(&entry)?.keep()?,
             }
         }
         Ok(outcome)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::change::changing;
 use super::child::{self, Ending, Outcome, Sink};
-use super::download::Missing;
+use super::download::Emptied;
 use super::jail::{self, Access, Limits, Order, Task};
 use super::network::Way;
 use super::output::Mask;
@@ -149,9 +149,9 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             sqlite::run(zone, &plan, writes, || run.start(invocation))
         }
         None => {
-            let missing = Missing::before(zone, &plan);
+            let emptied = Emptied::before(zone, &plan)?;
             let outcome = run.start(invocation)?;
-            missing.after(zone, outcome)
+            emptied.after(zone, outcome)
         }
     };
     let effect = || kept::without(zone, &plan, effect);

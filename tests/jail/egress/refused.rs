@@ -130,6 +130,11 @@ fn a_refused_download_leaves_what_was_there() {
             assert_ne!(answer.data()["returncode"], 0, "{}", answer.text);
             assert_eq!(file(&server, "x"), "before", "{}", answer.text);
             assert_eq!(names(&server), ["x"], "{}", answer.text);
+            let output = if cmd == "wget" { "-O" } else { "-o" };
+            let args = [options, &[output, "x", &address]].concat();
+            let answer = exec(&server, cmd, &args, &json!({}));
+            assert_ne!(answer.data()["returncode"], 0, "{}", answer.text);
+            assert_eq!(file(&server, "x"), "before", "{}", answer.text);
         }
     }
 }
