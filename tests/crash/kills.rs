@@ -88,19 +88,33 @@ fn kill_and_compare(durability: &str) {
             touch_and_kill(&mut server, moment);
             server = server.again();
         }
-        for user in USERS {
-            Wire::open(&server, user, "other").data("shed_stats", &json!({}));
-            assert_eq!(staged(&home(&server, user)), Vec::<String>::new(), "{user}");
-        }
-        for worker in &mut workers {
-            worker.settle(&server, &home(&server, worker.user));
-        }
-        for user in USERS {
-            compare(&server, user, &workers, round);
-            if looks_at_histories(round, rounds) {
-                check_history(&home(&server, user), user);
+        // All at once, as users come back.
+        std::thread::scope(|scope| {
+            for user in USERS {
+                let server = &server;
+                scope.spawn(move || {
+                    Wire::open(server, user, "other").data("shed_stats", &json!({}));
+                    assert_eq!(staged(&home(server, user)), Vec::<String>::new(), "{user}");
+                });
             }
-        }
+        });
+        std::thread::scope(|scope| {
+            for worker in &mut workers {
+                let server = &server;
+                scope.spawn(move || worker.settle(server, &home(server, worker.user)));
+            }
+        });
+        std::thread::scope(|scope| {
+            for user in USERS {
+                let (server, workers) = (&server, &workers);
+                scope.spawn(move || {
+                    compare(server, user, workers, round);
+                    if looks_at_histories(round, rounds) {
+                        check_history(&home(server, user), user);
+                    }
+                });
+            }
+        });
         repairs += server.log().matches("repaired a zone").count();
     }
     let sum = |count: fn(&Worker) -> u64| workers.iter().map(count).sum::<u64>();
