@@ -19,6 +19,9 @@ const ANSWERS: u64 = 60;
 /// A file that its owner protects: nobody else's call may change it, whenever the server dies.
 const PROTECTED: &str = "protected.md";
 
+/// A file that each user protects, and moves.
+const KEPT: &str = "kept";
+
 /// What a user knows when the server dies.
 #[derive(Default)]
 struct Work {
@@ -39,7 +42,7 @@ fn work(address: &str, user: &str, mut rng: Rng, round: u64, moment: &Moment) ->
     for number in 0.. {
         let path = format!("{user}/{}", rng.below(4));
         let mut call = json!({"zone": "group", "group": "Team"});
-        let operation = match rng.below(6) {
+        let operation = match rng.below(7) {
             0 | 1 => {
                 call["path"] = path.as_str().into();
                 call["content"] = format!("{user} {round} {number}\n").into();
@@ -59,6 +62,14 @@ fn work(address: &str, user: &str, mut rng: Rng, round: u64, moment: &Moment) ->
                 let (cmd, args) = overwrite(rng.below(5), &path, &moved, &copy);
                 call["cmd"] = cmd.into();
                 call["args"] = args;
+                "shed_exec"
+            }
+            5 => {
+                // Takes its protection along, from wherever it is.
+                let names = [KEPT, "kept-2", "in/kept"].map(|name| format!("{user}/{name}"));
+                let [from, to] = [rng.below(3), rng.below(3)].map(|at| &names[at as usize]);
+                call["cmd"] = "mv".into();
+                call["args"] = json!(["-nT", from, to]);
                 "shed_exec"
             }
             _ => {
@@ -114,6 +125,23 @@ fn registry_and_files_agree_whenever_a_strict_server_dies() {
     kill_and_compare("strict");
 }
 
+fn kept_by(user: &str) -> String {
+    format!("kept by {user}, wherever it is\n")
+}
+
+/// Makes the files that users protect and move, and the directories that they move them to.
+fn keep(server: &Server, shared: impl Fn(&str, &str) -> Value) {
+    for user in MEMBERS {
+        let mut wire = Wire::open(server, user, "work");
+        let mut kept = shared(&format!("{user}/{KEPT}"), "owner");
+        kept["content"] = kept_by(user).into();
+        wire.data("shed_create_file", &kept);
+        // The directory that it moves to.
+        let beside = shared(&format!("{user}/in/beside"), "group");
+        wire.data("shed_create_file", &beside);
+    }
+}
+
 fn kill_and_compare(durability: &str) {
     let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let rounds = read("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS);
@@ -126,6 +154,7 @@ fn kill_and_compare(durability: &str) {
     let mut owner = Wire::open(&server, "owner", "work");
     owner.data("shed_create_file", &shared(PROTECTED, "owner"));
     owner.data("shed_create_file", &shared("open.md", "group"));
+    keep(&server, shared);
     let (mut calls, mut enough, mut repairs, mut put_back) = (0, 0, 0, 0);
     let mut last = String::new();
     for round in 0..rounds {
@@ -164,6 +193,18 @@ fn kill_and_compare(durability: &str) {
                 None => MEMBERS.contains(&who),
             };
             assert!(fits, "round {round}: {path} is of {who}");
+        }
+        for user in MEMBERS {
+            let text = kept_by(user);
+            let mut places = found.iter().filter(|(_, bytes)| **bytes == text.as_bytes());
+            let place = places.next().map(|(path, _)| path.as_str());
+            let place = place.unwrap_or_else(|| panic!("round {round}: {user} lost a file"));
+            assert_eq!(places.next(), None, "round {round}");
+            assert_eq!(
+                records[place],
+                (Some(user.to_owned()), "owner".to_owned()),
+                "round {round}: {place}"
+            );
         }
         let repository = repository(&server);
         let made = repository.text(&["log", "-p", "--text", "--format=", &format!("{last}HEAD")]);
