@@ -130,6 +130,11 @@ pub static SETTINGS: &[Setting] = &[
     open("quota_per_group_mb", "Space of one group in MiB", |c| {
         &mut c.core.quota_per_group_mb
     }),
+    open(
+        "history_factor",
+        "Space of a history, as a multiple of the quota",
+        |c| &mut c.core.history_factor,
+    ),
     open("max_files", "Files that one user or group may have", |c| {
         &mut c.core.max_files
     }),

@@ -23,6 +23,7 @@ mod moved;
 mod object;
 mod repository;
 mod restore;
+pub(crate) mod size;
 mod stat_cache;
 #[cfg(test)]
 mod tests;

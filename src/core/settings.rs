@@ -151,6 +151,8 @@ pub struct Settings {
     pub quota_per_user_mb: u64,
     /// Space of one group, in MiB.
     pub quota_per_group_mb: u64,
+    /// Space of a history, as a multiple of the quota.
+    pub history_factor: u64,
     /// Files that one user or group may have.
     pub max_files: u64,
     /// Largest file, in MiB.
@@ -229,6 +231,7 @@ impl Settings {
             durability: Durability::default(),
             quota_per_user_mb: 1000,
             quota_per_group_mb: 2000,
+            history_factor: 5,
             max_files: 200_000,
             max_file_size_mb: 300,
             lock_max_age_hours: 24,

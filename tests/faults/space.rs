@@ -1,6 +1,8 @@
 //! The quota against commands: none leaves more than fits, none that frees space fails for it.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -337,6 +339,81 @@ fn there_are_only_so_many_files() {
         run(&client, zone, &["rm", "g2"]).data();
         run(&client, zone, &["cp", "g1", "d"]).data();
         assert_eq!(listed(&client, zone).len(), 20, "{zone}");
+    }
+}
+
+/// Bytes of a content of which no part was there before.
+fn version(number: u64, size: u64) -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number + 1);
+    let digit = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'0' + (state % 64) as u8)
+    };
+    (0..size).map(digit).collect()
+}
+
+/// Bytes on disk of all objects of all histories.
+fn objects(directory: &Path) -> u64 {
+    let items = std::fs::read_dir(directory).unwrap();
+    let length = |item: std::fs::DirEntry| match item.metadata() {
+        Ok(metadata) if metadata.is_dir() => objects(&item.path()),
+        Ok(metadata) if item.path().iter().any(|name| name == "objects") => metadata.blocks() * 512,
+        _ => 0,
+    };
+    items.map(|item| length(item.unwrap())).sum()
+}
+
+#[test]
+fn a_history_takes_only_so_much_space() {
+    const SIZE: u64 = 1 << 18;
+    let Some(setup) = quota(1) else { return };
+    let server = setup.env("FILESHED_HISTORY_FACTOR", "3").start();
+    let write = |client: &Client<'_>, zone: &str, number: u64| {
+        let call = json!({"path": "a", "content": version(number, SIZE)});
+        client.call("shed_create_file", &within(zone, call))
+    };
+    for zone in ["documents", "group"] {
+        let before = objects(&server.data());
+        let client = server.as_user("ada");
+        let versions = (0..100).find(|number| write(&client, zone, *number).status != 200);
+        // Three MiB of contents that compress to three quarters.
+        let versions = versions.expect("a bound");
+        assert!((12..20).contains(&versions), "{versions}");
+        let taken = objects(&server.data()) - before;
+        assert!((3 << 20..7 << 19).contains(&taken), "{taken}");
+        let refused = write(&client, zone, 100);
+        refused.refused(507, "QUOTA_EXCEEDED");
+        let message = refused.body["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("3 MiB are allowed (history_factor)"),
+            "{message}"
+        );
+        for line in [["cp", "a", "b"], ["mv", "a", "b"], ["git", "stash", "list"]] {
+            let answer = run(&client, zone, &line);
+            if line[0] != "git" {
+                answer.refused(507, "QUOTA_EXCEEDED");
+            }
+        }
+        // What is there is read, its past too, and goes.
+        let last = run(&client, zone, &["head", "-c", "64", "a"]);
+        assert_eq!(last.data()["stdout"], version(versions - 1, 64));
+        assert_eq!(
+            run(&client, zone, &["git", "log", "-1"]).data()["returncode"],
+            0
+        );
+        run(&client, zone, &["rm", "a"]).data();
+        write(&client, zone, 101).refused(507, "QUOTA_EXCEEDED");
+        // Storage knows nothing of it.
+        write(&client, "storage", 1).data();
+        let path = within("storage", json!({"path": "a"}));
+        client.call("shed_delete", &path).data();
+    }
+    // An administrator allows more.
+    let server = server.again_with("FILESHED_HISTORY_FACTOR", "4");
+    for zone in ["documents", "group"] {
+        write(&server.as_user("ada"), zone, 102).data();
     }
 }
 

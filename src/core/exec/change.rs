@@ -32,7 +32,10 @@ pub(super) fn changing<'a>(
     let author = zone.author();
     match plan.growth {
         Growth::Likely => zone.expect_room(0)?,
-        Growth::Either | Growth::Never => zone.shed.reserve().make_room(),
+        Growth::Either | Growth::Never | Growth::Removes => zone.shed.reserve().make_room(),
+    }
+    if plan.growth != Growth::Removes {
+        zone.expect_history_room()?;
     }
     let stand = Stand::of(zone)?;
     let turn = match turn {
@@ -61,7 +64,7 @@ pub(super) fn changing<'a>(
         deed: written.as_deref(),
     };
     let growing = match plan.growth {
-        Growth::Never => None,
+        Growth::Never | Growth::Removes => None,
         Growth::Either | Growth::Likely => {
             let (home, name) = (&zone.home.key, zone.name().as_str());
             Some(Rc::new(zone.shed.running().begin(home, name, &zone.data)?))
@@ -69,6 +72,9 @@ pub(super) fn changing<'a>(
     };
     let intent = zone.shed.ledger().begin(&entering)?;
     let outcome = effect(growing.clone());
+    if plan.command == "git" {
+        history::size::forget(&zone.base);
+    }
     let space = Space {
         zone,
         command: plan.command,

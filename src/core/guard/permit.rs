@@ -185,6 +185,9 @@ impl<'a> Writer<'a> {
             }
         }
         owner::check(zone, &needs.paths)?;
+        if !matches!(needs.course, Course::Removed) {
+            zone.expect_history_room()?;
+        }
         Ok(Request {
             author: zone.author(),
             deed: needs

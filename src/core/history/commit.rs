@@ -52,6 +52,7 @@ impl History {
             Some(commit) => Some(object::tree(&self.repository, commit.tree_id())?),
             None => None,
         };
+        let contents = edits.contents();
         let id = edits.apply(writer.objects(), base.as_ref())?;
         if let Writer::Unflushed(_) = writer {
             // No commit before everything that it names.
@@ -78,6 +79,7 @@ impl History {
             )
             .map_err(&fail)?;
         head::record(&self.repository, commit);
+        self.note_size(contents.into_iter().chain([id, commit]));
         Ok(Some((CommitId::of(commit), id)))
     }
 }

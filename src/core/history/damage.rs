@@ -73,6 +73,7 @@ impl HistoryError {
             | Self::Unadoptable { .. }
             | Self::Unfinished
             | Self::Full
+            | Self::TooLarge(_)
             | Self::Disk(_) => Remedy::None,
         }
     }

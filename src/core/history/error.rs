@@ -45,6 +45,9 @@ pub enum HistoryError {
     /// The disk is full.
     #[error("the disk of the server is full")]
     Full,
+    /// The history takes all the space that it may.
+    #[error(transparent)]
+    TooLarge(super::size::SizeError),
     /// A file of the zone could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -92,6 +95,7 @@ impl Teach for HistoryError {
             | Self::Unadoptable { .. } => Code::InternalApiError,
             Self::Unfinished => Code::Busy,
             Self::Full => Code::QuotaExceeded,
+            Self::TooLarge(error) => error.code(),
             Self::Disk(error) => error.code(),
         }
     }
@@ -108,12 +112,14 @@ impl Teach for HistoryError {
             }
             Self::Unfinished => "repeat the call when the command has ended".to_owned(),
             Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
+            Self::TooLarge(error) => error.hint(),
             Self::Disk(error) => error.hint(),
         }
     }
 
     fn details(&self) -> Map<String, Value> {
         match self {
+            Self::TooLarge(error) => error.details(),
             Self::Disk(error) => error.details(),
             _ => Map::new(),
         }

@@ -44,6 +44,11 @@ impl Edits {
         self.put.insert(path.to_owned(), (id, mode));
     }
 
+    /// The contents that are put somewhere.
+    pub(super) fn contents(&self) -> Vec<Oid> {
+        self.put.values().map(|(id, _)| *id).collect()
+    }
+
     /// The tree that `base` becomes.
     pub(super) fn apply(
         self,

@@ -3,7 +3,9 @@
 /// Whether a command can make a zone larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Never: it removes, moves or describes.
+    /// Never: all that it does is to remove.
+    Removes,
+    /// Never: it moves or describes.
     Never,
     /// It may, and it is also how space is freed.
     Either,
@@ -14,7 +16,8 @@ pub enum Growth {
 /// What the command of this name does.
 pub(super) fn growth(command: &str, args: &[String]) -> Growth {
     match command {
-        "rm" | "rmdir" | "mv" | "mkdir" | "chmod" | "rename" => Growth::Never,
+        "rm" | "rmdir" => Growth::Removes,
+        "mv" | "mkdir" | "chmod" | "rename" => Growth::Never,
         "find" | "touch" | "truncate" | "shred" => Growth::Either,
         "git" => {
             let frees = |word: &String| {
@@ -41,7 +44,7 @@ mod tests {
     fn what_frees_space_is_known() {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         for (line, expected) in [
-            ("rm -rf d", Growth::Never),
+            ("rm -rf d", Growth::Removes),
             ("mkdir -p d/e", Growth::Never),
             ("truncate -s 0 a", Growth::Either),
             ("find . -delete", Growth::Either),

@@ -8,7 +8,7 @@ use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
 use crate::fair::Place;
 use crate::guard::{self, Writer, queue::Turn};
-use crate::history::{Author, History, HistoryError};
+use crate::history::{self, Author, History, HistoryError};
 use crate::settings::WriteMode;
 use crate::{Caller, Error, Shed};
 
@@ -373,6 +373,16 @@ impl<'a> Zone<'a> {
         self.shed
             .expect_room(&self.home, bytes)
             .map_err(|error| self.explain(error))
+    }
+
+    /// Fails where the zone has a history that takes all the space that it may.
+    pub(crate) fn expect_history_room(&self) -> Result<(), Error> {
+        if !self.name.is_versioned() {
+            return Ok(());
+        }
+        let limit = self.home.limit;
+        let limit = limit.saturating_mul(self.shed.settings().history_factor);
+        history::size::expect_room(&self.base, limit).map_err(|error| self.explain(error.into()))
     }
 
     /// Content that waits to be moved in; nobody sees it.
