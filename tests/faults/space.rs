@@ -152,7 +152,12 @@ fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
             each.flatten().collect::<Vec<_>>()
         });
         let there = paths(&client, zone);
-        assert!(bytes(&client, zone) <= 16 * MEBIBYTE, "{zone}: {there:?}");
+        let taken = bytes(&client, zone);
+        assert!(
+            taken <= 16 * MEBIBYTE,
+            "{zone}: {there:?}, {succeeded:?}\n{}",
+            server.log()
+        );
         for copy in &succeeded {
             assert!(
                 there.contains(copy),
@@ -168,7 +173,8 @@ fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
 #[test]
 fn what_was_promised_meanwhile_stays_when_a_command_is_undone() {
     let Some(setup) = quota(12) else { return };
-    let server = setup.start();
+    // Each change takes in what the command has written so far.
+    let server = setup.env("FILESHED_HISTORY_FACTOR", "1000").start();
     for zone in ["storage", "documents"] {
         let client = server.as_user(&format!("user-{zone}"));
         fill(&client, zone, "a", 8 * MEBIBYTE);
@@ -339,6 +345,28 @@ fn there_are_only_so_many_files() {
         run(&client, zone, &["rm", "g2"]).data();
         run(&client, zone, &["cp", "g1", "d"]).data();
         assert_eq!(listed(&client, zone).len(), 20, "{zone}");
+    }
+}
+
+#[test]
+fn there_are_only_so_many_directories() {
+    let Some(setup) = quota(8) else { return };
+    let server = setup.env("FILESHED_MAX_FILES", "40").start();
+    for zone in ZONES {
+        let client = server.as_user(&format!("user-{zone}"));
+        let made = (0..60).find_map(|number| {
+            let answer = run(&client, zone, &["mkdir", &format!("d{number}")]);
+            (answer.status != 200).then_some((number, answer))
+        });
+        let (number, refused) = made.expect("a bound");
+        // One more is noticed at once or by the next command.
+        assert!((40..=41).contains(&number), "{number}");
+        refused.refused(507, "QUOTA_EXCEEDED");
+        let message = refused.body["error"]["message"].as_str().unwrap();
+        assert!(message.contains("40 are allowed (max_files)"), "{message}");
+        run(&client, zone, &["ls"]).data();
+        run(&client, zone, &["rm", "-r", "d0", "d1"]).data();
+        run(&client, zone, &["mkdir", "-p", "c"]).data();
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) struct Snapshot {
     /// Sizes by path.
     names: HashMap<Vec<u8>, u64>,
     totals: Totals,
+    directories: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,11 @@ impl Snapshot {
     /// What a zone held then.
     pub(crate) fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// How many directories there were.
+    pub(crate) fn directories(&self) -> u64 {
+        self.directories
     }
 
     /// Whether something had this path.
@@ -60,6 +66,9 @@ impl Snapshot {
         };
         self.inodes.insert(stat.st_ino, known);
         let before = self.names.insert(path.to_owned(), size);
+        if kind_of(stat) == Kind::Directory {
+            self.directories += u64::from(before.is_none());
+        }
         if kind_of(stat) == Kind::File {
             self.totals.files += u64::from(before.is_none());
             self.totals.bytes = self.totals.bytes.saturating_sub(before.unwrap_or(0)) + size;

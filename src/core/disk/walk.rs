@@ -48,6 +48,14 @@ pub struct Totals {
     pub files: u64,
 }
 
+impl Totals {
+    /// One file more.
+    fn add(&mut self, size: u64) {
+        self.bytes += size;
+        self.files += 1;
+    }
+}
+
 /// Space that a tree takes, and the largest file in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
@@ -68,8 +76,7 @@ impl Weight {
 
     /// One file more, `path` below the top.
     fn add(&mut self, path: &[u8], size: u64) {
-        self.totals.bytes += size;
-        self.totals.files += 1;
+        self.totals.add(size);
         if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
             let path = String::from_utf8_lossy(path).into_owned();
             self.largest = Some((ZonePath::found(path), size));
@@ -116,13 +123,23 @@ impl Root {
         self.measure_below(&ZonePath::root())
     }
 
+    /// The same, and how many directories there are.
+    pub(crate) fn measure_all(&self) -> Result<(Totals, u64), DiskError> {
+        let (mut totals, mut directories) = (Totals::default(), 0);
+        self.survey(&ZonePath::root(), |_, kind, stat| match kind {
+            Kind::File => totals.add(stat.st_size as u64),
+            Kind::Directory => directories += 1,
+            _ => {}
+        })?;
+        Ok((totals, directories))
+    }
+
     /// Space of everything below one directory.
     pub(crate) fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();
         self.survey(path, |_, kind, stat| {
             if kind == Kind::File {
-                totals.bytes += stat.st_size as u64;
-                totals.files += 1;
+                totals.add(stat.st_size as u64);
             }
         })?;
         Ok(totals)

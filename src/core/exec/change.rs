@@ -32,7 +32,9 @@ pub(super) fn changing<'a>(
     let author = zone.author();
     match plan.growth {
         Growth::Likely => zone.expect_room(0)?,
-        Growth::Either | Growth::Never | Growth::Removes => zone.shed.reserve().make_room(),
+        Growth::Either | Growth::Directories | Growth::Never | Growth::Removes => {
+            zone.shed.reserve().make_room();
+        }
     }
     if plan.growth != Growth::Removes {
         zone.expect_history_room()?;
@@ -64,12 +66,20 @@ pub(super) fn changing<'a>(
         deed: written.as_deref(),
     };
     let growing = match plan.growth {
-        Growth::Never | Growth::Removes => None,
+        Growth::Directories | Growth::Never | Growth::Removes => None,
         Growth::Either | Growth::Likely => {
             let (home, name) = (&zone.home.key, zone.name().as_str());
-            Some(Rc::new(zone.shed.running().begin(home, name, &zone.data)?))
+            let may_be_over = plan.growth == Growth::Either;
+            let running = zone.shed.running();
+            Some(Rc::new(running.begin(
+                home,
+                name,
+                &zone.data,
+                may_be_over,
+            )?))
         }
     };
+    expect_directories(zone, plan, growing.as_deref())?;
     let intent = zone.shed.ledger().begin(&entering)?;
     let outcome = effect(growing.clone());
     if plan.command == "git" {
@@ -109,6 +119,27 @@ pub(super) fn changing<'a>(
     drop(turn);
     zone.shed.reserve().keep();
     Ok((outcome?, refused.map(|error| zone.explain(error))))
+}
+
+/// Fails where there are more directories than there may be, and the command could make some.
+fn expect_directories(
+    zone: &Zone<'_>,
+    plan: &Plan,
+    growing: Option<&Growing<'_>>,
+) -> Result<(), Error> {
+    let limit = zone.shed.settings().max_files;
+    let count = match growing {
+        Some(growing) => growing.too_many_directories(limit),
+        None if plan.growth == Growth::Directories => {
+            let (_, count) = zone.data.measure_all()?;
+            (count > limit).then_some(count)
+        }
+        None => None,
+    };
+    match count {
+        None => Ok(()),
+        Some(count) => Err(zone.explain(ExecError::Directories { count, limit }.into())),
+    }
 }
 
 /// Where a command in a group begins, and whose its new files will be.
@@ -245,10 +276,19 @@ impl<'a> Space<'a> {
         // The pointer to the repository is no file of the user's.
         let own = u64::from(self.zone.name().is_versioned());
         let files_before = growing.before().files.saturating_sub(own);
-        if beside.files + totals.files > most && totals.files > files_before {
-            let refused = ExecError::TooManyFiles {
+        let directories = growing.too_many_directories(most);
+        let files = beside.files + totals.files;
+        let too_many = if directories.is_some() {
+            directories.map(|count| ("directories", count))
+        } else {
+            (files > most && growing.is_to_blame(totals.files, files_before))
+                .then_some(("files", files))
+        };
+        if let Some((what, count)) = too_many {
+            let refused = ExecError::TooMany {
                 command: self.command.to_owned(),
-                files: beside.files + totals.files,
+                what,
+                count,
                 limit: most,
                 undone,
             };
@@ -256,7 +296,7 @@ impl<'a> Space<'a> {
         }
         let beside = beside.bytes;
         let (before, used) = (growing.before().bytes, totals.bytes);
-        let is_over = beside + used > limit && used > before;
+        let is_over = beside + used > limit && growing.is_to_blame(used, before);
         (is_over || self.stopped || growing.is_undone()).then(|| {
             let refused = ExecError::Overflow {
                 command: self.command.to_owned(),

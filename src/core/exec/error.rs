@@ -110,18 +110,28 @@ pub enum ExecError {
         /// Whether the zone is as it was.
         undone: bool,
     },
-    /// It made more files than there may be.
-    #[error("`{command}` made too many files: {files}, {limit} are allowed (max_files){}",
+    /// It made more files or directories than there may be.
+    #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
         if *undone { "; what it did is undone" } else { "; what it made stays" })]
-    TooManyFiles {
+    TooMany {
         /// The command.
         command: String,
-        /// Files when it ended.
-        files: u64,
-        /// Files allowed.
+        /// Files or directories.
+        what: &'static str,
+        /// How many it came to.
+        count: u64,
+        /// How many are allowed.
         limit: u64,
         /// Whether the zone is as it was.
         undone: bool,
+    },
+    /// There are more directories than there may be, and it could make some.
+    #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
+    Directories {
+        /// How many there are.
+        count: u64,
+        /// How many are allowed.
+        limit: u64,
     },
     /// It needed more space for itself than commands get.
     #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
@@ -196,9 +206,10 @@ impl Teach for ExecError {
                 Limit::CpuTime { .. } => Code::Timeout,
                 Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
             },
-            Self::Overflow { .. } | Self::TooManyFiles { .. } | Self::Temporary { .. } => {
-                Code::QuotaExceeded
-            }
+            Self::Overflow { .. }
+            | Self::TooMany { .. }
+            | Self::Directories { .. }
+            | Self::Temporary { .. } => Code::QuotaExceeded,
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -226,7 +237,10 @@ impl Teach for ExecError {
             Self::Overflow { .. } => {
                 "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
             }
-            Self::TooManyFiles { .. } => {
+            Self::Directories { .. } => {
+                "remove directories with shed_delete, or with cmd=\"rm\", args=[\"-r\", …]".to_owned()
+            }
+            Self::TooMany { .. } => {
                 "delete files with shed_delete, or pack many small ones with shed_zip".to_owned()
             }
             Self::Temporary { .. } => {
@@ -311,7 +325,10 @@ impl Teach for ExecError {
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }
-            Self::Overflow { .. } | Self::TooManyFiles { .. } | Self::Temporary { .. } => {
+            Self::Overflow { .. }
+            | Self::TooMany { .. }
+            | Self::Directories { .. }
+            | Self::Temporary { .. } => {
                 self.of_space(&mut details);
             }
             Self::Repository { file, key, .. } => {
@@ -358,16 +375,21 @@ impl ExecError {
                 details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
                 details.insert("undone".to_owned(), (*undone).into());
             }
-            Self::TooManyFiles {
+            Self::TooMany {
                 command,
-                files,
+                what,
+                count,
                 limit,
                 undone,
             } => {
                 details.insert("command".to_owned(), command.as_str().into());
-                details.insert("files".to_owned(), (*files).into());
+                details.insert((*what).to_owned(), (*count).into());
                 details.insert("max_files".to_owned(), (*limit).into());
                 details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::Directories { count, limit } => {
+                details.insert("directories".to_owned(), (*count).into());
+                details.insert("max_files".to_owned(), (*limit).into());
             }
             Self::Temporary { command, limit_mb } => {
                 details.insert("command".to_owned(), command.as_str().into());

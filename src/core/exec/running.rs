@@ -51,7 +51,12 @@ pub(crate) struct Growing<'a> {
     key: (String, &'static str),
     ground: Arc<Ground>,
     undone: Arc<AtomicBool>,
+    /// Whether it may run in a home that holds too much already, as long as it adds nothing.
+    may_be_over: bool,
     before: Totals,
+    directories_before: u64,
+    /// Directories where it was stopped for them.
+    directories: AtomicU64,
     /// What stays, once nobody else needs to know.
     own: Mutex<Option<Snapshot>>,
 }
@@ -71,6 +76,7 @@ impl Running {
         home: &str,
         zone: &'static str,
         data: &Root,
+        may_be_over: bool,
     ) -> Result<Growing<'_>, DiskError> {
         let key = (home.to_owned(), zone);
         let ground = Arc::clone(self.zones().entry(key.clone()).or_default());
@@ -80,7 +86,10 @@ impl Running {
             key,
             ground,
             undone,
+            may_be_over,
             before: Totals::default(),
+            directories_before: 0,
+            directories: AtomicU64::new(0),
             own: Mutex::default(),
         };
         let ground = Arc::clone(&growing.ground);
@@ -90,6 +99,7 @@ impl Running {
             None => data.snapshot()?,
         };
         growing.before = kept.totals();
+        growing.directories_before = kept.directories();
         state.kept = Some(kept);
         state.commands.push(Arc::clone(&growing.undone));
         drop(state);
@@ -186,9 +196,24 @@ impl Running {
 }
 
 impl Growing<'_> {
+    /// Whether it is to blame for `now` being too much. What was there before holds what other
+    /// commands were writing at that moment, so it excuses only those that may begin with too much.
+    pub(super) fn is_to_blame(&self, now: u64, before: u64) -> bool {
+        !self.may_be_over || now > before
+    }
+
     /// What was there before.
     pub(super) fn before(&self) -> Totals {
         self.before
+    }
+
+    /// Directories that were there before, where these are more than `most`; or those that the
+    /// command came to, where it was stopped for them.
+    pub(super) fn too_many_directories(&self, most: u64) -> Option<u64> {
+        let count = self
+            .directories_before
+            .max(self.directories.load(Ordering::Relaxed));
+        (count > most).then_some(count)
     }
 
     /// Whether the command must stop: it was undone, or the home of `zone` holds more than it may,
@@ -198,8 +223,8 @@ impl Growing<'_> {
             return true;
         }
         // What vanishes while it is measured is measured again soon.
-        let (Ok(totals), Ok(usage)) = (
-            zone.data.measure(),
+        let (Ok((totals, directories)), Ok(usage)) = (
+            zone.data.measure_all(),
             zone.shed.ledger().usage(&zone.home.key),
         ) else {
             return false;
@@ -216,9 +241,13 @@ impl Growing<'_> {
             zone.shed.settings().max_files,
             u64::from(zone.name.is_versioned()),
         );
-        let too_many = files > most + own && totals.files > self.before().files;
-        let too_much =
-            beside + totals.bytes > zone.home.limit && totals.bytes > self.before().bytes;
+        let too_many = files > most + own && self.is_to_blame(totals.files, self.before().files);
+        if directories > most && self.is_to_blame(directories, self.directories_before) {
+            self.directories.store(directories, Ordering::Relaxed);
+            return true;
+        }
+        let too_much = beside + totals.bytes > zone.home.limit
+            && self.is_to_blame(totals.bytes, self.before().bytes);
         too_many || too_much
     }
 

@@ -7,6 +7,8 @@ pub enum Growth {
     Removes,
     /// Never: it moves or describes.
     Never,
+    /// By directories alone, which hold no bytes.
+    Directories,
     /// It may, and it is also how space is freed.
     Either,
     /// It writes.
@@ -17,7 +19,8 @@ pub enum Growth {
 pub(super) fn growth(command: &str, args: &[String]) -> Growth {
     match command {
         "rm" | "rmdir" => Growth::Removes,
-        "mv" | "mkdir" | "chmod" | "rename" => Growth::Never,
+        "mv" | "chmod" | "rename" => Growth::Never,
+        "mkdir" => Growth::Directories,
         "find" | "touch" | "truncate" | "shred" => Growth::Either,
         "git" => {
             let frees = |word: &String| {
@@ -45,7 +48,7 @@ mod tests {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         for (line, expected) in [
             ("rm -rf d", Growth::Removes),
-            ("mkdir -p d/e", Growth::Never),
+            ("mkdir -p d/e", Growth::Directories),
             ("truncate -s 0 a", Growth::Either),
             ("find . -delete", Growth::Either),
             ("git rm a", Growth::Either),
