@@ -11,11 +11,11 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
 use fileshed_core::shed::{Loss, Part};
-use fileshed_core::{Check, CheckState, Error, Shed};
+use fileshed_core::{Check, CheckState, Error, Shed, Toolset};
 
 use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
-use crate::openapi::{self, Toolset};
+use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
 

@@ -27,6 +27,7 @@ pub mod envelope;
 mod files;
 pub mod identity;
 mod page;
+mod prefer;
 mod request;
 mod route;
 mod serve;

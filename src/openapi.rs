@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::Code;
+use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value, json};
 
 use crate::http::envelope;
@@ -15,42 +15,13 @@ use crate::ops::{Entry, OPERATIONS};
 /// What the document is called.
 pub const TITLE: &str = "fileshed";
 
-/// Which operations a document holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Toolset {
-    /// Every one.
-    #[default]
-    All,
-    /// Those that a small model needs.
-    Core,
-}
-
-impl Toolset {
-    /// The names in addresses.
-    pub const NAMES: [&str; 2] = ["all", "core"];
-
-    /// Reads a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "all" => Some(Self::All),
-            "core" => Some(Self::Core),
-            _ => None,
-        }
-    }
-
-    fn has(self, entry: &Entry) -> bool {
-        self == Self::All || entry.core
-    }
-}
-
 /// The document of a toolset.
 #[must_use]
 pub fn document(toolset: Toolset) -> Value {
     let paths: Map<String, Value> = OPERATIONS
         .iter()
-        .filter(|entry| toolset.has(entry))
-        .map(|entry| (format!("/{}", entry.id), json!({"post": operation(entry)})))
+        .filter(|entry| entry.is_in(toolset))
+        .map(|entry| (entry.path(toolset), json!({"post": operation(entry)})))
         .collect();
     json!({
         "openapi": "3.1.0",

@@ -6,7 +6,7 @@
 //! lives elsewhere. To add one: write its room, add one line below, write its test room.
 
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Code, Error, Settings, Shed};
+use fileshed_core::{Caller, Code, Error, Settings, Shed, Toolset};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -198,6 +198,21 @@ impl Entry {
 }
 
 impl Entry {
+    /// Whether clients with this toolset are offered it.
+    #[must_use]
+    pub fn is_in(&self, toolset: Toolset) -> bool {
+        toolset == Toolset::All || self.core
+    }
+
+    /// Where clients with this toolset call it: the address tells which operations they know.
+    #[must_use]
+    pub fn path(&self, toolset: Toolset) -> String {
+        match toolset {
+            Toolset::All => format!("/{}", self.id),
+            Toolset::Core => format!("/core/{}", self.id),
+        }
+    }
+
     /// Every code that it may answer.
     pub fn codes(&self) -> impl Iterator<Item = Code> {
         let groups = if self.takes_group() {

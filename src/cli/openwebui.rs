@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::builder::NonEmptyStringValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
 
 use super::{Failure, print};
 use crate::config::{Config, Secret};
-use crate::openapi::Toolset;
 use crate::openwebui::register::{Auth, Grantee, Options, register};
 
 /// What to do with Open WebUI.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 
+use crate::client::Client;
 use crate::directory::GroupId;
 use crate::fair::Place;
 use crate::{Code, Secret, Teach};
@@ -194,6 +195,8 @@ pub struct Caller {
     /// The groups that a trusted gateway names; asked for only where the directory of groups is
     /// `headers`.
     pub groups: Vec<GroupClaim>,
+    /// The program that makes the call.
+    pub client: Client,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.

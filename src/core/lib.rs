@@ -19,6 +19,7 @@
 pub mod archive;
 pub mod bridge;
 pub mod caller;
+pub mod client;
 mod clock;
 pub mod directory;
 pub mod disk;
@@ -47,6 +48,7 @@ pub mod transfer;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
+pub use client::{Answers, Client, Toolset};
 pub use clock::Clock;
 pub use error::{Code, Error, Teach};
 pub use secret::Secret;

@@ -20,6 +20,7 @@ use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 use super::Server;
 use super::identity::{X_SESSION_ID, X_USER_ID};
+use super::prefer::{PREFER, X_FILESHED_PREFER};
 use super::request::X_REQUEST_ID;
 use crate::config::{Config, Origin};
 
@@ -60,6 +61,8 @@ fn taken(config: &Config) -> Vec<HeaderName> {
         CONTENT_TYPE,
         X_SESSION_ID,
         X_USER_ID,
+        PREFER,
+        X_FILESHED_PREFER,
         config.header_user_id.clone(),
         config.header_user_name.clone(),
         config.header_user_email.clone(),

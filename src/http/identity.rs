@@ -129,6 +129,7 @@ impl Gate {
                 browser::refuse_foreign_pages(request, &self.origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
+                caller.client.gateway = caller.message.is_some();
                 Whose::Known(caller)
             }
             (None, _) => return Err(IdentityError::NoCredential(wanted)),
@@ -164,6 +165,7 @@ impl Gate {
                 let found = sessions.find(&session, wanted)?;
                 let mut caller = user_of_open_webui(found, beside)?;
                 caller.credential = Some(session.secret);
+                caller.client.gateway = true;
                 Ok(caller)
             }
             (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),
@@ -209,6 +211,7 @@ impl Gate {
         caller.chat = self.chat(headers)?;
         caller.message = self.message(headers)?;
         caller.groups = self.group_claims(headers)?;
+        caller.client.gateway = true;
         Ok(caller)
     }
 
@@ -321,6 +324,8 @@ impl Beside {
             return Err(IdentityError::NotItsUser);
         }
         let mut caller = Caller::known(user, self.chat);
+        // Only an application in which a model writes sends one.
+        caller.client.gateway = self.message.is_some();
         caller.message = self.message;
         Ok((caller, self.signed))
     }

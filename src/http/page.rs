@@ -9,7 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{CheckState, Code, Teach};
+use fileshed_core::{CheckState, Code, Teach, Toolset};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::Server;
 use super::envelope;
 use super::route::RouteError;
-use crate::openapi::{self, Toolset};
+use crate::openapi;
 
 /// The documents as they are sent: made once, Open WebUI fetches them on every chat turn.
 pub(super) struct Documents {

@@ -81,7 +81,7 @@ fn request_id(headers: &HeaderMap) -> String {
 /// The operation or page of an address; other addresses may hold anything and are not logged.
 fn operation(path: &str) -> &'static str {
     let name = path.trim_start_matches('/');
-    if let Some(entry) = crate::ops::find(name) {
+    if let Some(entry) = crate::ops::find(name.strip_prefix("core/").unwrap_or(name)) {
         return entry.id;
     }
     if let Some(file) = ["files/upload", "files/content"]

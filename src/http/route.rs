@@ -11,35 +11,48 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::caller::{Cancellation, Scope};
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Code, Error, Shed, Teach};
+use fileshed_core::{Caller, Code, Error, Shed, Teach, Toolset};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
 use super::admission::Admitted;
 use super::request::Subject;
-use super::{Server, answer, body, envelope};
+use super::{Server, answer, body, envelope, prefer};
 use crate::nearest::nearest;
 use crate::ops::{Entry, OPERATIONS};
 
-/// One route an operation.
+/// One route an operation and toolset that has it.
 pub(super) fn operations() -> Router<Arc<Server>> {
-    OPERATIONS.iter().fold(Router::new(), |router, entry| {
-        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call(&server, entry, request).await
-        };
-        router.route(&format!("/{}", entry.id), post(handler))
-    })
+    let mut router = Router::new();
+    for toolset in [Toolset::All, Toolset::Core] {
+        for entry in OPERATIONS.iter().filter(|entry| entry.is_in(toolset)) {
+            let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
+                call(&server, entry, toolset, request).await
+            };
+            router = router.route(&entry.path(toolset), post(handler));
+        }
+    }
+    router
 }
 
-async fn call(server: &Arc<Server>, entry: &'static Entry, request: Request) -> Response {
+async fn call(
+    server: &Arc<Server>,
+    entry: &'static Entry,
+    toolset: Toolset,
+    request: Request,
+) -> Response {
     let (parts, mut body) = request.into_parts();
-    let caller = match identify(server, &parts).await {
+    let answers = prefer::answers(&parts.headers);
+    let mut caller = match identify(server, &parts).await {
         Ok(caller) => caller,
         Err(error) => {
             body::decline(&parts.headers, body).await;
             return envelope::failure(error);
         }
     };
+    caller.client.toolset = toolset;
+    caller.client.answers = answers;
+    let client = caller.client;
     let subject = Subject::of(&server.shed, &caller);
     let mut response = match admit(server, entry, caller, &parts.headers, &mut body).await {
         Ok(response) => response,
@@ -48,6 +61,8 @@ async fn call(server: &Arc<Server>, entry: &'static Entry, request: Request) -> 
             envelope::failure(error)
         }
     };
+    prefer::applied(&mut response, answers);
+    response.extensions_mut().insert(client);
     response.extensions_mut().insert(subject);
     response
 }

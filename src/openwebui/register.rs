@@ -8,6 +8,7 @@
 
 use std::time::Duration;
 
+use fileshed_core::Toolset;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use serde_json::Value;
 
@@ -15,7 +16,6 @@ use super::client::{CallError, Client};
 use super::health::version;
 use super::printable;
 use crate::config::{Config, Secret};
-use crate::openapi::Toolset;
 
 mod auth;
 mod change;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use fileshed::openapi::{Toolset, document, pretty};
+use fileshed::openapi::{document, pretty};
 use fileshed::ops::OPERATIONS;
+use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
 use crate::support::{Server, repository};
@@ -64,6 +65,28 @@ fn a_document_that_is_known_is_not_sent_again() {
         .header("If-None-Match", "\"x\"")
         .get("/openapi.json");
     assert_eq!(other.status, 200);
+}
+
+#[test]
+fn a_toolset_is_called_where_its_document_says() {
+    let server = Server::start();
+    let named = |toolset| -> Vec<String> {
+        let document = document(toolset);
+        let paths = document["paths"].as_object().cloned().unwrap_or_default();
+        paths.into_iter().map(|(path, _)| path).collect()
+    };
+    let core = named(Toolset::Core);
+    assert!(
+        core.iter().all(|path| path.starts_with("/core/shed_")),
+        "{core:?}"
+    );
+    let call = json!({"zone": "storage", "cmd": "ls"});
+    for path in ["shed_exec", "core/shed_exec"] {
+        server.call(path, &call).data();
+    }
+    assert!(!core.contains(&"/core/shed_maintenance".to_owned()));
+    let foreign = server.call("core/shed_maintenance", &json!({}));
+    foreign.refused(404, "UNKNOWN_OPERATION");
 }
 
 #[test]

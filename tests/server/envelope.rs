@@ -18,6 +18,20 @@ fn a_success_has_data_and_a_sentence() {
 }
 
 #[test]
+fn a_preference_that_is_met_is_named() {
+    let server = Server::start();
+    for (name, value, met) in [
+        ("Prefer", "return=minimal", "return=minimal"),
+        ("X-Fileshed-Prefer", "return=minimal", "return=minimal"),
+        ("Prefer", "respond-async", ""),
+    ] {
+        let answer = server.client().header(name, value).call(CALL, &json!({}));
+        answer.data();
+        assert_eq!(answer.header("preference-applied"), met, "{name}: {value}");
+    }
+}
+
+#[test]
 fn nothing_null_and_any_content_type_are_arguments() {
     let server = Server::start();
     for body in ["", "null", " {} ", "{\"a\":1,\"a\":2}"] {

@@ -1,5 +1,6 @@
 //! Our connection among the tool servers.
 
+use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, Header};
@@ -7,7 +8,7 @@ use super::grant::{self, Grant};
 use super::list::Kind;
 use super::{CallError, Client, Options, RegisterError, asked, printable, text};
 use crate::config::Config;
-use crate::openapi::{self, Toolset};
+use crate::openapi;
 
 /// What people read below the name, until they write something better.
 const DESCRIPTION: &str = "Files that stay";
