@@ -10,7 +10,9 @@ use std::io::Read;
 use std::time::Duration;
 
 use fileshed_core::directory::{Group, Member};
-use fileshed_core::frontend::{Attached, Attachment, Frontend, Line, Publication, Published, Sink};
+use fileshed_core::frontend::{
+    Attached, Attachment, Frontend, Line, Publication, Published, Sink, Task,
+};
 use fileshed_core::settings::PublicUrl;
 use fileshed_core::{Caller, Error, Secret, UserId};
 use moka::sync::Cache;
@@ -153,8 +155,8 @@ impl Frontend for OpenWebUi {
         self.withdraw_file(caller, id)
     }
 
-    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
-        self.status_line(caller, text)
+    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
+        self.status_line(caller, task)
     }
 }
 

@@ -5,6 +5,7 @@
 //! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
 //! lives elsewhere. To add one: write its room, add one line below, write its test room.
 
+use fileshed_core::frontend::Task;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Code, Error, Settings, Shed, Toolset};
 use serde::Serialize;
@@ -92,7 +93,12 @@ pub trait Operation: 'static {
     fn prepare(_arguments: &mut Map<String, Value>) {}
 
     /// What a person reads in the conversation if the work lasts; nothing where it never does.
-    fn line(_request: &Self::Request) -> Option<String> {
+    fn task(_request: &Self::Request) -> Option<Task> {
+        None
+    }
+
+    /// What a person reads there of what came of it, in a few words.
+    fn result(_response: &Self::Response) -> Option<String> {
         None
     }
 
@@ -240,8 +246,8 @@ fn call<O: Operation>(
 ) -> Result<Reply<Value>, Error> {
     O::prepare(&mut arguments);
     let request = arguments::read::<O>(arguments)?;
-    let _shown = O::line(&request).and_then(|text| shed.line(caller, &text));
-    let reply = O::run(shed, caller, request)?;
+    let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
+    let reply = shed.shown(caller, task, result, || O::run(shed, caller, request))?;
     let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
     Ok(Reply::new(data, reply.message))
 }

@@ -5,12 +5,15 @@
 //! setting is missing. Every question is asked in the name of one caller, with that caller's own
 //! credential where there is one, so that the application itself decides what is allowed.
 
+mod task;
+
 use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
 
 use crate::directory::{Group, Member};
 use crate::{Caller, Error, UserId};
+pub use task::{Ending, Task, counted};
 
 /// What a conversation has of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +67,12 @@ pub struct Published {
     pub attached: bool,
 }
 
-/// A line in the conversation that says what is going on. Dropped, it says that it is over.
-pub trait Line: Debug + Send {}
+/// A line in the conversation that says what is going on. Dropped without an end, it says that the
+/// work was stopped: none is left as if it still went on.
+pub trait Line: Debug + Send {
+    /// Says how it ended, before anything else of the call is told.
+    fn end(self: Box<Self>, ending: Ending);
+}
 
 /// Takes the bytes of a file, piece by piece.
 pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
@@ -116,5 +123,5 @@ pub trait Frontend: Debug + Send + Sync {
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 
     /// Shows in the caller's conversation what is going on, as soon as it lasts.
-    fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>>;
+    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>>;
 }

@@ -17,7 +17,7 @@ use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
-use crate::frontend::{Frontend, Line};
+use crate::frontend::{Ending, Frontend, Task};
 use crate::guard::queue::{Queue, Turn};
 use crate::ledger::{self, Ledger, QuotaError, Tokens, Usage};
 use crate::link::{LinkKey, Links};
@@ -197,11 +197,24 @@ impl Shed {
             .is_some_and(|frontend| frontend.has_account(user) == Some(false))
     }
 
-    /// Shows in the caller's conversation what is going on, as soon as it lasts, until the answer
-    /// is dropped.
-    #[must_use]
-    pub fn line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
-        self.frontend()?.line(caller, text)
+    /// Does what may last. The caller's conversation shows it as soon as it does, and then how it
+    /// ended: `result` says in a few words what came of it.
+    pub fn shown<T>(
+        &self,
+        caller: &Caller,
+        task: Option<Task>,
+        result: impl FnOnce(&T) -> Option<String>,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let line = task.and_then(|task| self.frontend()?.line(caller, task));
+        let done = work();
+        if let Some(line) = line {
+            line.end(match &done {
+                Ok(done) => Ending::Done(result(done)),
+                Err(error) => Ending::of_failure(caller, error),
+            });
+        }
+        done
     }
 
     /// The right to move bytes for a caller. Waits a moment for it; blocks.

@@ -3,7 +3,8 @@
 //! One thread of its own tells Open WebUI, and only about what still goes on after [`PATIENCE`].
 //! Nobody waits for it, but for the end of a line that shows: Open WebUI must hear of it before the
 //! answer, because it then writes the whole message anew and may lose what is told meanwhile. A line
-//! that could not be shown is no failure of anything.
+//! that could not be shown is no failure of anything. An end that was not taken is told again: a
+//! line without one goes on for ever.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use fileshed_core::frontend::Line;
+use fileshed_core::frontend::{Ending, Line, Task};
 use fileshed_core::{Caller, Secret};
 use serde_json::{Value, json};
 
@@ -28,6 +29,10 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
 
+/// How often an end is told that Open WebUI did not take, and how long lies between.
+const ATTEMPTS: u32 = 5;
+const PAUSE: Duration = Duration::from_secs(4);
+
 /// The lines of all conversations.
 #[derive(Debug)]
 pub(super) struct Board {
@@ -40,24 +45,63 @@ pub(super) struct Board {
 /// Something begins to last, or ends.
 #[derive(Debug)]
 enum News {
-    Begun(u64, Box<Task>),
+    Begun(u64, Box<Work>),
     /// The sender is dropped when it was told.
-    Ended(u64, Sender<()>),
+    Ended(u64, Ending, Sender<()>),
 }
 
 #[derive(Debug)]
-struct Task {
-    due: Instant,
+struct Work {
+    begun: Instant,
     shown: Arc<AtomicBool>,
     path: String,
     key: Secret,
-    text: String,
+    task: Task,
 }
 
-impl Task {
+impl Work {
     fn shows(&self) -> bool {
         self.shown.load(Ordering::Acquire)
     }
+
+    fn event(&self, text: &str, done: bool) -> Event {
+        let text: String = text.chars().take(TEXT_MAX).collect();
+        Event {
+            path: self.path.clone(),
+            key: self.key.clone(),
+            body: json!({"type": "status", "data": {"description": text, "done": done}}),
+        }
+    }
+}
+
+/// What Open WebUI is told.
+#[derive(Debug)]
+struct Event {
+    path: String,
+    key: Secret,
+    body: Value,
+}
+
+impl Event {
+    /// Whether it need not be told again.
+    fn tell(&self, client: &Client) -> bool {
+        match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
+            Ok(_) => true,
+            Err(error) => {
+                tracing::debug!(%error, "a status line was not shown");
+                // It may be taken another time, unless there is no such message for the caller.
+                error.is_absence()
+            }
+        }
+    }
+}
+
+/// The end of a line that shows, which has not been told yet.
+#[derive(Debug)]
+struct Owed {
+    event: Event,
+    due: Instant,
+    attempts: u32,
 }
 
 /// One line; see [`Line`].
@@ -66,14 +110,20 @@ struct Shown {
     number: u64,
     is_seen: Arc<AtomicBool>,
     thread: Sender<News>,
+    ending: Ending,
 }
 
-impl Line for Shown {}
+impl Line for Shown {
+    fn end(mut self: Box<Self>, ending: Ending) {
+        self.ending = ending;
+    }
+}
 
 impl Drop for Shown {
     fn drop(&mut self) {
         let (told, wait) = channel();
-        let _nobody_listens_at_the_end = self.thread.send(News::Ended(self.number, told));
+        let news = News::Ended(self.number, self.ending.clone(), told);
+        let _nobody_listens_at_the_end = self.thread.send(news);
         if self.is_seen.load(Ordering::Acquire) {
             let _told_or_not = wait.recv_timeout(FAREWELL);
         }
@@ -89,20 +139,21 @@ impl Board {
         }
     }
 
-    fn begin(&self, task: Task) -> Shown {
+    fn begin(&self, work: Work) -> Shown {
         let thread = self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let client = self.client.clone();
-            std::thread::spawn(move || tell(&client, &receiver));
+            std::thread::spawn(move || Teller::new(client).tell(&receiver));
             sender
         });
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let is_seen = Arc::clone(&task.shown);
-        let _shown_or_not = thread.send(News::Begun(number, Box::new(task)));
+        let is_seen = Arc::clone(&work.shown);
+        let _shown_or_not = thread.send(News::Begun(number, Box::new(work)));
         Shown {
             number,
             is_seen,
             thread: thread.clone(),
+            ending: Ending::Stopped,
         }
     }
 }
@@ -110,16 +161,16 @@ impl Board {
 impl OpenWebUi {
     /// A line in the caller's conversation, if there is a message to show it in and a credential
     /// to do it with.
-    pub(super) fn status_line(&self, caller: &Caller, text: &str) -> Option<Box<dyn Line>> {
+    pub(super) fn status_line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
         let board = self.board.as_ref()?;
-        let task = Task {
-            due: Instant::now() + PATIENCE,
+        let work = Work {
+            begun: Instant::now(),
             shown: Arc::default(),
             path: events(caller)?,
             key: Secret::new(self.key(caller)?.reveal()),
-            text: text.chars().take(TEXT_MAX).collect(),
+            task,
         };
-        Some(Box::new(board.begin(task)))
+        Some(Box::new(board.begin(work)))
     }
 }
 
@@ -129,43 +180,80 @@ pub(super) fn events(caller: &Caller) -> Option<String> {
     Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))
 }
 
-fn tell(client: &Client, news: &Receiver<News>) {
-    let mut tasks: HashMap<u64, Box<Task>> = HashMap::new();
-    loop {
-        let waiting = tasks.values().filter(|task| !task.shows());
-        let next = waiting.map(|task| task.due).min();
-        let heard = match next {
-            Some(due) => news.recv_timeout(due.saturating_duration_since(Instant::now())),
-            None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match heard {
-            Ok(News::Begun(number, task)) => {
-                tasks.insert(number, task);
-            }
-            Ok(News::Ended(number, told)) => {
-                if let Some(task) = tasks.remove(&number).filter(|task| task.shows()) {
-                    say(client, &task, true);
-                }
-                drop(told);
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                let now = Instant::now();
-                for task in tasks.values() {
-                    if !task.shows() && task.due <= now {
-                        task.shown.store(true, Ordering::Release);
-                        say(client, task, false);
-                    }
-                }
-            }
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
-    }
+/// The one that tells Open WebUI.
+struct Teller {
+    client: Client,
+    works: HashMap<u64, Box<Work>>,
+    owed: Vec<Owed>,
 }
 
-fn say(client: &Client, task: &Task, done: bool) {
-    let event = json!({"type": "status", "data": {"description": task.text, "done": done}});
-    if let Err(error) = client.post::<Value>(task.key.reveal(), &task.path, &event) {
-        tracing::debug!(%error, "a status line was not shown");
+impl Teller {
+    fn new(client: Client) -> Self {
+        Self {
+            client,
+            works: HashMap::new(),
+            owed: Vec::new(),
+        }
+    }
+
+    fn tell(mut self, news: &Receiver<News>) {
+        loop {
+            let heard = match self.next() {
+                Some(due) => news.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match heard {
+                Ok(News::Begun(number, work)) => {
+                    self.works.insert(number, work);
+                }
+                Ok(News::Ended(number, ending, told)) => {
+                    self.end(number, &ending);
+                    drop(told);
+                }
+                Err(RecvTimeoutError::Timeout) => self.show(Instant::now()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// When something is to be told, unless something happens before.
+    fn next(&self) -> Option<Instant> {
+        let waiting = self.works.values().filter(|work| !work.shows());
+        let waiting = waiting.map(|work| work.begun + PATIENCE);
+        waiting.chain(self.owed.iter().map(|owed| owed.due)).min()
+    }
+
+    fn end(&mut self, number: u64, ending: &Ending) {
+        let work = self.works.remove(&number);
+        let Some(work) = work.filter(|work| work.shows()) else {
+            return;
+        };
+        let event = work.event(&work.task.ended(ending, work.begun.elapsed()), true);
+        if !event.tell(&self.client) {
+            self.owed.push(Owed {
+                event,
+                due: Instant::now() + PAUSE,
+                attempts: 1,
+            });
+        }
+    }
+
+    fn show(&mut self, now: Instant) {
+        for work in self.works.values() {
+            if !work.shows() && work.begun + PATIENCE <= now {
+                work.shown.store(true, Ordering::Release);
+                work.event(work.task.doing(), false).tell(&self.client);
+            }
+        }
+        let client = &self.client;
+        self.owed.retain_mut(|owed| {
+            if owed.due > now {
+                return true;
+            }
+            owed.attempts += 1;
+            owed.due = now + PAUSE;
+            !owed.event.tell(client) && owed.attempts < ATTEMPTS
+        });
     }
 }
 

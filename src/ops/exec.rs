@@ -1,6 +1,8 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
 use fileshed_core::exec::{self, CommandLine};
+use fileshed_core::frontend::{Task, counted};
+use fileshed_core::ledger::human_size;
 use fileshed_core::{Caller, Code, Error, Settings, Shed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -98,8 +100,17 @@ impl Operation for Exec {
         exec::answer_max(settings, asked)
     }
 
-    fn line(request: &Request) -> Option<String> {
-        Some(format!("Running {}", request.cmd))
+    fn task(request: &Request) -> Option<Task> {
+        Some(Task::new("Running", &request.cmd))
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        match (response.returncode, response.stdout_file_size) {
+            (0, Some(size)) => Some(human_size(size)),
+            (0, None) if response.truncated || response.stdout.is_empty() => None,
+            (0, None) => Some(counted(response.stdout.lines().count() as u64, "line")),
+            (status, _) => Some(format!("status {status}")),
+        }
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

@@ -9,7 +9,7 @@ mod choice;
 mod error;
 
 use fileshed_core::disk::Kind;
-use fileshed_core::frontend::{Attached, Attachment};
+use fileshed_core::frontend::{Attached, Attachment, Task};
 use fileshed_core::guard::Needs;
 use fileshed_core::transfer::{Existing, Upload};
 use fileshed_core::zone::portable_name;
@@ -204,10 +204,26 @@ fn fetched(
     let caller = zone.caller();
     let zone = &shed.personal_zone(caller, zone.name())?.made()?;
     let name = portable_name(&file.name);
-    let _line = shed.line(caller, &format!("Importing {name}"));
+    let task = Task::new("Importing", &name);
+    shed.shown(
+        caller,
+        Some(task),
+        |_| None,
+        || fetch(shed, zone, directory, file, &name),
+    )
+}
+
+fn fetch(
+    shed: &Shed,
+    zone: &Zone<'_>,
+    directory: &ZonePath,
+    file: &Attachment,
+    name: &str,
+) -> Result<ZonePath, Error> {
+    let caller = zone.caller();
     let transit = shed.transit(caller)?;
     let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
-    let mut incoming = upload.file(&name)?;
+    let mut incoming = upload.file(name)?;
     match (&file.content, shed.frontend()) {
         (Some(content), _) => incoming.write(content)?,
         (None, Some(frontend)) => {
@@ -217,5 +233,5 @@ fn fetched(
     }
     let stored = incoming.finish()?.store(Import::ID, None)?;
     let path = stored.into_iter().next().map(|stored| stored.path);
-    Ok(path.unwrap_or_else(|| directory.join(&name)))
+    Ok(path.unwrap_or_else(|| directory.join(name)))
 }

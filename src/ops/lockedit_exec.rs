@@ -1,6 +1,7 @@
 //! `shed_lockedit_exec`: run a command on a locked file.
 
 use fileshed_core::exec::CommandLine;
+use fileshed_core::frontend::Task;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,14 @@ impl Operation for LockeditExec {
     ];
     type Request = Request;
     type Response = Response;
+
+    fn task(request: &Request) -> Option<Task> {
+        Some(Task::new("Running", &request.cmd))
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        (response.returncode != 0).then(|| format!("status {}", response.returncode))
+    }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fileshed_core::frontend::{self, counted};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
@@ -192,11 +193,23 @@ impl Operation for Sqlite {
         };
     }
 
-    fn line(request: &Request) -> Option<String> {
+    fn task(request: &Request) -> Option<frontend::Task> {
         Some(match &request.import_csv {
-            Some(csv) => format!("Importing {csv}"),
-            None => format!("Working on {}", request.path),
+            Some(csv) => frontend::Task::new("Importing", csv),
+            None => frontend::Task::new("Working on", &request.path),
         })
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        let found = response.row_count.filter(|_| response.columns.is_some());
+        let rows = [
+            response.rows_imported,
+            response.rows_exported,
+            found,
+            response.rows_affected,
+        ];
+        let rows = rows.into_iter().flatten().next()?;
+        Some(counted(rows, "row"))
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

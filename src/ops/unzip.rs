@@ -2,6 +2,7 @@
 
 use fileshed_core::archive::Archive;
 use fileshed_core::disk::{DiskError, Kind, Target, Totals};
+use fileshed_core::frontend::{Task, counted};
 use fileshed_core::guard::Needs;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
@@ -74,8 +75,12 @@ impl Operation for Unzip {
     type Request = Request;
     type Response = Response;
 
-    fn line(request: &Request) -> Option<String> {
-        Some(format!("Unpacking {}", request.src))
+    fn task(request: &Request) -> Option<Task> {
+        Some(Task::new("Unpacking", &request.src))
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        Some(counted(response.files_count, "file"))
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

@@ -2,6 +2,7 @@
 
 use fileshed_core::archive::{Archive, ArchiveError, Content};
 use fileshed_core::disk::Target;
+use fileshed_core::frontend::{Task, counted};
 use fileshed_core::guard::Needs;
 use fileshed_core::ledger::human_size;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
@@ -69,8 +70,12 @@ impl Operation for Zip {
     type Request = Request;
     type Response = Response;
 
-    fn line(request: &Request) -> Option<String> {
-        Some(format!("Packing {}", request.src))
+    fn task(request: &Request) -> Option<Task> {
+        Some(Task::new("Packing", &request.src))
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        Some(counted(response.files_count, "file"))
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

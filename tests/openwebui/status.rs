@@ -1,5 +1,7 @@
 //! What takes long shows in the chat.
 
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -7,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::standin::{Answer, Asked, StandIn};
-use crate::support::{PATIENCE, Server};
+use crate::support::{Client, PATIENCE, Server};
 
 const EVENTS: &str = "/api/v1/chats/chat-1/messages/message-1/event";
 
@@ -24,14 +26,39 @@ fn server(webui: &StandIn, status: &str) -> Server {
         .start()
 }
 
-/// Runs a command that takes so many seconds, in a message of a chat.
-fn sleep(server: &Server, seconds: &str) {
-    let message = server
+/// Somebody whose answer is being written.
+fn message(server: &Server) -> Client<'_> {
+    server
         .as_user("ada")
         .chat("chat-1")
-        .header("X-OpenWebUI-Message-Id", "message-1");
+        .header("X-OpenWebUI-Message-Id", "message-1")
+}
+
+/// Runs a command that takes so many seconds, in a message of a chat.
+fn sleep(server: &Server, seconds: &str) {
     let sleep = json!({"zone": "storage", "cmd": "sleep", "args": [seconds]});
-    message.call("shed_exec", &sleep).data();
+    message(server).call("shed_exec", &sleep).data();
+}
+
+/// The text of a line, with its seconds as `N`, and whether it has ended.
+fn line(event: &Value) -> (String, bool) {
+    assert_eq!(event["type"], "status");
+    let text = event["data"]["description"].as_str().unwrap();
+    let words = text.split(' ').map(|word| {
+        let number = word.parse::<u32>().is_ok();
+        if number { "N" } else { word }
+    });
+    let words: Vec<&str> = words.collect();
+    (words.join(" "), event["data"]["done"] == true)
+}
+
+fn lines(events: &[Value]) -> Vec<(String, bool)> {
+    events.iter().map(line).collect()
+}
+
+fn shows(texts: [(&str, bool); 2]) -> Vec<(String, bool)> {
+    let texts = texts.into_iter();
+    texts.map(|(text, done)| (text.to_owned(), done)).collect()
 }
 
 /// The events once there are so many.
@@ -52,11 +79,77 @@ fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
     sleep(&server, "0");
     sleep(&server, "3");
     let shown = events(&webui, 2);
-    let line = |done: bool| json!({"type": "status", "data": {"description": "Running sleep", "done": done}});
-    assert_eq!(shown, [line(false), line(true)]);
+    let expected = shows([("Running sleep", false), ("sleep: N s", true)]);
+    assert_eq!(lines(&shown), expected);
     let asked = webui.asked();
     assert!(asked.iter().all(|asked| asked.method == "POST"));
     assert!(asked.iter().all(|asked| asked.bearer() == "sk-admin"));
+}
+
+/// However a call ends, its line does, and says how.
+#[test]
+fn a_line_says_how_it_ended() {
+    let webui = webui();
+    let server = server(&webui, "true");
+    let slow =
+        "BEGIN {end = systime() + 4; for (n = 0; n < 240; n++) print n; while (systime() < end);}";
+    let slow = json!({"zone": "storage", "cmd": "awk", "args": [slow]});
+    message(&server).call("shed_exec", &slow).data();
+    let expected = shows([("Running awk", false), ("awk: N s, N lines", true)]);
+    assert_eq!(lines(&events(&webui, 2)), expected);
+
+    let late = json!({"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 4});
+    message(&server)
+        .call("shed_exec", &late)
+        .refused(504, "TIMEOUT");
+    let expected = shows([("Running sleep", false), ("sleep: stopped after N s", true)]);
+    assert_eq!(lines(&events(&webui, 4)[2..]), expected);
+}
+
+#[test]
+fn a_line_ends_when_its_caller_hangs_up_and_when_the_server_stops() {
+    let webui = webui();
+    let mut server = server(&webui, "true");
+    let body = json!({"zone": "storage", "cmd": "sleep", "args": ["60"]}).to_string();
+    let head = format!(
+        "POST /shed_exec HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer service-key\r\n\
+        X-OpenWebUI-User-Id: ada\r\nX-OpenWebUI-Chat-Id: chat-1\r\n\
+        X-OpenWebUI-Message-Id: message-1\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address(),
+        body.len()
+    );
+    let call = || {
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    let expected = shows([("Running sleep", false), ("sleep: stopped after N s", true)]);
+    let stream = call();
+    events(&webui, 1);
+    drop(stream);
+    assert_eq!(lines(&events(&webui, 2)), expected);
+    let _waits = call();
+    events(&webui, 3);
+    server.terminate();
+    server.wait();
+    assert_eq!(lines(&events(&webui, 4)[2..]), expected);
+}
+
+#[test]
+fn an_end_that_is_not_taken_is_told_again() {
+    let count = AtomicUsize::new(0);
+    let webui = StandIn::answering(
+        move |_: &Asked| match count.fetch_add(1, Ordering::SeqCst) {
+            1 => Answer::status(500, &json!({"detail": "database is locked"})),
+            _ => Answer::json(&json!(true)),
+        },
+    );
+    let server = server(&webui, "true");
+    sleep(&server, "3");
+    let shown = events(&webui, 3);
+    assert_eq!(line(&shown[0]), ("Running sleep".to_owned(), false));
+    assert_eq!(shown[1], shown[2]);
+    assert_eq!(line(&shown[2]), ("sleep: N s".to_owned(), true));
 }
 
 /// A chat whose message is written anew after the answer may lose what it is told meanwhile.

@@ -12,6 +12,7 @@ SECONDS = "4"
 
 def run(world: World) -> None:
     long = [[("shed_exec", {"zone": "storage", "cmd": "sleep", "args": [SECONDS]})]]
+    late = [[("shed_exec", {"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 4})]]
     short = [[("shed_tree", {"zone": "storage"})]]
     ada = world.webui.ada
     with world.connected(openwebui_api_url=world.webui.url, openwebui_admin_key=world.webui.admin.key):
@@ -20,6 +21,10 @@ def run(world: World) -> None:
         lines = check.until("the chat has the line", lambda: _ended(world, answer))
         check.that("it names the command", all("sleep" in line["description"] for line in lines), lines)
         check.equal("first it runs, then it is done", [line["done"] for line in lines], [False, True])
+        check.that("it says how long", lines[-1]["description"].startswith("sleep: "), lines)
+        answer = world.ask(ada, late)
+        lines = check.until("a line ends when the time is over", lambda: _ended(world, answer))
+        check.that("it says so", "stopped after" in lines[-1]["description"], lines)
         check.equal("what is quick is not shown", _lines(world, world.ask(ada, short)), [])
 
 
