@@ -46,7 +46,6 @@ RUN apt-get update \
         p7zip-full \
         pandoc \
         patch \
-        plocate \
         recode \
         ripgrep \
         sed \

@@ -209,6 +209,19 @@ fn list(value: &Value) -> Option<Vec<Value>> {
     }
 }
 
+/// Splits the list `name` into its words where it came as one text, as a shell would. What looks
+/// like a list stays, and so does what is open at its end.
+pub(super) fn split_words(arguments: &mut Map<String, Value>, name: &str) {
+    let words = arguments
+        .get(name)
+        .and_then(Value::as_str)
+        .filter(|text| !text.trim_start().starts_with('['))
+        .and_then(shlex::split);
+    if let Some(words) = words {
+        arguments.insert(name.to_owned(), words.into());
+    }
+}
+
 fn texts(value: &Value) -> Option<Value> {
     list(value)?
         .into_iter()

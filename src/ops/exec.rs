@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::integer;
+use super::arguments::{integer, split_words};
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -111,6 +111,11 @@ impl Operation for Exec {
             (0, None) => Some(counted(response.stdout.lines().count() as u64, "line")),
             (status, _) => Some(format!("status {status}")),
         }
+    }
+
+    /// One text is split into arguments.
+    fn prepare(arguments: &mut Map<String, Value>) {
+        split_words(arguments, "args");
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

@@ -5,8 +5,10 @@ use fileshed_core::frontend::Task;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::arguments::split_words;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -72,6 +74,11 @@ impl Operation for LockeditExec {
 
     fn result(response: &Response) -> Option<String> {
         (response.returncode != 0).then(|| format!("status {}", response.returncode))
+    }
+
+    /// One text is split into arguments.
+    fn prepare(arguments: &mut Map<String, Value>) {
+        split_words(arguments, "args");
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {

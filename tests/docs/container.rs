@@ -119,8 +119,7 @@ fn the_packages_have_the_programs() {
             || files
                 .lines()
                 .any(|line| line.contains("bin/") && line.ends_with(&file));
-        // ImageMagick 7 brings it, which this distribution does not have yet.
-        assert!(has || name == "magick", "{package} has no {name}");
+        assert!(has, "{package} has no {name}");
     }
 }
 

@@ -93,7 +93,6 @@ const LINES: &[(&str, &[&str])] = &[
         ],
     ),
     ("readlink", &["-f", "link"]),
-    ("locate", &["secret.txt"]),
 ];
 
 type Contents = BTreeMap<PathBuf, Vec<u8>>;

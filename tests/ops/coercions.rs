@@ -10,7 +10,7 @@ use crate::support::Server;
 /// A value that no type is, and how a message shows it.
 fn wrong(kind: &str) -> (Value, &'static str, &'static str) {
     match kind {
-        "array" => (json!("-la"), "\"-la\"", "string"),
+        "array" => (json!("[open"), "\"[open\"", "string"),
         "boolean" => (json!(2), "2", "number"),
         "integer" => (json!("2.5"), "\"2.5\"", "string"),
         _ => (json!(["x"]), "[\"x\"]", "list"),
@@ -128,6 +128,13 @@ fn lists() {
             json!([1, -2.5, true, "x"]),
             json!(["1", "-2.5", "true", "x"]),
         ),
+        (json!("-la"), json!(["-la"])),
+        (json!("-n  hello x"), json!(["-n", "hello", "x"])),
+        (
+            json!("'a b' \"c d\" e\\ f ''"),
+            json!(["a b", "c d", "e f", ""]),
+        ),
+        (json!("R&D;x"), json!(["R&D;x"])),
     ] {
         let arguments = json!({"zone": "storage", "cmd": "echo", "args": given});
         let data = done(&client, "shed_exec", &arguments);
@@ -136,7 +143,7 @@ fn lists() {
     for given in [
         json!(1),
         json!(true),
-        json!("-la"),
+        json!("it's open"),
         json!("[1"),
         json!({}),
         json!([["x"]]),

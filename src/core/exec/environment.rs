@@ -5,7 +5,7 @@ use super::programs::DIRECTORIES;
 use crate::disk::{DiskError, PrivateDirectory};
 
 /// The commands of `ImageMagick`.
-const IMAGES: [&str; 3] = ["convert", "magick", "identify"];
+const IMAGES: [&str; 2] = ["convert", "identify"];
 
 /// What `ImageMagick` may not do: start other programs, read lists of files, use formats that are
 /// programs, addresses or screens. A second fence; the kernel is the first.

@@ -84,6 +84,15 @@ const INSTEAD: &[(&str, &str)] = &[
         "dir",
         "use shed_exec(zone=\"storage\", cmd=\"ls\", args=[\"-la\"])",
     ),
+    (
+        "df quota",
+        "shed_stats() says how much space is used and left",
+    ),
+    (
+        "locate mlocate plocate updatedb",
+        "search by name with shed_exec(zone=\"storage\", cmd=\"find\", args=[\".\", \
+            \"-iname\", \"*notes*\"])",
+    ),
     ("hd", "use hexdump, with args=[\"-C\", \"file.bin\"]"),
     ("gawk mawk nawk", "use awk"),
     ("gsed", "use sed"),

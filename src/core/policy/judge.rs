@@ -337,9 +337,19 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Holds a word to the strict rule.
+    /// Holds a word that is text to what the sandbox lets be: shell syntax that it is, or with a
+    /// command that is not confined shell characters anywhere.
     pub(super) fn plain(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        match text::shell(word) {
+        let found = if self.rules.confined {
+            text::operator(word)
+        } else {
+            text::shell(word)
+        };
+        self.refuse_shell(found, whole)
+    }
+
+    fn refuse_shell(&self, found: Option<text::Shell>, whole: &str) -> Result<(), CommandError> {
+        match found {
             None => Ok(()),
             Some(shell) => Err(self.refuse_with(
                 whole,
@@ -358,8 +368,8 @@ impl<'a> Judge<'a> {
     }
 
     fn path_characters(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.rules.confined && text::only_ampersand(word) {
-            Ok(())
+        if self.rules.confined {
+            self.refuse_shell(text::operator_in_path(word), whole)
         } else {
             self.plain(word, whole)
         }

@@ -1,10 +1,13 @@
 //! convert, identify and magick: options with values among file names that may carry a coder.
+//!
+//! The name `magick` came with `ImageMagick` 7. It stands for convert, and with identify as its first
+//! argument for that: these are there in every version.
 
 use super::error::CommandError;
 use super::judge::Judge;
 use super::role::Role;
 use super::rule::CommandRule;
-use super::text;
+use super::{commands, text};
 
 /// Options that write, start programs or talk to a display.
 const REFUSED: &[(&str, &str)] = &[
@@ -76,10 +79,13 @@ pub(super) fn magick(
     args: &[String],
     judge: &mut Judge<'_>,
 ) -> Result<(), CommandError> {
+    let named = |tool: &str| commands().iter().find(|rule| rule.name == tool);
+    judge.rule = named("convert").unwrap_or(judge.rule);
     match args.split_first() {
-        Some((tool, rest)) if tool == "identify" || tool == "convert" => {
-            judge.switch(tool)?;
-            read(rest, judge, tool == "convert")
+        Some((tool, rest)) if tool == "convert" => read(rest, judge, true),
+        Some((tool, rest)) if tool == "identify" => {
+            judge.rule = named(tool).unwrap_or(judge.rule);
+            read(rest, judge, false)
         }
         Some((tool, _))
             if among(

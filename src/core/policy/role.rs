@@ -3,9 +3,9 @@
 /// What a word means to the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A number, date, name or text; never a path. The strict rule for shell characters holds.
+    /// A number, date, name or text; never a path. Nothing that is shell syntax as a whole.
     Word,
-    /// A program, filter or pattern. Shell characters are its own syntax in a confined command.
+    /// A program, filter or pattern. Shell syntax may be its own in a confined command.
     Expression,
     /// A delimiter or a set of characters, like [`Role::Expression`].
     Delimiter,

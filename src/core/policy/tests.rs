@@ -95,7 +95,7 @@ fn the_whitelists_are_complete() {
         sha256sum sha512sum b2sum cksum base32 base64 basenc strings od hexdump xxd jq \
         xmllint yq iconv bc dc expr factor numfmt basename dirname realpath echo printf \
         ffprobe identify exiftool sqlite3";
-    let readwrite = "df locate which whereis split csplit sdiff patch colordiff zip 7za gzip \
+    let readwrite = "which whereis split csplit sdiff patch colordiff zip 7za gzip \
         gunzip bzip2 bunzip2 xz unxz lz4 zstd sum uuencode uudecode touch mkdir rm rmdir mv \
         cp truncate mktemp install shred rename chmod pandoc dos2unix unix2dos recode seq \
         date cal readlink pathchk pwd uname nproc sleep yes tee gettext tsort true false \
@@ -127,6 +127,8 @@ fn the_whitelists_are_complete() {
 fn unknown_commands_say_what_to_call() {
     for (cmd, hint) in [
         ("xargs", "-delete"),
+        ("df", "shed_stats"),
+        ("locate", "cmd=\"find\""),
         ("bash", "one whitelisted command"),
         ("python3", "awk"),
         ("nano", "shed_patch_text"),
@@ -186,12 +188,69 @@ fn shell_characters_are_strict_without_confinement() {
         ("cat", "a > b"),
         ("head", "'-n;'"),
         ("ls", "'--x=;'"),
+        ("echo", "R&D"),
     ] {
         assert_eq!(
-            code(cmd, line, &RULES),
+            code(cmd, line, &strict),
             Code::ArgumentForbidden,
             "{cmd} {line}"
         );
+    }
+}
+
+#[test]
+fn shell_syntax_is_what_plainly_is_it() {
+    for (cmd, line, token) in [
+        ("cat", "a | head", "|"),
+        ("cat", "a > b", ">"),
+        ("cat", "a >> b", ">>"),
+        ("cat", "a && ls", "&&"),
+        ("cat", "a || ls", "||"),
+        ("cat", "a ; ls", ";"),
+        ("cat", "a &", "&"),
+        ("cat", "a 2>/dev/null", ">"),
+        ("cat", "a 2>&1", ">"),
+        ("cat", "a &>>all.log", ">"),
+        ("cat", "a >out.txt", ">"),
+        ("cat", "$(ls)", "$("),
+        ("cat", "`ls`", "`"),
+        ("cat", "'a && b'", "&&"),
+        ("cat", "'a.txt | wc -l'", "|"),
+        ("cat", "'a.txt > b.txt'", ">"),
+        ("convert", "'|id' b.png", "|"),
+        ("exiftool", "'id |'", "|"),
+        ("echo", "hello > a.txt", ">"),
+        ("echo", "hello >a.txt", ">"),
+        ("echo", "'now: $(date)'", "$("),
+        ("grep", "foo f | wc -l", "|"),
+        ("git", "commit -m x && git push", "&&"),
+    ] {
+        let error = refusal(cmd, line, &RULES);
+        assert_eq!(error.code(), Code::ArgumentForbidden, "{cmd} {line}");
+        let said = format!("`{token}` is shell syntax");
+        assert!(error.to_string().contains(&said), "{cmd} {line}: {error}");
+    }
+    for (cmd, line) in [
+        ("cat", "'a;b.csv' 'R&D; plan.txt' 'a`b' 'it$(1.txt'"),
+        (
+            "echo",
+            "R&D 'a > b' '<b>x</b>' '> quoted' 'a && b; c | d' '>50%' '`a` and `b`'",
+        ),
+        ("printf", "'%s|%s;\n' a b"),
+        ("date", "'+%F | %H'"),
+        (
+            "ffmpeg",
+            "-i a.mp4 -filter_complex '[0:v]split[a][b];[a]vflip[c]' b.mp4",
+        ),
+        ("pandoc", "--metadata title=R&D a.md -o a.html"),
+        ("convert", "a.png -resize '100x100>' b.png"),
+        ("seq", "-s '|' 3"),
+        ("sqlite3", "-separator '|' a.db 'SELECT 1'"),
+        ("nl", "-s '|' a"),
+        ("split", "-t ';' a"),
+        ("touch", "'a;b.csv'"),
+    ] {
+        planned(cmd, line, &RULES);
     }
 }
 

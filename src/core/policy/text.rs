@@ -14,47 +14,99 @@ pub(super) struct Shell {
     pub(super) instead: &'static str,
 }
 
-const SHELL: &[Shell] = &[
-    Shell {
-        token: "$(",
-        instead: "no shell runs here, so nothing is substituted: make the inner command a \
-            call of its own and put its output into `args`",
-    },
-    Shell {
-        token: "`",
-        instead: "no shell runs here, so nothing is substituted: make the inner command a \
-            call of its own and put its output into `args`",
-    },
-    Shell {
-        token: "&&",
-        instead: "no shell runs here: make one shed_exec call for each command",
-    },
-    Shell {
-        token: ";",
-        instead: "no shell runs here: make one shed_exec call for each command",
-    },
-    Shell {
-        token: "|",
-        instead: "no shell runs here, so there are no pipes: keep the first command's output \
-            with stdout_file=\"step1.txt\" and give that file to the next shed_exec call",
-    },
-    Shell {
-        token: ">",
-        instead: "no shell runs here: use the parameters stdout_file=\"out.txt\", \
-            stderr_file=\"err.txt\" or redirect_stderr_to_stdout=true",
-    },
-    Shell {
-        token: "&",
-        instead: "no shell runs here and commands do not run in the background: leave the `&` out",
-    },
+const SUBSTITUTION: &str = "no shell runs here, so nothing is substituted: make the inner command a \
+    call of its own and put its output into `args`";
+const CALLS: &str = "no shell runs here: make one shed_exec call for each command";
+const PIPE: &str = "no shell runs here, so there are no pipes: keep the first command's output \
+    with stdout_file=\"step1.txt\" and give that file to the next shed_exec call";
+const REDIRECTION: &str = "no shell runs here: use the parameters stdout_file=\"out.txt\", \
+    stderr_file=\"err.txt\" or redirect_stderr_to_stdout=true";
+const BACKGROUND: &str =
+    "no shell runs here and commands do not run in the background: leave the `&` out";
+
+const SHELL: &[(&str, &str)] = &[
+    ("$(", SUBSTITUTION),
+    ("`", SUBSTITUTION),
+    ("&&", CALLS),
+    (";", CALLS),
+    ("|", PIPE),
+    (">", REDIRECTION),
+    ("&", BACKGROUND),
 ];
+
+/// Words that are nothing but shell syntax.
+const OPERATORS: &[(&str, &str)] = &[
+    ("|", PIPE),
+    ("|&", PIPE),
+    ("&&", CALLS),
+    ("||", CALLS),
+    (";", CALLS),
+    ("&", BACKGROUND),
+    (">", REDIRECTION),
+    (">>", REDIRECTION),
+    (">|", REDIRECTION),
+    (">&2", REDIRECTION),
+    ("<", REDIRECTION),
+    ("<<", REDIRECTION),
+    ("<<<", REDIRECTION),
+];
+
+fn among(list: &[(&'static str, &'static str)], is: impl Fn(&str) -> bool) -> Option<Shell> {
+    let (token, instead) = *list.iter().find(|(token, _)| is(token))?;
+    Some(Shell { token, instead })
+}
 
 /// The first shell construct in a word.
 pub(super) fn shell(text: &str) -> Option<Shell> {
-    SHELL
-        .iter()
-        .copied()
-        .find(|shell| text.contains(shell.token))
+    among(SHELL, |token| text.contains(token))
+}
+
+/// The shell construct that a word plainly is: an operator, a redirection, a command to be
+/// substituted. The same characters inside of a text are text, since no shell reads it.
+pub(super) fn operator(word: &str) -> Option<Shell> {
+    let inner = word
+        .strip_prefix('`')
+        .and_then(|rest| rest.strip_suffix('`'));
+    let is_substituted = word.find("$(").is_some_and(|at| word[at..].contains(')'))
+        || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains('`'));
+    if is_substituted {
+        return among(SHELL, |token| word.contains(token));
+    }
+    among(OPERATORS, |token| token == word).or_else(|| {
+        let redirects = is_redirection(word);
+        among(OPERATORS, |token| redirects && token == ">")
+    })
+}
+
+/// `2>&1`, `2>err.txt`, `&>>all.log` and `>out.txt` as one word.
+fn is_redirection(word: &str) -> bool {
+    let of_stream = word.strip_prefix(['1', '2', '&']);
+    let rest = of_stream.unwrap_or(word);
+    let Some(target) = rest.strip_prefix(">>").or_else(|| rest.strip_prefix('>')) else {
+        return false;
+    };
+    let is_name = |target: &str| {
+        target.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '_'))
+            && !target.contains(char::is_whitespace)
+    };
+    (of_stream.is_some() && (target.is_empty() || target.starts_with('&'))) || is_name(target)
+}
+
+/// The shell construct in a word that was to be a path: one that it is, one between blanks in it,
+/// or a pipe or redirection at an end, which some programs act upon.
+pub(super) fn operator_in_path(path: &str) -> Option<Shell> {
+    let trimmed = path.trim();
+    let at_end = |token: &str| {
+        (token == "|" && trimmed.ends_with('|'))
+            || (matches!(token, "|" | ">") && trimmed.starts_with(token))
+    };
+    let between = || {
+        let mut words = path.split_whitespace().filter_map(operator);
+        words.find(|shell| !matches!(shell.token, "&" | ";"))
+    };
+    operator(path)
+        .or_else(between)
+        .or_else(|| among(OPERATORS, at_end))
 }
 
 /// Whether the only shell character is an `&` inside a name, as in `R&D notes.txt`.

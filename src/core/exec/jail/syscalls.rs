@@ -119,7 +119,7 @@ fn unknown() -> Builder {
     for call in calls::EXTENDED_ATTRIBUTES {
         program.on(*call, &[], program::refuse(libc::EOPNOTSUPP));
     }
-    // Programs that may be installed with rights of their own (locate of findutils) drop groups
+    // Programs that may be installed with rights of their own drop groups
     // first thing under root, and end where they cannot. There is no right to drop: nothing happens.
     program.on(libc::SYS_setgroups, &[], program::refuse(0));
     program

@@ -62,7 +62,7 @@ pub(super) const RULES: &[CommandRule] = &[
     CommandRule::everywhere(
         "comm",
         COREUTILS,
-        Syntax::new(Role::Read).options(&[value("", "output-delimiter", Role::Word)]),
+        Syntax::new(Role::Read).options(&[value("", "output-delimiter", Role::Delimiter)]),
     )
     .examples(&[reads(
         "-12 \
@@ -150,7 +150,7 @@ pub(super) const RULES: &[CommandRule] = &[
                     "suffix-length bytes line-bytes lines number",
                     Role::Word,
                 ),
-                value("t", "separator", Role::Word),
+                value("t", "separator", Role::Delimiter),
                 value("", "additional-suffix", Role::Suffix),
                 glued("", "numeric-suffixes hex-suffixes", Role::Word),
                 refused("", "filter", "it starts a program"),

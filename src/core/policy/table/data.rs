@@ -63,7 +63,7 @@ const SQLITE: Syntax = Syntax::new(Role::Sql)
     .first(&[Role::Database])
     .words()
     .options(&[
-        value("", "separator newline nullvalue", Role::Word),
+        value("", "separator newline nullvalue", Role::Delimiter),
         value("", "maxsize mmap heap", Role::Word),
         refused(
             "",
@@ -215,12 +215,7 @@ pub(super) const RULES: &[CommandRule] = &[
     CommandRule::writable(
         "seq",
         COREUTILS,
-        Syntax::new(Role::Word).options(&[value(
-            "fs",
-            "format \
-        separator",
-            Role::Word,
-        )]),
+        Syntax::new(Role::Word).options(&[value("fs", "format separator", Role::Delimiter)]),
     )
     .examples(&[reads("1 2 10"), reads("-s , 5 -1 1")]),
     checksum("md5sum"),
@@ -256,11 +251,10 @@ pub(super) const RULES: &[CommandRule] = &[
     CommandRule::everywhere(
         "strings",
         "binutils",
-        Syntax::new(Role::Read).options(&[value(
-            "ntTesU",
-            "bytes radix target encoding output-separator unicode",
-            Role::Word,
-        )]),
+        Syntax::new(Role::Read).options(&[
+            value("ntTeU", "bytes radix target encoding unicode", Role::Word),
+            value("s", "output-separator", Role::Delimiter),
+        ]),
     )
     .examples(&[reads("-n 8 a.bin"), escapes("/etc/passwd")]),
     CommandRule::everywhere(

@@ -62,6 +62,8 @@ pub(super) const RULES: &[CommandRule] = &[
         escapes("../other"),
         forbidden("~"),
         forbidden("a ; rm b"),
+        reads("'a;b.csv' 'R&D plan.txt'"),
+        forbidden("'a | b'"),
     ]),
     CommandRule::everywhere(
         "tree",
@@ -153,24 +155,6 @@ pub(super) const RULES: &[CommandRule] = &[
     .examples(&[reads("a/../b"), escapes("/")]),
     CommandRule::writable("readlink", COREUTILS, Syntax::new(Role::Read))
         .examples(&[reads("-f a")]),
-    CommandRule::writable(
-        "df",
-        COREUTILS,
-        Syntax::new(Role::Read).options(&[
-            value("Btx", "block-size type exclude-type", Role::Word),
-            glued("", "output", Role::Word),
-        ]),
-    )
-    .examples(&[reads("-h")]),
-    CommandRule::writable(
-        "locate",
-        "plocate",
-        Syntax::new(Role::Word).options(&[
-            value("ln", "limit", Role::Word),
-            refused("d", "database", "there is one index"),
-        ]),
-    )
-    .examples(&[reads("-i notes"), forbidden("-d x notes")]),
     CommandRule::writable("which", BUILT_IN, Syntax::new(Role::Word)).examples(&[reads("ls")]),
     CommandRule::writable(
         "whereis",

@@ -122,6 +122,7 @@ pub(super) const RULES: &[CommandRule] = &[
             escapes("a.png ../b.png"),
         ]),
     CommandRule::writable("magick", "imagemagick", Syntax::new(Role::Read))
+        .program("convert")
         .special(magick::magick)
         .examples(&[
             changes("a.png -rotate 90 b.png"),

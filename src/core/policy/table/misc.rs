@@ -8,7 +8,7 @@ const COREUTILS: &str = "coreutils";
 const fn words(name: &'static str, package: &'static str) -> CommandRule {
     CommandRule::writable(name, package, Syntax::new(Role::Word))
         .plain()
-        .examples(const { &[reads(""), forbidden("a;b")] })
+        .examples(const { &[reads(""), forbidden("a ; b")] })
 }
 
 pub(super) const RULES: &[CommandRule] = &[
@@ -16,12 +16,17 @@ pub(super) const RULES: &[CommandRule] = &[
         .plain()
         .examples(&[
             reads("-n hello storage/x /y"),
+            reads("'R&D > a; b | c'"),
             forbidden("hello > a.txt"),
             forbidden("'$(id)'"),
         ]),
     CommandRule::everywhere("printf", COREUTILS, Syntax::new(Role::Word))
         .plain()
-        .examples(&[reads("'%s\\n' a b"), forbidden("%s 'a;b'")]),
+        .examples(&[
+            reads("'%s\\n' a b"),
+            reads("'%s;%s' a b"),
+            forbidden("%s a ; ls"),
+        ]),
     CommandRule::writable(
         "date",
         COREUTILS,
@@ -35,6 +40,7 @@ pub(super) const RULES: &[CommandRule] = &[
     )
     .examples(&[
         reads("+%F"),
+        reads("'+%F | %H'"),
         reads("-d '2024-01-01 + 3 days' +%s"),
         forbidden("-f/etc/passwd"),
         forbidden("--fil=x"),

@@ -14,11 +14,8 @@ const GREP: Syntax = Syntax::new(Role::Read)
         binary-files",
             Role::Word,
         ),
-        value(
-            "",
-            "include exclude exclude-dir label group-separator",
-            Role::Word,
-        ),
+        value("", "include exclude exclude-dir label", Role::Word),
+        value("", "group-separator", Role::Delimiter),
         value("", "exclude-from", Role::Read),
         glued("", "color colour", Role::Word),
         // Listed so that their beginnings are not taken for the options above.
@@ -59,9 +56,13 @@ const RG: &[Opt] = &[
         "gtTABCmrMjEd",
         "glob iglob type type-not after-context before-context context max-count max-columns \
             threads encoding max-depth maxdepth max-filesize sort sortr color colors engine \
-            context-separator field-match-separator field-context-separator type-add \
-            type-clear path-separator dfa-size-limit regex-size-limit",
+            type-add type-clear path-separator dfa-size-limit regex-size-limit",
         Role::Word,
+    ),
+    value(
+        "",
+        "context-separator field-match-separator field-context-separator",
+        Role::Delimiter,
     ),
     value("", "replace", Role::Expression),
     flag("", "files type-list", Effect::TakesFirst),

@@ -89,13 +89,15 @@ pub(super) const RULES: &[CommandRule] = &[
     CommandRule::everywhere(
         "nl",
         COREUTILS,
-        Syntax::new(Role::Read).options(&[value(
-            "bdfhilnsvw",
-            "body-numbering \
-        section-delimiter footer-numbering header-numbering line-increment join-blank-lines \
-        number-format number-separator starting-line-number number-width",
-            Role::Word,
-        )]),
+        Syntax::new(Role::Read).options(&[
+            value(
+                "bfhilnvw",
+                "body-numbering footer-numbering header-numbering line-increment \
+                    join-blank-lines number-format starting-line-number number-width",
+                Role::Word,
+            ),
+            value("ds", "section-delimiter number-separator", Role::Delimiter),
+        ]),
     )
     .examples(&[reads("-ba notes.md")]),
     CommandRule::everywhere(
@@ -266,7 +268,7 @@ pub(super) const RULES: &[CommandRule] = &[
                 "expand-tabs output-tabs number-lines separator",
                 Role::Word,
             ),
-            glued("S", "sep-string", Role::Word),
+            glued("S", "sep-string", Role::Delimiter),
         ]),
     )
     .examples(&[reads("-2 -l 60 a.txt")]),
@@ -275,7 +277,8 @@ pub(super) const RULES: &[CommandRule] = &[
         COREUTILS,
         Syntax::new(Role::Read).options(&[
             value("t", "", Role::Delimiter),
-            value("12aejov", "", Role::Word),
+            value("12ajov", "", Role::Word),
+            value("e", "", Role::Delimiter),
         ]),
     )
     .examples(&[reads("-t ';' -1 1 -2 2 a.csv b.csv")]),
