@@ -1,7 +1,7 @@
 //! The command line. Flags are made from [`SETTINGS`], so that none can be forgotten.
 //!
 //! Answers go to standard output, complaints to standard error; secrets are printed only by
-//! `token create`, once.
+//! `token create`, once, and by `openwebui connection`, which says so.
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -20,6 +20,7 @@ use crate::config::{Config, Secret};
 mod auth;
 mod change;
 mod error;
+mod file;
 mod grant;
 mod list;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod tool_server;
 
 pub use auth::Auth;
 pub use error::RegisterError;
+pub use file::{ConnectionFile, connection_file};
 pub use grant::Grantee;
 
 use change::Change;
@@ -37,14 +39,10 @@ use tool_server::ToolServer;
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What the administrator said. What was not said follows from the configuration, or stays as an
-/// existing connection has it.
+/// What the administrator said of the connection. What was not said follows from the configuration,
+/// or stays as an existing connection has it.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
-    pub url: Option<PublicUrl>,
-    /// The credential of one of its administrators.
-    pub admin_token: Option<Secret>,
+pub struct ConnectionOptions {
     /// Where Open WebUI reaches this server.
     pub server_url: Option<PublicUrl>,
     /// With what it calls.
@@ -57,6 +55,17 @@ pub struct Options {
     pub toolset: Option<Toolset>,
     /// Who may use it.
     pub grants: Vec<Grantee>,
+}
+
+/// The same, and how Open WebUI is told of it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
+    pub url: Option<PublicUrl>,
+    /// The credential of one of its administrators.
+    pub admin_token: Option<Secret>,
+    /// What the connection should be.
+    pub connection: ConnectionOptions,
     /// Whether Open WebUI has to reach this server first.
     pub verify: bool,
     /// Whether nothing is changed.
@@ -77,8 +86,8 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
     let mut lines = vec![where_it_is(&client, url)?];
     let kind = &Kind::TOOL_SERVER;
     let list = kind.read(&client, token)?;
-    let grants = grant::resolve(&client, token, &options.grants)?;
-    let ours = ToolServer::new(config, options, grants)?;
+    let grants = grant::resolve(&client, token, &options.connection.grants)?;
+    let ours = ToolServer::new(config, &options.connection, grants)?;
     if options.verify {
         let existing = ours.find(&list).map(|place| &list[place]);
         lines.push(ours.verify(&client, token, &ours.connection(existing))?);
@@ -89,7 +98,7 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
     let existing = found.map(|place| &list[place]);
     let wanted = ours.connection(existing);
     let change = Change::between(existing, &wanted);
-    lines.extend(change.lines(&options.id, options.dry_run));
+    lines.extend(change.lines(&options.connection.id, options.dry_run));
     if !options.dry_run && !change.is_empty() {
         match found {
             Some(place) => list[place] = wanted.clone(),
@@ -107,7 +116,8 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
             "remember: the connection `{name}` leads here too, so that users find every tool twice"
         ));
     }
-    lines.extend(remember(config, options, ours.auth));
+    let sessions_are_taken = config.takes_sessions() && options.url.is_none();
+    lines.extend(remember(config, sessions_are_taken, ours.auth));
     Ok(lines)
 }
 
@@ -121,10 +131,9 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
 }
 
 /// What this command cannot do.
-fn remember(config: &Config, options: &Options, auth: Auth) -> Vec<String> {
+fn remember(config: &Config, sessions_are_taken: bool, auth: Auth) -> Vec<String> {
     let mut lines = Vec::new();
-    let knows_url = config.takes_sessions() && options.url.is_none();
-    if auth == Auth::Session && !knows_url && config.webui_secret_key.is_none() {
+    if auth == Auth::Session && !sessions_are_taken && config.webui_secret_key.is_none() {
         lines.push(
             "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`"
                 .to_owned(),

@@ -1,5 +1,7 @@
 //! The examples of README.md, pasted as they stand: what they print is what stands below them.
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -45,6 +47,14 @@ fn is_there(program: &str) -> bool {
         .is_ok()
 }
 
+/// The programs of this machine, and `fileshed` as an installation has it.
+fn path_with_the_program() -> OsString {
+    let program = Path::new(env!("CARGO_BIN_EXE_fileshed"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = program.parent().map(Path::to_owned).into_iter();
+    std::env::join_paths(directories.chain(std::env::split_paths(&path))).expect("a path")
+}
+
 /// Runs the examples one after the other, as a person would.
 fn paste(server: &Server, examples: &[Example]) {
     let directory = server.data();
@@ -58,7 +68,7 @@ fn paste(server: &Server, examples: &[Example]) {
             .args(["-e", "-c", &script_here])
             .current_dir(directory)
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path_with_the_program())
             .output()
             .expect("bash");
         let printed = String::from_utf8_lossy(&output.stdout);

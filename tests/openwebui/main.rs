@@ -12,6 +12,7 @@ mod standin;
 mod support;
 
 mod accounts;
+mod connection;
 mod groups;
 mod health;
 mod import;

@@ -56,6 +56,16 @@ pub enum RegisterError {
         /// Which there are.
         known: String,
     },
+    /// A grant by name, where nobody is asked for the id.
+    #[error(
+        "`--grant {kind}:{name}` must name the {kind} by its id, as it stands in the address of its page in Open WebUI: only `fileshed openwebui register` can look a name up"
+    )]
+    NoId {
+        /// `group` or `user`.
+        kind: &'static str,
+        /// As it was given.
+        name: String,
+    },
     /// A grant names several.
     #[error("Open WebUI has several {kind}s `{name}`: say which by its id, one of {ids}")]
     Several {

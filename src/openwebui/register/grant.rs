@@ -103,6 +103,34 @@ pub(super) fn resolve(
     Ok(Some(grants))
 }
 
+/// The same where Open WebUI is not asked, so that only its ids can be written.
+pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
+    if grantees.is_empty() {
+        return Ok(None);
+    }
+    let is_id = |text: &str| uuid::Uuid::try_parse(text).is_ok();
+    let mut grants: Vec<Grant> = Vec::new();
+    for grantee in grantees {
+        let grant = match grantee {
+            Grantee::Everyone => Grant::everyone(),
+            Grantee::Nobody => continue,
+            Grantee::Group(id) if is_id(id) => Grant::to("group", id),
+            Grantee::User(id) if is_id(id) => Grant::to("user", id),
+            Grantee::Group(name) => return Err(no_id("group", name)),
+            Grantee::User(name) => return Err(no_id("user", name)),
+        };
+        if !grants.contains(&grant) {
+            grants.push(grant);
+        }
+    }
+    Ok(Some(grants))
+}
+
+fn no_id(kind: &'static str, name: &str) -> RegisterError {
+    let name = name.to_owned();
+    RegisterError::NoId { kind, name }
+}
+
 /// The grants as Open WebUI keeps them.
 pub(super) fn list(grants: &[Grant]) -> Value {
     grants

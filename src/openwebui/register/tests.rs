@@ -14,22 +14,18 @@ fn config(settings: &[(&str, &str)]) -> Config {
     config
 }
 
-fn options() -> Options {
-    Options {
-        url: None,
-        admin_token: None,
+fn options() -> ConnectionOptions {
+    ConnectionOptions {
         server_url: Some("http://fileshed:8000".parse().expect("an address")),
         auth: None,
         id: "fileshed".to_owned(),
         name: None,
         toolset: None,
         grants: Vec::new(),
-        verify: true,
-        dry_run: false,
     }
 }
 
-fn ours(settings: &[(&str, &str)], options: &Options) -> ToolServer {
+fn ours(settings: &[(&str, &str)], options: &ConnectionOptions) -> ToolServer {
     ToolServer::new(&config(settings), options, None).expect("a connection")
 }
 
@@ -110,7 +106,7 @@ fn what_others_wrote_into_it_stays() {
         "config": {"enable": false, "timeout": 5, "access_grants": []},
         "info": {"name": "Files", "id": "fileshed", "icon": "x"},
     });
-    let session = Options {
+    let session = ConnectionOptions {
         auth: Some(Auth::Session),
         ..options()
     };
@@ -137,7 +133,7 @@ fn what_others_wrote_into_it_stays() {
 
 #[test]
 fn what_was_said_replaces() {
-    let said = Options {
+    let said = ConnectionOptions {
         name: Some("Shed".to_owned()),
         toolset: Some(Toolset::All),
         ..options()
@@ -203,7 +199,7 @@ fn it_is_found_by_its_id_among_tool_servers() {
 #[test]
 fn the_address_of_this_server() {
     let place = |settings: &[(&str, &str)]| {
-        let options = Options {
+        let options = ConnectionOptions {
             server_url: None,
             ..options()
         };

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::auth::{Auth, Header};
 use super::grant::{self, Grant};
 use super::list::Kind;
-use super::{CallError, Client, Options, RegisterError, asked, printable, text};
+use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
 use crate::config::Config;
 use crate::openapi;
 
@@ -30,7 +30,7 @@ pub(super) struct ToolServer {
 impl ToolServer {
     pub(super) fn new(
         config: &Config,
-        options: &Options,
+        options: &ConnectionOptions,
         grants: Option<Vec<Grant>>,
     ) -> Result<Self, RegisterError> {
         let auth = options.auth.unwrap_or_else(|| Auth::of(config));
@@ -57,6 +57,24 @@ impl ToolServer {
     pub(super) fn find(&self, list: &[Value]) -> Option<usize> {
         list.iter()
             .position(|other| is_openapi(other) && text(&other["info"], "id") == self.id)
+    }
+
+    /// Whether only programs on the same machine reach the server where the connection looks for
+    /// it.
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        let address = self
+            .url
+            .split_once("://")
+            .map_or("", |(_, address)| address);
+        let host = address.split('/').next().unwrap_or_default();
+        ["localhost", "127.", "[::1]"]
+            .iter()
+            .any(|loopback| host.starts_with(loopback))
+    }
+
+    /// Where the connection looks for the server.
+    pub(super) fn url(&self) -> &str {
+        &self.url
     }
 
     /// Other connections that lead to this server, as people know them.
