@@ -4,6 +4,7 @@
 //! tokens, space used, changes under way, ownership. Every statement is short; a database that is
 //! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
+mod attachments;
 mod groups;
 mod intents;
 mod links;

@@ -17,6 +17,7 @@
 //! `archive` the only one that knows ZIP, `exec` the only one that starts processes.
 
 pub mod archive;
+mod attachments;
 pub mod bridge;
 pub mod caller;
 pub mod client;

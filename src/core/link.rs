@@ -81,7 +81,10 @@ impl Link {
 
     /// The zone of its path, as its maker has it now.
     pub fn open_zone<'a>(&'a self, shed: &'a Shed) -> Result<Zone<'a>, Error> {
-        shed.open_zone(&self.caller, self.zone, self.group.as_deref())
+        match self.zone {
+            ZoneName::Group => shed.group_zone(&self.caller, self.group.as_deref()),
+            personal => shed.zone_as_it_is(&self.caller, personal),
+        }
     }
 
     /// What is at its path now, for its maker.

@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::attachments::Attachments;
 use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
@@ -77,6 +78,7 @@ pub struct Shed {
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
     frontend: OnceLock<Arc<dyn Frontend>>,
+    attachments: Attachments,
 }
 
 impl Shed {
@@ -132,6 +134,7 @@ impl Shed {
             links,
             address: OnceLock::new(),
             frontend: OnceLock::new(),
+            attachments: Attachments::default(),
         })
     }
 
@@ -314,8 +317,21 @@ impl Shed {
         Ok(self.ledger.usage(&home.key)?)
     }
 
-    /// One of the caller's own zones, ready to use.
+    /// One of the caller's own zones, ready to use. Uploads have what is attached to the
+    /// conversation.
     pub fn personal_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        if name == ZoneName::Uploads {
+            self.bring_attachments(caller);
+        }
+        self.zone_as_it_is(caller, name)
+    }
+
+    /// The same without a look at the conversation.
+    pub fn zone_as_it_is<'a>(
         &'a self,
         caller: &'a Caller,
         name: ZoneName,
@@ -353,7 +369,12 @@ impl Shed {
     /// The directory of a conversation's uploads, below the home.
     pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
         let directory = ZoneName::Uploads.directory().unwrap_or_default();
-        format!("{directory}/{}", self.pepper.chat_directory(&caller.chat))
+        format!("{directory}/{}", self.chat_directory(caller))
+    }
+
+    /// The name of that directory: the conversation's.
+    pub(crate) fn chat_directory(&self, caller: &Caller) -> String {
+        self.pepper.chat_directory(&caller.chat)
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.
@@ -455,6 +476,11 @@ impl Shed {
 
     pub(crate) fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What is known of files that are attached to conversations.
+    pub(crate) fn attachments(&self) -> &Attachments {
+        &self.attachments
     }
 
     /// Space that is kept for deletions.

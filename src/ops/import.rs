@@ -3,7 +3,8 @@
 //! They come from two sources. What was uploaded to this server lies in the zone `uploads`
 //! already: importing reports it, and puts it into a directory of its own where asked. What was
 //! attached to the chat is fetched from Open WebUI, each file by itself: one that cannot be had
-//! does not stop the others, and one that is there already is not stored again.
+//! does not stop the others, and one that is there already is not stored again. Whoever opens the
+//! uploads has had most of that done; this is for choosing, and says what cannot be had.
 
 mod choice;
 mod error;
@@ -11,8 +12,6 @@ mod error;
 use fileshed_core::disk::Kind;
 use fileshed_core::frontend::{Attached, Attachment, Task};
 use fileshed_core::guard::Needs;
-use fileshed_core::transfer::{Existing, Upload};
-use fileshed_core::zone::portable_name;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -77,7 +76,8 @@ impl Yield {
 impl Operation for Import {
     const ID: &str = "shed_import";
     const SUMMARY: &str = "Import files of this conversation";
-    const DOC: &str = "Get the files that the person added to this conversation into zone uploads and list them. dest_subdir puts them into a directory there.";
+    const DOC: &str = "List the files that the person added to this conversation: they are in zone uploads by themselves. Fetches one again that was deleted; dest_subdir puts them into a directory there.";
+    const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::FileNotFound,
         Code::FileExists,
@@ -98,7 +98,7 @@ impl Operation for Import {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.personal_zone(caller, ZoneName::Uploads)?;
+        let zone = shed.zone_as_it_is(caller, ZoneName::Uploads)?;
         let directory = request
             .dest_subdir
             .as_deref()
@@ -122,7 +122,8 @@ impl Operation for Import {
         }
         let directory = directory.unwrap_or_else(ZonePath::root);
         for file in &wanted.attached {
-            done.add(&file.name, fetched(shed, &zone, &directory, file));
+            let fetched = shed.fetch_attachment(caller, &directory, file);
+            done.add(&file.name, fetched);
         }
         if let Some(error) = done.first.filter(|_| done.imported.is_empty()) {
             return Err(error);
@@ -192,46 +193,4 @@ fn moved(zone: &Zone<'_>, path: ZonePath, directory: Option<&ZonePath>) -> Resul
         .rename(&entry, vacancy)?
         .commit(None, Import::SUMMARY)?;
     Ok(destination)
-}
-
-/// Fetches a file into the directory, unless it is there already.
-fn fetched(
-    shed: &Shed,
-    zone: &Zone<'_>,
-    directory: &ZonePath,
-    file: &Attachment,
-) -> Result<ZonePath, Error> {
-    let caller = zone.caller();
-    let zone = &shed.personal_zone(caller, zone.name())?.made()?;
-    let name = portable_name(&file.name);
-    let task = Task::new("Importing", &name);
-    shed.shown(
-        caller,
-        Some(task),
-        |_| None,
-        || fetch(shed, zone, directory, file, &name),
-    )
-}
-
-fn fetch(
-    shed: &Shed,
-    zone: &Zone<'_>,
-    directory: &ZonePath,
-    file: &Attachment,
-    name: &str,
-) -> Result<ZonePath, Error> {
-    let caller = zone.caller();
-    let transit = shed.transit(caller)?;
-    let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
-    let mut incoming = upload.file(name)?;
-    match (&file.content, shed.frontend()) {
-        (Some(content), _) => incoming.write(content)?,
-        (None, Some(frontend)) => {
-            frontend.fetch(caller, file, &mut |piece| incoming.write(piece))?;
-        }
-        (None, None) => return Err(ImportError::nothing(None, &Choice::default(), None)),
-    }
-    let stored = incoming.finish()?.store(Import::ID, None)?;
-    let path = stored.into_iter().next().map(|stored| stored.path);
-    Ok(path.unwrap_or_else(|| directory.join(name)))
 }

@@ -12,6 +12,8 @@ mod standin;
 mod support;
 
 mod accounts;
+mod attachments;
+mod chats;
 mod connection;
 mod groups;
 mod health;

@@ -71,6 +71,7 @@ impl Ledger {
             "statements",
             "links",
             "published",
+            "attachments",
         ] {
             transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [home])?;
         }

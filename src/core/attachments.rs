@@ -1,0 +1,221 @@
+//! Files that a person attached to the conversation: they come into its uploads by themselves.
+//!
+//! Whoever opens the uploads finds there what was attached, as far as the application that people
+//! chat in can be asked. It is asked once for a message, and again after a while; what came in
+//! once is remembered, so that it does not come back when it is deleted or moved away. Nothing
+//! that fails here fails the call: what is missing is told where the missing file is asked for.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::caller::Scope;
+use crate::disk::DiskError;
+use crate::frontend::{Attached, Attachment, Frontend, Task};
+use crate::transfer::{Existing, Upload};
+use crate::zone::portable_name;
+use crate::{Caller, Code, Error, Shed, ZoneName, ZonePath};
+
+/// The operation that a file comes in with, to history and logs.
+const OPERATION: &str = "shed_import";
+
+/// How long an answer of the application counts, where the message is known that it was for.
+const MESSAGE: Duration = Duration::from_secs(60);
+
+/// The same where it is not known, or where something went wrong that passes.
+const MOMENT: Duration = Duration::from_secs(5);
+
+/// How long a file is left alone that could not come in.
+const REFUSED: Duration = Duration::from_secs(600);
+
+/// Time after which no other file is begun: the next call goes on.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Conversations that are remembered.
+const CONVERSATIONS_MAX: usize = 10_000;
+
+/// What is known of the attachments of conversations that were looked into lately.
+#[derive(Debug, Default)]
+pub(crate) struct Attachments {
+    conversations: Mutex<HashMap<String, Arc<Mutex<Conversation>>>>,
+}
+
+/// One conversation of one user.
+#[derive(Debug, Default)]
+struct Conversation {
+    /// When the application was asked, for which message, and how long that counts.
+    asked: Option<(Instant, Option<String>, Duration)>,
+    /// Why nobody knows what is attached.
+    unknown: Option<String>,
+    /// What did not come in, by id.
+    refused: HashMap<String, Refused>,
+}
+
+/// How far it went.
+enum Came {
+    /// Whatever can come in is there.
+    All,
+    /// The next call goes on.
+    Some,
+}
+
+/// A file that could not come in.
+#[derive(Debug)]
+struct Refused {
+    name: String,
+    reason: String,
+    at: Instant,
+}
+
+impl Attachments {
+    fn conversation(&self, key: String) -> Arc<Mutex<Conversation>> {
+        let mut conversations = self
+            .conversations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if conversations.len() >= CONVERSATIONS_MAX {
+            // Those that nobody looks into now; they are asked about again.
+            conversations.retain(|_, conversation| Arc::strong_count(conversation) > 1);
+        }
+        Arc::clone(conversations.entry(key).or_default())
+    }
+}
+
+impl Conversation {
+    fn is_fresh(&self, message: Option<&String>) -> bool {
+        let asked = self.asked.as_ref();
+        asked.is_some_and(|(at, of, counts)| of.as_ref() == message && at.elapsed() < *counts)
+    }
+}
+
+impl Shed {
+    /// Has what is attached to the caller's conversation in its uploads, as far as that is possible
+    /// now. Who comes while it is brought waits for it.
+    pub(crate) fn bring_attachments(&self, caller: &Caller) {
+        let Some(frontend) = self.frontend() else {
+            return;
+        };
+        if caller.scope == Scope::Read || caller.user.is_none() {
+            return;
+        }
+        let (Ok(home), chat) = (self.home_key(caller), self.chat_directory(caller)) else {
+            return;
+        };
+        let conversation = self.attachments().conversation(format!("{home}/{chat}"));
+        let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        if conversation.is_fresh(caller.message.as_ref()) {
+            return;
+        }
+        let came = self.bring(frontend, caller, (&home, &chat), &mut conversation);
+        let counts = match (&came, &caller.message) {
+            (Ok(Came::All), Some(_)) => MESSAGE,
+            (Ok(Came::Some), _) => Duration::ZERO,
+            _ => MOMENT,
+        };
+        conversation.asked = Some((Instant::now(), caller.message.clone(), counts));
+        conversation.unknown = came.err().map(|error| {
+            tracing::debug!(%error, "attached files did not come in");
+            error.message().to_owned()
+        });
+    }
+
+    /// Fails where another call should try again soon.
+    fn bring(
+        &self,
+        frontend: &dyn Frontend,
+        caller: &Caller,
+        (home, chat): (&str, &str),
+        conversation: &mut Conversation,
+    ) -> Result<Came, Error> {
+        let files = match frontend.attachments(caller)? {
+            Attached::Files(files) if !files.is_empty() => files,
+            _ => return Ok(Came::All),
+        };
+        let begun = Instant::now();
+        let known = self.ledger().attachments(home, chat)?;
+        conversation
+            .refused
+            .retain(|_, refused| refused.at.elapsed() < REFUSED);
+        for file in files.iter().filter(|file| !known.contains(&file.id)) {
+            if conversation.refused.contains_key(&file.id) {
+                continue;
+            }
+            if begun.elapsed() > PATIENCE || caller.cancellation.is_cancelled() {
+                return Ok(Came::Some);
+            }
+            let Err(error) = self.fetch_attachment(caller, &ZonePath::root(), file) else {
+                continue;
+            };
+            if error.retry_after().is_some() || error.code() == Code::OpenwebuiApiUnavailable {
+                return Err(error);
+            }
+            tracing::debug!(%error, "an attached file did not come in");
+            let refused = Refused {
+                name: file.name.clone(),
+                reason: error.message().to_owned(),
+                at: Instant::now(),
+            };
+            conversation.refused.insert(file.id.clone(), refused);
+        }
+        Ok(Came::All)
+    }
+
+    /// Fetches one attached file into a directory of the uploads, unless the same content is there
+    /// under its name already.
+    pub fn fetch_attachment(
+        &self,
+        caller: &Caller,
+        directory: &ZonePath,
+        file: &Attachment,
+    ) -> Result<ZonePath, Error> {
+        let name = portable_name(&file.name);
+        let task = Task::new("Importing", &name);
+        let fetch = || self.fetch(caller, directory, file, &name);
+        self.shown(caller, Some(task), |_| None, fetch)
+    }
+
+    fn fetch(
+        &self,
+        caller: &Caller,
+        directory: &ZonePath,
+        file: &Attachment,
+        name: &str,
+    ) -> Result<ZonePath, Error> {
+        let zone = &self.zone_as_it_is(caller, ZoneName::Uploads)?.made()?;
+        let transit = self.transit(caller)?;
+        let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
+        let mut incoming = upload.file(name)?;
+        match (&file.content, self.frontend()) {
+            (Some(content), _) => incoming.write(content)?,
+            (None, Some(frontend)) => {
+                frontend.fetch(caller, file, &mut |piece| incoming.write(piece))?;
+            }
+            (None, None) => {
+                let path = directory.join(name);
+                return Err(DiskError::NotFound { path }.into());
+            }
+        }
+        let stored = incoming.finish()?.store(OPERATION, None)?;
+        self.ledger()
+            .add_attachment(&zone.home.key, &self.chat_directory(caller), &file.id)?;
+        let path = stored.into_iter().next().map(|stored| stored.path);
+        Ok(path.unwrap_or_else(|| directory.join(name)))
+    }
+
+    /// Why a file of this name that was attached to the conversation is not in its uploads, where
+    /// that is known.
+    #[must_use]
+    pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
+        let home = self.home_key(caller).ok()?;
+        let key = format!("{home}/{}", self.chat_directory(caller));
+        let conversation = self.attachments().conversation(key);
+        let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_meant = |refused: &&Refused| {
+            refused.name.eq_ignore_ascii_case(name)
+                || portable_name(&refused.name).eq_ignore_ascii_case(name)
+        };
+        let refused = conversation.refused.values().find(is_meant);
+        let reason = refused.map(|refused| refused.reason.clone());
+        reason.or_else(|| conversation.unknown.clone())
+    }
+}
