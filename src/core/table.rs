@@ -24,7 +24,7 @@ pub(crate) use engine::Opened;
 pub use error::TableError;
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
-pub use run::{Outcome, Task, run};
+pub use run::{CsvFile, Outcome, Task, run};
 pub(crate) use run::{put_right, recover};
 pub(crate) use work::Work;
 pub use work::{

@@ -12,6 +12,6 @@ pub use name::{ZoneError, ZoneName};
 pub use path::{NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, is_git_name};
 pub(crate) use path::{has_one_spelling, is_reserved};
 pub use portable::portable_name;
-pub(crate) use room::Shared;
 pub use room::{Home, Zone};
+pub(crate) use room::{Shared, named_zone};
 use way::Way;

@@ -7,7 +7,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
-use fileshed_core::{Caller, Code, Error, Settings, Shed};
+use fileshed_core::{Caller, Code, Error, Settings, Shed, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -46,7 +46,7 @@ pub struct Request {
     limit: Option<i64>,
     /// Write the rows to this CSV file
     output_csv: Option<String>,
-    /// Make a table from this CSV file
+    /// Make a table from this CSV file of the zone or of uploads
     import_csv: Option<String>,
     /// For an import
     table: Option<String>,
@@ -106,6 +106,9 @@ pub struct Response {
     db_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     csv_path: Option<String>,
+    /// Where the CSV file was, if in another zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    csv_zone: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,6 +139,7 @@ impl Operation for Sqlite {
     const ID: &str = "shed_sqlite";
     const SUMMARY: &str = "Query an SQLite database, import and export CSV";
     const DOC: &str = "Run one SQL statement on an SQLite file, import a CSV file as a table, or export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[100]); shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\")";
+    const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,
@@ -298,6 +302,7 @@ impl Request {
             .ok_or_else(|| ArgumentError::missing::<Sqlite>("table"))?;
         Ok(Import {
             csv,
+            elsewhere: false,
             table,
             if_exists: match if_exists {
                 "append" => IfExists::Append,
@@ -378,11 +383,18 @@ fn reply(
         }
         Outcome::Imported(imported, csv) => {
             let name = table.as_deref().unwrap_or_default();
-            let message = format!("{} rows of {csv} are in table {name}", imported.rows);
+            let of = csv
+                .zone
+                .map_or_else(String::new, |zone| format!(" of {zone}"));
+            let message = format!(
+                "{} rows of {}{of} are in table {name}",
+                imported.rows, csv.path
+            );
             let info = imported.info;
             let data = Response {
                 db_path: Some(path),
-                csv_path: Some(csv),
+                csv_path: Some(csv.path),
+                csv_zone: csv.zone.map(ZoneName::as_str),
                 table,
                 columns: Some(imported.columns),
                 rows_imported: Some(imported.rows),

@@ -17,7 +17,9 @@ use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::sql;
-use super::work::{Answer, Database, Job, MOST_COLUMNS, Manner, PRIVATE_NAME, Refusal, Work};
+use super::work::{
+    Answer, Database, Job, MOST_COLUMNS, Manner, PRIVATE_CSV, PRIVATE_NAME, Refusal, Work,
+};
 use crate::disk::{DiskError, Root};
 use crate::ledger;
 use crate::zone::ZonePath;
@@ -131,8 +133,14 @@ impl Opened {
             }
         }
         if let Job::Import(import) = &opened.work.job {
-            let path = ZonePath::found(import.csv.clone());
-            opened.csv = Some(zone.read(&path).map_err(gone)?);
+            opened.csv = Some(if import.elsewhere {
+                let private = Root::open_ambient(&opened.work.temporary).map_err(gone)?;
+                let path = ZonePath::found(PRIVATE_CSV.to_owned());
+                private.read(&path).map_err(gone)?
+            } else {
+                let path = ZonePath::found(import.csv.clone());
+                zone.read(&path).map_err(gone)?
+            });
         }
         Ok(opened)
     }

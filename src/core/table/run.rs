@@ -13,17 +13,17 @@ use serde_json::json;
 use super::error::TableError;
 use super::journal::{self, Statement, foreign};
 use super::work::{
-    Answer, Changed, Database, Exported, Import, Imported, Job, Manner, PRIVATE_NAME, Parameters,
-    Query, Refusal, Rows, Work,
+    Answer, Changed, Database, Exported, Import, Imported, Job, Manner, PRIVATE_CSV, PRIVATE_NAME,
+    Parameters, Query, Refusal, Rows, Work,
 };
-use crate::Error;
 use crate::disk::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
 use crate::exec::{Means, StreamFile, Worked, work};
 use crate::guard::{Needs, SizeError, Writer};
 use crate::history::subject;
 use crate::ledger::QuotaError;
 use crate::settings::MEBIBYTE;
-use crate::zone::{JOURNAL_ENDS, Zone, ZonePath};
+use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
+use crate::{Code, Error};
 
 /// Bytes of an answer beside its rows: names of columns and the like.
 const FRAME: u64 = 8 * MEBIBYTE;
@@ -52,8 +52,17 @@ pub enum Outcome {
     Changed(Changed),
     /// Rows were written to a file: its path in the zone.
     Exported(Exported, String),
-    /// A file became a table: its path in the zone.
-    Imported(Imported, String),
+    /// A file became a table.
+    Imported(Imported, CsvFile),
+}
+
+/// A file that became a table.
+#[derive(Debug)]
+pub struct CsvFile {
+    /// Its path.
+    pub path: String,
+    /// Its zone, if that is not the database's.
+    pub zone: Option<ZoneName>,
 }
 
 /// Works on the database at `path`. `operation` is the name for history and logs.
@@ -67,6 +76,7 @@ pub fn run(
         zone,
         operation,
         path: zone.path_to_change("path", path)?,
+        csv: None,
     };
     match task {
         Task::Query(query, None) => match desk.query(query, None)? {
@@ -84,6 +94,8 @@ struct Desk<'a> {
     zone: &'a Zone<'a>,
     operation: &'static str,
     path: ZonePath,
+    /// A file of another zone that a child reads.
+    csv: Option<Entry>,
 }
 
 impl<'a> Desk<'a> {
@@ -144,23 +156,57 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// A file of the zone to a table.
-    fn import(&self, mut import: Import) -> Result<Outcome, Error> {
+    /// A file to a table.
+    fn import(self, mut import: Import) -> Result<Outcome, Error> {
         self.expect_changes()?;
-        let path = self.zone.path("import_csv", &import.csv)?;
-        let entry = self.zone.entry(&path)?;
-        entry
-            .expect_file()
-            .map_err(|error| self.zone.explain_disk(error))?;
-        if entry.path() == &self.path {
+        let (entry, zone) = self.csv(&import.csv)?;
+        if zone.is_none() && entry.path() == &self.path {
             return Err(self.same_file("import_csv"));
         }
-        let csv = entry.path().as_str().to_owned();
-        import.csv.clone_from(&csv);
-        let text = subject(&format!("Import {csv} into {}", self.path));
-        match self.write(Job::Import(import), None, &text)? {
-            Answer::Imported(imported) => Ok(Outcome::Imported(imported, csv)),
-            other => Err(self.refused(other)),
+        let path = entry.path().as_str().to_owned();
+        import.csv.clone_from(&path);
+        import.elsewhere = zone.is_some();
+        let text = subject(&format!("Import {path} into {}", self.path));
+        let desk = Self {
+            csv: zone.map(|_| entry),
+            ..self
+        };
+        match desk.write(Job::Import(import), None, &text)? {
+            Answer::Imported(imported) => Ok(Outcome::Imported(imported, CsvFile { path, zone })),
+            other => Err(desk.refused(other)),
+        }
+    }
+
+    /// The file that is to be a table: of this zone, or else of the conversation's uploads, where
+    /// people bring it.
+    fn csv(&self, text: &str) -> Result<(Entry, Option<ZoneName>), Error> {
+        let file = |zone: &Zone<'_>, path: &ZonePath| {
+            let entry = zone.entry(path)?;
+            let is_file = entry.expect_file();
+            is_file.map_err(|error| zone.explain_disk(error))?;
+            Ok(entry)
+        };
+        let error = match self.zone.path("import_csv", text) {
+            Ok(path) => match file(self.zone, &path) {
+                Ok(entry) => return Ok((entry, None)),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        let from = ZoneName::Uploads;
+        if let Some((ZoneName::Uploads, path)) = named_zone(&error) {
+            let uploads = self.zone.shed.personal_zone(self.zone.caller(), from)?;
+            return Ok((file(&uploads, &path)?, Some(from)));
+        }
+        if error.code() != Code::FileNotFound {
+            return Err(error);
+        }
+        let uploads = self.zone.shed.personal_zone(self.zone.caller(), from)?;
+        let path = ZonePath::parse("import_csv", text)?;
+        match file(&uploads, &path) {
+            Ok(entry) => Ok((entry, Some(from))),
+            // What is missing is missing in the zone that was named.
+            Err(_) => Err(error),
         }
     }
 
@@ -321,7 +367,11 @@ impl<'a> Desk<'a> {
 
     fn private(&self) -> Result<PrivateDirectory, Error> {
         let staging = self.zone.shed.staging(&self.zone.home)?;
-        Ok(staging.private_directory()?)
+        let private = staging.private_directory()?;
+        if let Some(csv) = &self.csv {
+            private.receive(PRIVATE_CSV, &mut csv.open()?)?;
+        }
+        Ok(private)
     }
 
     /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
@@ -404,6 +454,7 @@ pub(crate) fn recover(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
         zone,
         operation: "shed_sqlite",
         path: path.clone(),
+        csv: None,
     };
     let entry = zone.data().followed(path)?;
     let most = desk.most(entry.size())?;

@@ -52,6 +52,9 @@ impl Database {
     }
 }
 
+/// Name of a CSV file of another zone in the private directory.
+pub(super) const PRIVATE_CSV: &str = "import.csv";
+
 /// Name of a database in the private directory.
 pub(super) const PRIVATE_NAME: &str = "database";
 
@@ -115,8 +118,10 @@ pub struct Export {
 /// A CSV file that becomes a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Import {
-    /// The file, in the zone.
+    /// The file.
     pub csv: String,
+    /// Whether it waits in the errand's private place, and not in the zone.
+    pub elsewhere: bool,
     /// The table.
     pub table: String,
     /// What happens when it is there already.

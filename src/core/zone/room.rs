@@ -485,7 +485,7 @@ impl<'a> Zone<'a> {
 }
 
 /// The other zone that a path names, and the path there.
-fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
+pub(crate) fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
     match error.cause::<PathError>()? {
         PathError::StartsWithZone {
             zone,

@@ -5,7 +5,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
 use super::{at, import, select, sql};
-use crate::stage::{content, done, file, place, small};
+use crate::stage::{self, content, done, file, place, small};
 use crate::support::{Client, Server};
 
 /// Puts bytes that are no text into a zone.
@@ -548,4 +548,44 @@ fn what_is_imported_is_exported_again() {
         Ok(())
     });
     assert!(outcome.is_ok(), "{}", outcome.unwrap_err());
+}
+
+#[test]
+fn a_file_of_uploads_becomes_a_table_where_it_is() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    stage::bring(&alice, "uploads", "in/sales.csv", "item,amount\npen,2\n");
+    let rows = |zone: &str| select(&alice, zone, "data.db", "SELECT * FROM t");
+    for zone in ["storage", "documents"] {
+        for csv in ["in/sales.csv", "uploads/in/sales.csv"] {
+            let call = json!({"import_csv": csv, "table": "t", "if_exists": "replace"});
+            let data = done(&alice, "shed_sqlite", &at(zone, "data.db", &call));
+            assert_eq!(data["csv_zone"], "uploads", "{data}");
+            assert_eq!(data["csv_path"], "in/sales.csv");
+            assert_eq!(rows(zone), json!([{"item": "pen", "amount": 2}]));
+        }
+    }
+    // It stays where it is, and one of the zone itself comes first.
+    assert!(content(&alice, "uploads", "in/sales.csv").contains("pen"));
+    file(&alice, "storage", "in/sales.csv", "item\nink\n");
+    let call = json!({"import_csv": "in/sales.csv", "table": "t", "if_exists": "replace"});
+    let data = done(&alice, "shed_sqlite", &at("storage", "data.db", &call));
+    assert_eq!(data["csv_zone"], Value::Null);
+    assert_eq!(rows("storage"), json!([{"item": "ink"}]));
+}
+
+#[test]
+fn a_file_that_is_nowhere_is_missing_where_it_was_looked_for() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    for (csv, zone) in [("none.csv", "storage"), ("uploads/none.csv", "uploads")] {
+        let call = json!({"import_csv": csv, "table": "t"});
+        let missing = alice.call("shed_sqlite", &at("storage", "data.db", &call));
+        missing.refused(404, "FILE_NOT_FOUND");
+        assert_eq!(missing.body["error"]["details"]["zone"], zone);
+    }
+    stage::bring(&alice, "uploads", "folder/x.csv", "a\n1\n");
+    let call = json!({"import_csv": "uploads/folder", "table": "t"});
+    let folder = alice.call("shed_sqlite", &at("storage", "data.db", &call));
+    folder.refused(400, "NOT_A_FILE");
 }
