@@ -20,13 +20,13 @@ use crate::{Caller, Code, Error, Shed, ZoneName, ZonePath};
 const OPERATION: &str = "shed_import";
 
 /// How long an answer of the application counts, where the message is known that it was for.
-const MESSAGE: Duration = Duration::from_secs(60);
+const MESSAGE: Duration = Duration::from_mins(1);
 
 /// The same where it is not known, or where something went wrong that passes.
 const MOMENT: Duration = Duration::from_secs(5);
 
 /// How long a file is left alone that could not come in.
-const REFUSED: Duration = Duration::from_secs(600);
+const REFUSED: Duration = Duration::from_mins(10);
 
 /// Time after which no other file is begun: the next call goes on.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -10,7 +10,7 @@ mod choice;
 mod error;
 
 use fileshed_core::disk::Kind;
-use fileshed_core::frontend::{Attached, Attachment, Task};
+use fileshed_core::frontend::{Attached, Attachment};
 use fileshed_core::guard::Needs;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
