@@ -245,6 +245,30 @@ fn call<O: Operation>(
     mut arguments: Map<String, Value>,
 ) -> Result<Reply<Value>, Error> {
     O::prepare(&mut arguments);
+    let place = place(&arguments);
+    let answered = answer::<O>(shed, caller, arguments);
+    answered.map_err(|error| error.of_call(&place))
+}
+
+/// Most bytes of an argument that a hint repeats.
+const REPEATED_MAX_BYTES: usize = 1_000;
+
+/// The short arguments of a call, from which the calls of a hint are completed.
+fn place(arguments: &Map<String, Value>) -> Map<String, Value> {
+    let texts = arguments.iter().filter(|(_, value)| {
+        let text = value.as_str();
+        text.is_some_and(|text| text.len() <= REPEATED_MAX_BYTES)
+    });
+    texts
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+fn answer<O: Operation>(
+    shed: &Shed,
+    caller: &Caller,
+    arguments: Map<String, Value>,
+) -> Result<Reply<Value>, Error> {
     let request = arguments::read::<O>(arguments)?;
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
     let reply = shed.shown(caller, task, result, || O::run(shed, caller, request))?;

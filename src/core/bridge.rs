@@ -11,7 +11,7 @@ use crate::disk::{Entry, Kind, Target, Totals, Weight};
 use crate::guard::{Crossing, Needs, check_owner};
 use crate::history::CommitId;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Repeat, Teach};
 
 /// What goes where.
 #[derive(Clone, Copy, Debug)]
@@ -237,24 +237,21 @@ impl Teach for BridgeError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
+        let delete = |path: &ZonePath| Call::here("shed_delete").with("path", path.display());
         match self {
-            Self::Exists { dest, .. } => {
-                format!(
-                    "repeat the call with overwrite=true to replace it, or choose another {dest}"
-                )
-            }
+            Self::Exists { dest, .. } => Hint::repeat(Repeat::with("overwrite", true))
+                .say(format!(" to replace it, or choose another {dest}")),
             Self::OntoDirectory { inside, dest, .. } => {
-                format!("name the file in it: {dest}=\"{inside}\"")
+                Hint::new("to name the file in it, ").again(Repeat::with(*dest, inside.display()))
             }
             Self::OntoFile { path, dest, .. } => {
-                format!(
-                    "choose another {dest}, or delete the file with shed_delete(path=\"{path}\")"
-                )
+                Hint::from(format!("choose another {dest}, or delete the file with "))
+                    .call(delete(path))
             }
-            Self::Git { path, .. } => {
-                format!("delete it first with shed_delete(path=\"{path}\"), or take single files")
-            }
+            Self::Git { path, .. } => Hint::new("delete it first with ")
+                .call(delete(path))
+                .say(", or take single files"),
         }
     }
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::client::Client;
 use crate::directory::GroupId;
 use crate::fair::Place;
-use crate::{Code, Secret, Teach};
+use crate::{Code, Hint, Secret, Teach};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
@@ -255,16 +255,16 @@ impl Teach for CallerError {
         Code::InvalidUser
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::EmptyUser | Self::LongUser { .. } | Self::OddUser => {
-                "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c".to_owned()
+                "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c".into()
             }
             Self::NoValue { .. } => {
-                "whoever makes the call must fill in the id of its user; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of the connection".to_owned()
+                "whoever makes the call must fill in the id of its user; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of the connection".into()
             }
             Self::NotPlain => {
-                "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not beginning with a dot".to_owned()
+                "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not beginning with a dot".into()
             }
         }
     }

@@ -9,6 +9,8 @@ use std::error::Error as StdError;
 
 use serde_json::{Map, Value};
 
+use crate::hint::Hint;
+
 /// Declares [`Code`], its wire name and the list of all codes from one table.
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -166,7 +168,7 @@ pub trait Teach: StdError + Send + Sync + 'static {
     fn code(&self) -> Code;
 
     /// The next call to make, as concrete as possible.
-    fn hint(&self) -> String;
+    fn hint(&self) -> Hint;
 
     /// Facts for programs: an object. Empty unless there is something to add to the message.
     fn details(&self) -> Map<String, Value> {
@@ -189,7 +191,7 @@ struct Failure {
     code: Code,
     message: String,
     details: Map<String, Value>,
-    hint: String,
+    hint: Hint,
     retry_after: Option<u64>,
     cause: Box<dyn StdError + Send + Sync>,
 }
@@ -215,7 +217,7 @@ impl Error {
 
     /// The next call to make.
     #[must_use]
-    pub fn hint(&self) -> &str {
+    pub fn hint(&self) -> &Hint {
         &self.0.hint
     }
 
@@ -234,29 +236,28 @@ impl Error {
     /// they can be made as they stand.
     #[must_use]
     pub fn in_zone(mut self, zone: &str) -> Self {
-        for parameter in ["path", "cmd"] {
-            let call = format!("(zone=\"{zone}\", {parameter}=");
-            self.0.hint = self.0.hint.replace(&format!("({parameter}="), &call);
-        }
+        self.0.hint.in_zone(zone);
         self.with_detail("zone", zone)
     }
 
-    /// Says which group the failure was met in: in the calls of the hint and as a fact.
+    /// Says which group the failure was met in: as a fact, and in the calls of the hint.
     #[must_use]
     pub fn in_group(mut self, group: &str) -> Self {
-        let named = Value::from(group);
-        for parameter in ["path", "cmd"] {
-            let call = format!("(zone=\"group\", {parameter}=");
-            let whole = format!("(zone=\"group\", group={named}, {parameter}=");
-            self.0.hint = self.0.hint.replace(&call, &whole);
-        }
+        self.0.hint.in_group(group);
         self.with_detail("group", group)
+    }
+
+    /// Completes the calls of the hint from the arguments of the call that failed.
+    #[must_use]
+    pub fn of_call(mut self, arguments: &Map<String, Value>) -> Self {
+        self.0.hint.complete(arguments);
+        self
     }
 
     /// The same failure with a better next call.
     #[must_use]
-    pub(crate) fn with_hint(mut self, hint: String) -> Self {
-        self.0.hint = hint;
+    pub(crate) fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
+        self.0.hint = hint.into();
         self
     }
 

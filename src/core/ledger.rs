@@ -23,7 +23,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode};
 use serde_json::{Map, Value};
 
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 pub(crate) use groups::LocalGroup;
 pub(crate) use intents::Plan;
@@ -125,7 +125,7 @@ impl Teach for LedgerError {
         Code::DbError
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Sqlite(_) => "repeat the call; if it fails again, tell the administrator",
             Self::Damaged(_) | Self::Inconsistent(_) => {
@@ -140,7 +140,7 @@ impl Teach for LedgerError {
             Self::Newer { .. } => "start the version of fileshed that wrote the data",
             Self::Drift { .. } => "restore the registry, or start the version that wrote it",
         }
-        .to_owned()
+        .into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -16,7 +16,7 @@ use crate::disk::{Entry, Kind};
 use crate::ledger::LinkRow;
 use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
-use crate::{Caller, Chat, Code, Error, GroupClaim, Shed, Teach, UserId, random};
+use crate::{Caller, Chat, Code, Error, GroupClaim, Hint, Shed, Teach, UserId, random};
 
 pub(crate) use token::LinkKey;
 use token::{ID_BYTES, Token};
@@ -288,7 +288,7 @@ impl Teach for LinkError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::TooMany { .. } => {
                 "take back what is no longer needed: shed_link_list(), then shed_link_delete"
@@ -297,7 +297,7 @@ impl Teach for LinkError {
             Self::Gone => "ask whoever gave you the link for a new one",
             Self::Broken => "repeat the call",
         }
-        .to_owned()
+        .into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -15,7 +15,7 @@ use sha2::Sha256;
 use crate::caller::CallerError;
 use crate::disk::Root;
 use crate::settings::NamespaceStyle;
-use crate::{Chat, Code, Error, Teach, UserId, random};
+use crate::{Chat, Code, Error, Hint, Teach, UserId, random};
 
 /// File name of the pepper below the data directory.
 pub(crate) const PEPPER_FILE: &str = ".fs_pepper";
@@ -174,13 +174,13 @@ impl Teach for PepperError {
         Code::InternalApiError
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::WrongSize { .. } => format!(
                 "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed accept-loss pepper` says what is lost and makes a new one"
-            ),
+            ).into(),
             Self::Io(_) => {
-                "make the data directory readable and writable for the server".to_owned()
+                "make the data directory readable and writable for the server".into()
             }
         }
     }

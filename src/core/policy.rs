@@ -163,7 +163,7 @@ pub fn plan(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, Comma
             command: text::shown(cmd).replace('\0', "\\0"),
             argument: Some(text::shown(word).replace('\0', "\\0")),
             reason: "it contains a NUL character".to_owned(),
-            hint: "remove the NUL character (\\u0000) from `cmd` and `args`".to_owned(),
+            hint: "remove the NUL character (\\u0000) from `cmd` and `args`".into(),
             zone: rules.zone,
         })));
     }

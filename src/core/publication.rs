@@ -15,7 +15,7 @@ use crate::frontend::{Frontend, Publication};
 use crate::ledger::PublishedRow;
 use crate::link::LinkError;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Caller, Code, Error, Shed, Teach};
+use crate::{Call, Caller, Code, Error, Hint, Shed, Teach};
 
 /// How long it is asked which files are still there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -209,17 +209,19 @@ impl Teach for PublicationError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Unconnected | Self::Unreachable => {
                 "tell the user that an administrator must set `openwebui_api_url` of fileshed"
-                    .to_owned()
+                    .into()
             }
             Self::Directory { path, zone } => {
-                let (zone, path) = (Value::from(zone.as_str()), Value::from(path.display()));
-                format!("pack it and link the archive: shed_zip(zone={zone}, src={path})")
+                let zip = Call::new("shed_zip")
+                    .with("zone", zone.as_str())
+                    .with("src", path.display());
+                Hint::new("pack it and link the archive: ").call(zip)
             }
-            Self::Broken => "repeat the call".to_owned(),
+            Self::Broken => "repeat the call".into(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use rustix::rand::GetRandomFlags;
 
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// `N` bytes that nobody can guess.
 pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
@@ -25,7 +25,7 @@ impl Teach for RandomError {
         Code::InternalApiError
     }
 
-    fn hint(&self) -> String {
-        "repeat the call".to_owned()
+    fn hint(&self) -> Hint {
+        "repeat the call".into()
     }
 }

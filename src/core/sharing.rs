@@ -10,7 +10,7 @@ use crate::guard::keys_of_records;
 use crate::ledger::{Ownership as _, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath, is_git_name};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Teach};
 
 /// One file of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -230,17 +230,15 @@ impl Teach for SharingError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
-            Self::NoGroup => "use zone=\"group\" with group=…".to_owned(),
-            Self::NoOwner => "give the id of a member".to_owned(),
-            Self::NotOwner { nobody: true, .. } => {
-                "write the file once: then it is yours".to_owned()
+            Self::NoGroup => "use zone=\"group\" with group=…".into(),
+            Self::NoOwner => "give the id of a member".into(),
+            Self::NotOwner { nobody: true, .. } => "write the file once: then it is yours".into(),
+            Self::NotOwner { group, .. } | Self::NoMember { group, .. } => {
+                Hint::of(Call::new("shed_group_info").with("group", group.as_str()))
+                    .say(" names owners and members")
             }
-            Self::NotOwner { group, .. } | Self::NoMember { group, .. } => format!(
-                "shed_group_info(group={}) names owners and members",
-                Value::from(group.as_str())
-            ),
         }
     }
 

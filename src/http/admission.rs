@@ -11,7 +11,7 @@ use fileshed_core::caller::Cancellation;
 use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::{self, Transit};
-use fileshed_core::{Caller, Code, Error, Shed, Teach};
+use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -192,8 +192,8 @@ impl Teach for BusyCall {
         Code::Busy
     }
 
-    fn hint(&self) -> String {
-        "call again in a few seconds".to_owned()
+    fn hint(&self) -> Hint {
+        "call again in a few seconds".into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
-use fileshed_core::{Code, Error, Teach};
+use fileshed_core::{Code, Error, Hint, Teach};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ impl Teach for BodyError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::TooLarge { .. } => {
                 "send the content in several calls, for instance shed_patch_text with \"position\": \"end\""
@@ -67,7 +67,7 @@ impl Teach for BodyError {
             }
             Self::NoObject(_) => "send one JSON object with the parameters by name, {} for none",
         }
-        .to_owned()
+        .into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -11,13 +11,13 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Code, Error, Teach};
+use fileshed_core::{Client, Code, Error, Hint, Teach, Toolset};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::Admitted;
 use super::answer;
-use crate::ops::Reply;
+use crate::ops::{self, Reply};
 
 /// A failure on its way out.
 #[derive(Clone)]
@@ -56,8 +56,8 @@ impl Teach for Unwritten {
         Code::InternalApiError
     }
 
-    fn hint(&self) -> String {
-        "repeat the call".to_owned()
+    fn hint(&self) -> Hint {
+        "repeat the call".into()
     }
 }
 
@@ -105,7 +105,9 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    let text = told(&error, request_id).to_string();
+    let client = parts.extensions.get::<Client>().copied();
+    let toolset = client.unwrap_or_default().toolset;
+    let text = told(&error, request_id, toolset).to_string();
     let held = parts.extensions.remove::<Held>();
     let held = held.and_then(|held| held.0.lock().ok()?.take());
     let body = match held {
@@ -115,7 +117,9 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     (Response::from_parts(parts, body), Some(error))
 }
 
-fn told(error: &Error, request_id: &str) -> Value {
+fn told(error: &Error, request_id: &str, toolset: Toolset) -> Value {
+    let is_offered =
+        |operation: &str| ops::find(operation).is_some_and(|entry| entry.is_in(toolset));
     let error = if is_ours(error.code()) {
         json!({
             "code": error.code().as_str(),
@@ -128,7 +132,7 @@ fn told(error: &Error, request_id: &str) -> Value {
             "code": error.code().as_str(),
             "message": error.message(),
             "details": error.details(),
-            "hint": error.hint(),
+            "hint": error.hint().told(&is_offered),
         })
     };
     json!({"success": false, "error": error})

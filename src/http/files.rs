@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::caller::is_short_text;
-use fileshed_core::{Caller, Chat, Code, Error, Shed, Teach};
+use fileshed_core::{Caller, Chat, Code, Error, Hint, Shed, Teach};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -131,15 +131,16 @@ impl Teach for AskedError {
         Code::InvalidParameter
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Unreadable => {
-                "name each parameter once, percent-encoded: ?zone=storage&path=notes%2Fa.md"
-                    .to_owned()
+                "name each parameter once, percent-encoded: ?zone=storage&path=notes%2Fa.md".into()
             }
-            Self::Flag { parameter, .. } => format!("write {parameter}=true, or leave it out"),
+            Self::Flag { parameter, .. } => {
+                format!("write {parameter}=true, or leave it out").into()
+            }
             Self::Chat | Self::TwoChats => {
-                "leave `chat` out, or name the conversation of the headers".to_owned()
+                "leave `chat` out, or name the conversation of the headers".into()
             }
         }
     }

@@ -9,7 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{CheckState, Code, Teach, Toolset};
+use fileshed_core::{CheckState, Code, Hint, Teach, Toolset};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -149,7 +149,7 @@ impl Teach for NoToolset {
         Code::InvalidParameter
     }
 
-    fn hint(&self) -> String {
-        format!("toolset is one of {}", Toolset::NAMES.join(", "))
+    fn hint(&self) -> Hint {
+        format!("toolset is one of {}", Toolset::NAMES.join(", ")).into()
     }
 }

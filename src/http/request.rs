@@ -9,7 +9,7 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::{Caller, Code, Error, Shed, Teach};
+use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach};
 
 use super::envelope;
 
@@ -168,7 +168,7 @@ impl Teach for HeadersTooLarge {
         Code::BodyTooLarge
     }
 
-    fn hint(&self) -> String {
-        "send fewer or shorter headers".to_owned()
+    fn hint(&self) -> Hint {
+        "send fewer or shorter headers".into()
     }
 }

@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::caller::{Cancellation, Scope};
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Code, Error, Shed, Teach, Toolset};
+use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach, Toolset};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
@@ -226,19 +226,17 @@ impl Teach for RouteError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Unknown {
                 meant: Some(meant), ..
-            } => format!("did you mean POST /{meant}?"),
-            Self::Unknown { meant: None, .. } => {
-                "GET /openapi.json lists the operations".to_owned()
-            }
+            } => format!("did you mean POST /{meant}?").into(),
+            Self::Unknown { meant: None, .. } => "GET /openapi.json lists the operations".into(),
             Self::Method { path, .. } if crate::ops::find(path.trim_matches('/')).is_some() => {
-                format!("send POST {path} with a JSON object")
+                format!("send POST {path} with a JSON object").into()
             }
-            Self::Method { path, .. } => format!("send GET {path}"),
-            Self::Panic(_) => "call again".to_owned(),
+            Self::Method { path, .. } => format!("send GET {path}").into(),
+            Self::Panic(_) => "call again".into(),
         }
     }
 

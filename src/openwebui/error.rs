@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fileshed_core::{Code, Teach};
+use fileshed_core::{Code, Hint, Teach};
 use serde_json::{Map, Value};
 
 use super::breaker::PAUSE;
@@ -117,7 +117,7 @@ impl Teach for OpenWebUiError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Away(..) => "go on with what does not need it, and try again later",
             Self::Unasked(_) => "call again in a few seconds",
@@ -137,7 +137,7 @@ impl Teach for OpenWebUiError {
                 "tell the user that an administrator must set `openwebui_admin_key` of fileshed"
             }
         }
-        .to_owned()
+        .into()
     }
 
     fn details(&self) -> Map<String, Value> {
@@ -181,7 +181,7 @@ impl Teach for Shared {
         self.0.code()
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         self.0.hint()
     }
 

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use fileshed_core::{Code, Error, Teach};
+use fileshed_core::{Code, Error, Hint, Teach};
 use serde_json::{Map, Value};
 
 use super::{Operation, schema};
@@ -378,9 +378,9 @@ impl Teach for ArgumentError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
-            Self::Missing { example, .. } | Self::Shape { example, .. } => example.0.clone(),
+            Self::Missing { example, .. } | Self::Shape { example, .. } => example.0.clone().into(),
             Self::Type {
                 parameter,
                 expected,
@@ -397,23 +397,25 @@ impl Teach for ArgumentError {
                     "write \"{parameter}\": {form}, or leave it out if it is optional; {}",
                     example.0
                 )
+                .into()
             }
             Self::Exclusive { second, .. } => {
-                format!("make two calls, the one with {second} first")
+                format!("make two calls, the one with {second} first").into()
             }
             Self::Choice {
                 parameter, allowed, ..
             } => format!(
                 "write {parameter}=\"{}\", or leave it out",
                 allowed.first().copied().unwrap_or_default()
-            ),
+            )
+            .into(),
             Self::Topic { .. } => {
-                "call shed_help() for the list of topics, or shed_help(howto=\"full\")".to_owned()
+                "call shed_help() for the list of topics, or shed_help(howto=\"full\")".into()
             }
             Self::Range {
                 parameter, range, ..
-            } => format!("use {parameter} from {range}, or leave it out"),
-            Self::Answer(_) => "repeat the call".to_owned(),
+            } => format!("use {parameter} from {range}, or leave it out").into(),
+            Self::Answer(_) => "repeat the call".into(),
         }
     }
 

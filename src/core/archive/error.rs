@@ -6,7 +6,7 @@ use zip::result::ZipError;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
 use crate::ledger::human_size;
 use crate::zone::ZonePath;
-use crate::{Code, Teach};
+use crate::{Call, Code, Hint, Teach};
 
 /// Characters of a strange name that a message shows.
 const SHOWN_CHARACTERS: usize = 80;
@@ -203,31 +203,31 @@ impl Teach for ArchiveError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
+        let entries = |archive: &ZonePath| {
+            Hint::new("nothing was unpacked; see its entries with ")
+                .call(Call::here("shed_zipinfo").with("path", archive.display()))
+        };
         match self {
-            Self::Foreign { archive } => {
-                format!("see what it is: shed_exec(cmd=\"file\", args=[\"{archive}\"])")
-            }
-            Self::Damaged { .. } => "get the archive again; it did not arrive whole".to_owned(),
-            Self::Entry { archive, fault, .. } => match fault {
-                Fault::Encrypted => "ask for an archive without a password".to_owned(),
-                Fault::Method { .. } => {
-                    "ask for an archive that is packed by Deflate, as shed_zip does".to_owned()
-                }
-                Fault::Damaged { .. } => {
-                    "get the archive again; it did not arrive whole".to_owned()
-                }
-                _ => format!(
-                    "nothing was unpacked; see its entries with shed_zipinfo(path=\"{archive}\"), and ask for an archive without this one"
-                ),
-            },
-            Self::Bomb { archive, .. } => format!(
-                "nothing was unpacked; see its entries with shed_zipinfo(path=\"{archive}\"), and ask for several smaller archives"
+            Self::Foreign { archive } => Hint::new("see what it is: ").call(
+                Call::here("shed_exec")
+                    .with("cmd", "file")
+                    .with("args", vec![archive.display()]),
             ),
-            Self::Taken { .. } => "choose another dest, such as one that ends with .zip".to_owned(),
-            Self::Writer(_) => {
-                "repeat the call; if it fails again, tell the administrator".to_owned()
+            Self::Damaged { .. } => "get the archive again; it did not arrive whole".into(),
+            Self::Entry { archive, fault, .. } => match fault {
+                Fault::Encrypted => "ask for an archive without a password".into(),
+                Fault::Method { .. } => {
+                    "ask for an archive that is packed by Deflate, as shed_zip does".into()
+                }
+                Fault::Damaged { .. } => "get the archive again; it did not arrive whole".into(),
+                _ => entries(archive).say(", and ask for an archive without this one"),
+            },
+            Self::Bomb { archive, .. } => {
+                entries(archive).say(", and ask for several smaller archives")
             }
+            Self::Taken { .. } => "choose another dest, such as one that ends with .zip".into(),
+            Self::Writer(_) => "repeat the call; if it fails again, tell the administrator".into(),
         }
     }
 

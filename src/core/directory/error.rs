@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Group, NAME_MAX_BYTES};
 use crate::nearest::nearest;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Groups that a refusal names.
 const LISTED: usize = 20;
@@ -98,27 +98,27 @@ impl Teach for GroupError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Unavailable => {
-                "use zone=\"documents\" for versioned files of your own".to_owned()
+                "use zone=\"documents\" for versioned files of your own".into()
             }
             Self::Unasked => {
-                "tell the user: an administrator has to set `openwebui_admin_key`, or to use the users' own sessions; zones of your own work".to_owned()
+                "tell the user: an administrator has to set `openwebui_admin_key`, or to use the users' own sessions; zones of your own work".into()
             }
             Self::Missing | Self::InvalidId { .. } => {
-                "shed_group_list() shows your groups; give the name or id of one".to_owned()
+                "shed_group_list() shows your groups; give the name or id of one".into()
             }
             Self::Unknown { text, own } | Self::NotIn { text, own } => {
                 match nearest(text, own.iter().map(String::as_str)) {
-                    Some(meant) => format!("did you mean group={}?", Value::from(meant)),
-                    None => "shed_group_list() shows your groups".to_owned(),
+                    Some(meant) => format!("did you mean group={}?", Value::from(meant)).into(),
+                    None => "shed_group_list() shows your groups".into(),
                 }
             }
             Self::Ambiguous { own, .. } => format!(
                 "give its id instead: group={}",
                 Value::from(own.first().map_or("", String::as_str))
-            ),
+            ).into(),
         }
     }
 

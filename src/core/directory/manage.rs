@@ -2,7 +2,7 @@
 
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
 use crate::ledger::{Ledger, LocalGroup};
-use crate::{Clock, Code, Error, Teach, UserId};
+use crate::{Clock, Code, Error, Hint, Teach, UserId};
 
 /// The groups that the registry keeps.
 #[derive(Debug)]
@@ -121,7 +121,7 @@ impl Teach for GroupsError {
         }
     }
 
-    fn hint(&self) -> String {
-        "see `fileshed group --help`".to_owned()
+    fn hint(&self) -> Hint {
+        "see `fileshed group --help`".into()
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 use crate::zone::ZonePath;
-use crate::{Code, Teach};
+use crate::{Call, Code, Hint, Teach};
 
 /// A file or directory that could not be had, made or moved.
 #[derive(Debug, thiserror::Error)]
@@ -161,6 +161,14 @@ impl DiskError {
     }
 }
 
+fn tree(path: &ZonePath) -> Call {
+    Call::here("shed_tree").with("path", path.display())
+}
+
+fn delete(path: &ZonePath) -> Call {
+    Call::here("shed_delete").with("path", path.display())
+}
+
 impl Teach for DiskError {
     fn code(&self) -> Code {
         match self {
@@ -178,61 +186,54 @@ impl Teach for DiskError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
+        let above = |path: &ZonePath| path.parent().unwrap_or_else(ZonePath::root);
         match self {
-            Self::NotFound { path } => {
-                let parent = path.parent().unwrap_or_else(ZonePath::root);
-                format!("look with shed_tree(path=\"{parent}\"); shed_create_file makes a new file")
-            }
+            Self::NotFound { path } => Hint::new("look with ")
+                .call(tree(&above(path)))
+                .or("shed_create_file makes a new file"),
             Self::Exists { .. } => {
-                "choose another name, or delete it first with shed_delete".to_owned()
+                "choose another name, or delete it first with shed_delete".into()
             }
             Self::Clash { .. } => {
                 "choose a directory of another name, or delete what is there with shed_delete"
-                    .to_owned()
+                    .into()
             }
-            Self::Stays { path, .. } => {
-                format!("remove it with shed_delete(path=\"{path}\"), or take the rest without it")
-            }
+            Self::Stays { path, .. } => Hint::new("remove it with ")
+                .call(delete(path))
+                .say(", or take the rest without it"),
             Self::NotAFile { path, found } if *found != Kind::Directory.describe() => {
-                let parent = path.parent().unwrap_or_else(ZonePath::root);
-                format!("look with shed_tree(path=\"{parent}\") and name a file")
+                Hint::new("look with ")
+                    .call(tree(&above(path)))
+                    .say(" and name a file")
             }
-            Self::NotAFile { path, .. } => {
-                format!("look into it with shed_tree(path=\"{path}\") and name a file")
-            }
-            Self::NotADirectory { path } => {
-                let parent = path.parent().unwrap_or_else(ZonePath::root);
-                format!("a part of the path is a file; look with shed_tree(path=\"{parent}\")")
-            }
+            Self::NotAFile { path, .. } => Hint::new("look into it with ")
+                .call(tree(path))
+                .say(" and name a file"),
+            Self::NotADirectory { path } => Hint::new("a part of the path is a file, look with ")
+                .call(tree(&above(path))),
             Self::Escape { path } => {
-                format!("the link can only be removed: shed_delete(path=\"{path}\")")
+                Hint::new("the link can only be removed: ").call(delete(path))
             }
-            Self::IntoItself { .. } => {
-                "choose a new path outside the directory that moves".to_owned()
-            }
-            Self::TooDeep { path } => {
-                format!("remove what is nested with shed_delete(path=\"{path}\")")
-            }
+            Self::IntoItself { .. } => "choose a new path outside the directory that moves".into(),
+            Self::TooDeep { path } => Hint::new("remove what is nested with ").call(delete(path)),
             Self::Near { error, place } => match **error {
-                Self::NotFound { .. } => {
-                    format!(
-                        "look with shed_tree(path=\"{place}\"); shed_create_file makes a new file"
-                    )
-                }
+                Self::NotFound { .. } => Hint::new("look with ")
+                    .call(tree(place))
+                    .or("shed_create_file makes a new file"),
                 Self::Escape { .. } => {
-                    format!("the link can only be removed: shed_delete(path=\"{place}\")")
+                    Hint::new("the link can only be removed: ").call(delete(place))
                 }
-                _ => format!("a part of the path is a file; look with shed_tree(path=\"{place}\")"),
+                _ => Hint::new("a part of the path is a file, look with ").call(tree(place)),
             },
             Self::Denied { .. } => {
                 "repeat the call; if it fails again, tell the administrator: the file must be given \
                  to the server's account with chown"
-                    .to_owned()
+                    .into()
             }
-            Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
+            Self::Full => "delete files with shed_delete, or tell the administrator".into(),
             Self::Server(_) | Self::Io { .. } => {
-                "repeat the call; if it fails again, tell the administrator".to_owned()
+                "repeat the call; if it fails again, tell the administrator".into()
             }
         }
     }

@@ -6,7 +6,7 @@ use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::ledger::human_size;
 use crate::settings::MEBIBYTE;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Paths that a failure names.
 const NAMED: usize = 20;
@@ -214,37 +214,37 @@ impl Teach for ExecError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::NotInstalled { .. } => {
-                "shed_allowed_commands() lists what is installed".to_owned()
+                "shed_allowed_commands() lists what is installed".into()
             }
-            Self::Start(_) | Self::Wait(_) | Self::Cancelled { .. } => "repeat the call".to_owned(),
-            Self::Helper { .. } => "use fewer or shorter arguments, or split the call".to_owned(),
+            Self::Start(_) | Self::Wait(_) | Self::Cancelled { .. } => "repeat the call".into(),
+            Self::Helper { .. } => "use fewer or shorter arguments, or split the call".into(),
             Self::TimedOut { seconds, most, .. } if seconds < most => {
-                format!("give it more time with timeout={most}, or less work")
+                format!("give it more time with timeout={most}, or less work").into()
             }
-            Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".to_owned(),
+            Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".into(),
             Self::Struck { limit: Limit::FileSize { mebibytes }, .. } => {
-                format!("write files of at most {mebibytes} MiB, for instance with split")
+                format!("write files of at most {mebibytes} MiB, for instance with split").into()
             }
             Self::Struck { .. } => {
-                "give it less work: fewer files, a smaller range; a longer timeout changes nothing".to_owned()
+                "give it less work: fewer files, a smaller range; a longer timeout changes nothing".into()
             }
             Self::KeptNames { .. } => {
-                "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".to_owned()
+                "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".into()
             }
             Self::Overflow { .. } => {
-                "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
+                "make room with shed_delete; shed_stats() shows what each zone takes".into()
             }
             Self::Directories { .. } => {
-                "remove directories with shed_delete, or with cmd=\"rm\", args=[\"-r\", …]".to_owned()
+                "remove directories with shed_delete, or with cmd=\"rm\", args=[\"-r\", …]".into()
             }
             Self::TooMany { .. } => {
-                "delete files with shed_delete, or pack many small ones with shed_zip".to_owned()
+                "delete files with shed_delete, or pack many small ones with shed_zip".into()
             }
             Self::Temporary { .. } => {
-                "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".to_owned()
+                "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".into()
             }
             Self::Repository {
                 file,
@@ -252,24 +252,24 @@ impl Teach for ExecError {
                 ..
             } => format!(
                 "take `{key}` out of `{file}`, for instance with shed_patch_text, or clone the repository again; other commands work"
-            ),
+            ).into(),
             Self::Repository { file, .. } => {
-                format!("remove `{file}`, or clone the repository again; other commands work")
+                format!("remove `{file}`, or clone the repository again; other commands work").into()
             }
             Self::Substitution { .. } => {
-                "use a simpler pattern, or fewer files a call".to_owned()
+                "use a simpler pattern, or fewer files a call".into()
             }
             Self::TooManyNames => {
-                "name the directory instead (ls d, grep -r word d, find d -name \"*.md\"), or make several calls".to_owned()
+                "name the directory instead (ls d, grep -r word d, find d -name \"*.md\"), or make several calls".into()
             }
             Self::SameFile { .. } => {
-                "use redirect_stderr_to_stdout=true to have both in stdout_file".to_owned()
+                "use redirect_stderr_to_stdout=true to have both in stdout_file".into()
             }
             Self::NoSafeNetwork { .. } => {
-                "commands without network work; ask the user to upload the file; an administrator runs fileshed doctor".to_owned()
+                "commands without network work; ask the user to upload the file; an administrator runs fileshed doctor".into()
             }
             Self::NotConfined { .. } => {
-                "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed doctor".to_owned()
+                "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed doctor".into()
             }
         }
     }

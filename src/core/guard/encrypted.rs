@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::disk::{Entry, Kind, StagedEntry, Target};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Teach};
 
 /// What encrypted files of later versions of the original Fileshed begin with.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
@@ -40,11 +40,12 @@ impl Teach for EncryptedError {
         Code::InvalidFormat
     }
 
-    fn hint(&self) -> String {
-        format!(
-            "leave it to the program that encrypts it and write another file; to give it up, shed_delete(path={}) first",
-            Value::from(self.path.as_str())
-        )
+    fn hint(&self) -> Hint {
+        let delete = Call::here("shed_delete").with("path", self.path.as_str());
+        Hint::new("leave it to the program that encrypts it and write another file")
+            .or("to give it up, ")
+            .call(delete)
+            .say(" first")
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -7,7 +7,7 @@ use super::journal;
 use crate::directory::Member;
 use crate::ledger::Lock;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Teach};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
@@ -150,19 +150,26 @@ impl Teach for LockError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
+        let call = |operation, path: &str| Call::here(operation).with("path", path);
         match self {
-            Self::Mine { path, .. } => format!(
-                "write with shed_lockedit_overwrite(path=\"{path}\", content=…), or end the edit first with shed_lockedit_save or shed_lockedit_cancel"
-            ),
-            Self::OtherChat { path, .. } => format!(
-                "finish it in that conversation, or drop its changes with shed_force_unlock(path=\"{path}\")"
-            ),
-            Self::OtherUser { path, holder, .. } => format!(
-                "wait, or ask {holder}; shed_force_unlock(path=\"{path}\") drops that member's changes"
-            ),
-            Self::NotOwner { .. } => "work on another file, or ask the holder to save".to_owned(),
-            Self::NotOpen { path } => format!("open it first: shed_lockedit_open(path=\"{path}\")"),
+            Self::Mine { path, .. } => Hint::new("end the edit first: ")
+                .call(call("shed_lockedit_save", path))
+                .say(" keeps what it changed, shed_lockedit_cancel drops it")
+                .or("shed_lockedit_overwrite and shed_lockedit_exec change the file while it is open")
+                .instead("work on another file: this one is open in an edit, which the tools offered here cannot end"),
+            Self::OtherChat { .. } => Hint::new(
+                "finish it in that conversation, or work on another file",
+            )
+            .or("shed_force_unlock ends it and drops its changes"),
+            Self::OtherUser { holder, .. } => {
+                Hint::from(format!("wait, or ask {holder} to save it"))
+                    .or("shed_force_unlock ends the edit and drops that member's changes")
+            }
+            Self::NotOwner { .. } => "work on another file, or ask the holder to save".into(),
+            Self::NotOpen { path } => {
+                Hint::new("open it first: ").call(call("shed_lockedit_open", path))
+            }
         }
     }
 

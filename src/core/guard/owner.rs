@@ -12,7 +12,7 @@ use crate::disk::Kind;
 use crate::ledger::{Ownership, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Teach};
 
 /// Paths that a refusal names.
 const NAMED: usize = 20;
@@ -139,16 +139,20 @@ impl Teach for PermissionError {
         Code::PermissionDenied
     }
 
-    fn hint(&self) -> String {
-        let group = Value::from(self.group.as_str());
+    fn hint(&self) -> Hint {
+        let group = self.group.as_str();
         match self.denied.first() {
-            Some(first) if self.own => format!(
-                "it is yours: first shed_group_set_mode(group={group}, path={}, mode=\"owner\")",
-                Value::from(first.path.as_str())
+            Some(first) if self.own => Hint::new("it is yours: first ").call(
+                Call::new("shed_group_set_mode")
+                    .with("group", group)
+                    .with("path", first.path.as_str())
+                    .with("mode", "owner"),
             ),
-            _ => format!(
-                "write another file, or ask the owner, whom shed_group_info(group={group}) names"
-            ),
+            _ => Hint::new("write another file, or ask the owner")
+                .say(", whom ")
+                .call(Call::new("shed_group_info").with("group", group))
+                .say(" names")
+                .instead("write another file, or ask the owner"),
         }
     }
 
@@ -198,8 +202,8 @@ impl Teach for ModeError {
         }
     }
 
-    fn hint(&self) -> String {
-        "mode=\"group\": every member may write; \"owner\": only you; \"owner_ro\": nobody until you change the mode".to_owned()
+    fn hint(&self) -> Hint {
+        "mode=\"group\": every member may write; \"owner\": only you; \"owner_ro\": nobody until you change the mode".into()
     }
 
     fn details(&self) -> Map<String, Value> {

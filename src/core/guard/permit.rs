@@ -14,7 +14,7 @@ use crate::history::{Author, CommitId};
 use crate::ledger::{Act, Deed, Intent, Plan};
 use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Teach};
+use crate::{Code, Error, Hint, Teach};
 
 /// What a change touches and how much more space it takes.
 #[derive(Debug, Default)]
@@ -503,11 +503,12 @@ impl Teach for SizeError {
         Code::FileTooLarge
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         format!(
             "split the content into files of at most {} MB",
             self.limit / MEBIBYTE
         )
+        .into()
     }
 
     fn details(&self) -> Map<String, Value> {

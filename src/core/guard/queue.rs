@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::disk::{DiskError, Root};
 use crate::fair::Place;
 use crate::zone::ZonePath;
-use crate::{Code, Error, Teach};
+use crate::{Code, Error, Hint, Teach};
 
 /// Longest wait for a turn. Turns last milliseconds, so this is a sign of overload.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -175,8 +175,8 @@ impl Teach for BusyError {
         Code::Busy
     }
 
-    fn hint(&self) -> String {
-        "wait a moment and repeat the same call".to_owned()
+    fn hint(&self) -> Hint {
+        "wait a moment and repeat the same call".into()
     }
 
     fn details(&self) -> Map<String, Value> {

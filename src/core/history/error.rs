@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::disk::DiskError;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// A history that could not be read or written. Messages of git hold paths of the host, so they
 /// stay in the source chain.
@@ -100,18 +100,18 @@ impl Teach for HistoryError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Git { .. } | Self::Repository { .. } | Self::Damaged { .. } => {
-                "repeat the call; if it fails again, tell the administrator".to_owned()
+                "repeat the call; if it fails again, tell the administrator".into()
             }
             Self::Unadoptable { .. } => {
                 "tell the administrator: the directory .git of this zone must be repaired or moved \
                  away by hand"
-                    .to_owned()
+                    .into()
             }
-            Self::Unfinished => "repeat the call when the command has ended".to_owned(),
-            Self::Full => "delete files with shed_delete, or tell the administrator".to_owned(),
+            Self::Unfinished => "repeat the call when the command has ended".into(),
+            Self::Full => "delete files with shed_delete, or tell the administrator".into(),
             Self::TooLarge(error) => error.hint(),
             Self::Disk(error) => error.hint(),
         }

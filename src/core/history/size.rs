@@ -17,7 +17,7 @@ use super::repository::{NAME, OWN};
 use super::{History, HistoryError};
 use crate::disk::Root;
 use crate::settings::MEBIBYTE;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Commits after which a measurement is old.
 const COMMITS: u64 = 256;
@@ -158,11 +158,11 @@ impl Teach for SizeError {
         Code::QuotaExceeded
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         "work in storage, which keeps no history; deleting here still works, but only an \
          administrator makes space in the history: with a higher history_factor, or by setting the \
          repository aside"
-            .to_owned()
+            .into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -11,7 +11,7 @@ use super::ownership::{self, Deed};
 use super::{Ledger, LedgerError};
 use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
-use crate::{Code, Error, Teach};
+use crate::{Code, Error, Hint, Teach};
 
 /// A change under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,8 +338,8 @@ impl Teach for QuotaError {
         Code::QuotaExceeded
     }
 
-    fn hint(&self) -> String {
-        "make room with shed_delete; shed_stats() shows what each zone takes".to_owned()
+    fn hint(&self) -> Hint {
+        "make room with shed_delete; shed_stats() shows what each zone takes".into()
     }
 
     fn details(&self) -> Map<String, Value> {
@@ -366,8 +366,8 @@ impl Teach for FilesError {
         Code::QuotaExceeded
     }
 
-    fn hint(&self) -> String {
-        "delete files with shed_delete, or pack many small ones with shed_zip".to_owned()
+    fn hint(&self) -> Hint {
+        "delete files with shed_delete, or pack many small ones with shed_zip".into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::disk::{DiskError, Entry, Kind};
 use crate::ledger::Lock;
 use crate::zone::ZonePath;
-use crate::{Code, Teach};
+use crate::{Call, Code, Hint, Teach};
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 16;
@@ -96,23 +96,46 @@ impl Teach for ChangedError {
         Code::PreconditionFailed
     }
 
-    fn hint(&self) -> String {
-        let path = &self.path;
-        let copy = format!(
-            "the working copy is what shed_lockedit_exec(path=\"{path}\", cmd=\"cat\", args=[\".\"]) shows"
-        );
-        let save = format!("shed_lockedit_save(path=\"{path}\", overwrite=true)");
-        let cancel = format!("shed_lockedit_cancel(path=\"{path}\")");
+    fn hint(&self) -> Hint {
+        let path = self.path.display();
+        let call = |operation| Call::here(operation).with("path", path);
+        let copy = call("shed_lockedit_exec")
+            .with("cmd", "cat")
+            .with("args", vec!["."]);
+        let save = call("shed_lockedit_save").with("overwrite", true);
+        let cancel = call("shed_lockedit_cancel");
         match self.standing {
-            Standing::Gone => {
-                format!("{copy}; {save} makes the file again with it, {cancel} drops it")
+            Standing::Gone => Hint::new("the working copy is what ")
+                .call(copy)
+                .say(" shows")
+                .or("")
+                .call(save)
+                .say(" makes the file again with it, ")
+                .call(cancel)
+                .say(" drops it"),
+            Standing::Replaced(_) => Hint::new("the working copy is what ")
+                .call(copy)
+                .say(" shows")
+                .or("write it to another path with shed_create_file, or rename what is there, then ")
+                .call(save)
+                .or("")
+                .call(cancel)
+                .say(" drops it"),
+            Standing::Changed | Standing::Unchanged => {
+                let file = Call::here("shed_exec")
+                    .with("cmd", "cat")
+                    .with("args", vec![path]);
+                Hint::new("compare: the working copy is what ")
+                    .call(copy)
+                    .say(" shows, the file is what ")
+                    .call(file)
+                    .say(" shows")
+                    .or("then ")
+                    .call(save)
+                    .say(" replaces the file, or ")
+                    .call(cancel)
+                    .say(" drops the copy and shed_lockedit_open begins with the file as it is")
             }
-            Standing::Replaced(_) => format!(
-                "{copy}; write it to another path with shed_create_file, or rename what is there, then {save}; {cancel} drops it"
-            ),
-            Standing::Changed | Standing::Unchanged => format!(
-                "compare: {copy}, the file is what shed_exec(cmd=\"cat\", args=[\"{path}\"]) shows; then {save} replaces the file, or {cancel} drops the copy and shed_lockedit_open begins with the file as it is"
-            ),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::error::{CommandError, Refusal};
 use super::rule::CommandRule;
 use super::{NetworkMode, Rules, ZoneKind, commands, text};
+use crate::Hint;
 
 /// Names that models reach for, and the nearest way that exists.
 const INSTEAD: &[(&str, &str)] = &[
@@ -132,7 +133,7 @@ pub(super) fn command(
     args: &[String],
     rules: &Rules<'_>,
 ) -> Result<&'static CommandRule, CommandError> {
-    let refusal = |reason: String, hint: String| {
+    let refusal = |reason: String, hint: Hint| {
         Box::new(Refusal {
             command: text::shown(cmd).replace('\0', "\\0"),
             argument: None,
@@ -141,14 +142,11 @@ pub(super) fn command(
             zone: rules.zone,
         })
     };
-    let refuse =
-        |reason: &str, hint: String| CommandError::Command(refusal(reason.to_owned(), hint));
+    let refuse = |reason: &str, hint: Hint| CommandError::Command(refusal(reason.to_owned(), hint));
     let zone = rules.zone.as_str();
     if cmd.trim().is_empty() {
-        let hint = format!(
-            "name one command: {}",
-            text::call(rules, "ls", &["-la".to_owned()])
-        );
+        let list = text::call(rules, "ls", &["-la".to_owned()]);
+        let hint = Hint::new("name one command: ").call(list);
         return Err(CommandError::Missing(refusal(
             "no command was named".to_owned(),
             hint,
@@ -160,21 +158,21 @@ pub(super) fn command(
     if rules.zone == ZoneKind::Uploads && !rule.uploads {
         return Err(refuse(
             "it is not on the whitelist of the read-only zone `uploads`",
-            in_uploads(cmd),
+            in_uploads(cmd).into(),
         ));
     }
     if rule.network && rules.network == NetworkMode::Disabled {
         return Err(refuse(
             "the network is off: network_mode is `disabled`",
-            "the administrator sets network_mode; meanwhile ask the user to upload the file"
-                .to_owned(),
+            "the administrator sets network_mode; meanwhile ask the user to upload the file".into(),
         ));
     }
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
     if rules.file_being_edited.is_some() && elsewhere {
         return Err(refuse(
             "a locked edit reaches only the file being edited",
-            format!("use shed_exec(zone=\"{zone}\", cmd=\"{cmd}\", …) outside of the locked edit"),
+            format!("use shed_exec(zone=\"{zone}\", cmd=\"{cmd}\", …) outside of the locked edit")
+                .into(),
         ));
     }
     Ok(rule)
@@ -185,7 +183,7 @@ fn unknown(
     cmd: &str,
     args: &[String],
     rules: &Rules<'_>,
-    refuse: impl Fn(&str, String) -> CommandError,
+    refuse: impl Fn(&str, Hint) -> CommandError,
 ) -> CommandError {
     let mut words = cmd.split_whitespace();
     let first = words.next().unwrap_or_default();
@@ -194,40 +192,38 @@ fn unknown(
         all.extend(args.iter().cloned());
         return refuse(
             "`cmd` is one name, arguments belong into `args`",
-            text::call(rules, first, &all),
+            text::call(rules, first, &all).into(),
         );
     }
     if cmd.contains(['/', '\\']) || cmd.contains("..") {
         let name = cmd.rsplit(['/', '\\']).next().unwrap_or_default();
         let hint = match commands().iter().find(|rule| rule.name == name) {
-            Some(_) => format!("use the bare name: {}", text::call(rules, name, args)),
-            None => "files of the zone cannot be run; shed_allowed_commands() lists the commands"
-                .to_owned(),
+            Some(_) => Hint::new("use the bare name: ").call(text::call(rules, name, args)),
+            None => {
+                "files of the zone cannot be run; shed_allowed_commands() lists the commands".into()
+            }
         };
         return refuse("a command is named without a path", hint);
     }
     if let Some(shell) = text::shell(cmd) {
         return refuse(
             &format!("`{}` is shell syntax", shell.token),
-            shell.instead.to_owned(),
+            shell.instead.into(),
         );
     }
     let lower = cmd.to_ascii_lowercase();
     if let Some(rule) = commands().iter().find(|rule| rule.name == lower) {
         return refuse(
             "it is not on the whitelist",
-            format!(
-                "write it in lower case: {}",
-                text::call(rules, rule.name, args)
-            ),
+            Hint::new("write it in lower case: ").call(text::call(rules, rule.name, args)),
         );
     }
     let advice = INSTEAD
         .iter()
         .find(|(names, _)| names.split(' ').any(|name| name == lower));
     let hint = match advice {
-        Some((_, hint)) => (*hint).to_owned(),
-        None => "shed_allowed_commands() lists the commands of each zone".to_owned(),
+        Some((_, hint)) => (*hint).into(),
+        None => "shed_allowed_commands() lists the commands of each zone".into(),
     };
     refuse("it is not on the whitelist", hint)
 }

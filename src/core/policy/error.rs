@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ZoneKind;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Why a command line does not run.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub struct Refusal {
     /// What the rule says, as a fragment.
     pub reason: String,
     /// The next call to make.
-    pub hint: String,
+    pub hint: Hint,
     /// The zone the command was to run in.
     pub zone: ZoneKind,
 }
@@ -89,7 +89,7 @@ impl Teach for CommandError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         self.refusal().hint.clone()
     }
 

@@ -12,6 +12,7 @@ use super::role::{Effect, Role, Syntax};
 use super::rule::CommandRule;
 use super::scan::{Piece, Scan};
 use super::{NetworkMode, ZoneKind};
+use crate::Hint;
 use subcommands::{ALWAYS, DIFF, Kind, SUBCOMMANDS, Subcommand};
 
 /// Settings on the command line: hooks, monitors, pagers, editors, filters, transports off.
@@ -193,9 +194,9 @@ fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandEr
         Kind::Push if rules.network == NetworkMode::Safe => Err(judge.forbidden(
             name,
             "`git push` sends data out, and network_mode is `safe`: downloads only",
-            "only an administrator can set network_mode to `all`; the commits stay here: \
-                shed_exec(cmd=\"git\", args=[\"log\"])"
-                .to_owned(),
+            Hint::new("only an administrator can set network_mode to `all`")
+                .or("the commits stay here: ")
+                .call(super::text::call(rules, "git", &["log".to_owned()])),
         )),
         Kind::Init if rules.zone != ZoneKind::Storage => Err(judge.forbidden(
             name,

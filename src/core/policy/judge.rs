@@ -7,6 +7,7 @@ use super::rule::{CommandRule, Grammar};
 use super::scan::{Piece, Refused, Scan, scan};
 use super::space::growth;
 use super::{ArchiveArgument, PathArgument, Plan, Renaming, Rules, ZoneKind, script, text};
+use crate::Hint;
 
 /// A command line on its way to a plan.
 pub(super) struct Judge<'a> {
@@ -239,9 +240,12 @@ impl<'a> Judge<'a> {
                 self.refusal(
                     whole,
                     "the repository is written by the server alone",
-                    "leave `.git` out of `args`; the server commits every change by itself, and \
-                    shed_exec(cmd=\"git\", args=[\"log\"]) shows the history"
-                        .to_owned(),
+                    Hint::from(
+                        "leave `.git` out of `args`; the server commits every change by itself",
+                    )
+                    .or("")
+                    .call(text::call(self.rules, "git", &["log".to_owned()]))
+                    .say(" shows the history"),
                 ),
             )));
         }

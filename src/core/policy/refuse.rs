@@ -3,6 +3,7 @@
 use super::error::{CommandError, Refusal};
 use super::judge::Judge;
 use super::{NetworkMode, text};
+use crate::Hint;
 
 impl Judge<'_> {
     pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
@@ -14,7 +15,7 @@ impl Judge<'_> {
         &self,
         argument: &str,
         reason: impl Into<String>,
-        hint: String,
+        hint: impl Into<Hint>,
     ) -> CommandError {
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
@@ -27,59 +28,59 @@ impl Judge<'_> {
         CommandError::Required(Box::new(refusal))
     }
 
-    pub(super) fn forbidden(&self, argument: &str, reason: &str, hint: String) -> CommandError {
+    pub(super) fn forbidden(
+        &self,
+        argument: &str,
+        reason: &str,
+        hint: impl Into<Hint>,
+    ) -> CommandError {
         CommandError::Command(Box::new(self.refusal(argument, reason, hint)))
     }
 
     pub(super) fn readonly(&self, argument: &str) -> CommandError {
-        CommandError::Readonly(Box::new(
-            self.refusal(
-                argument,
-                format!("`{}` writes", text::shown(argument)),
-                "files in uploads are only read: read with shed_exec(zone=\"uploads\", \
+        CommandError::Readonly(Box::new(self.refusal(
+            argument,
+            format!("`{}` writes", text::shown(argument)),
+            "files in uploads are only read: read with shed_exec(zone=\"uploads\", \
                 cmd=\"cat\", args=[\"name\"]), and write the result with \
-                shed_create_file(zone=\"storage\", …)"
-                    .to_owned(),
-            ),
-        ))
+                shed_create_file(zone=\"storage\", …)",
+        )))
     }
 
     pub(super) fn refusal(
         &self,
         argument: &str,
         reason: impl Into<String>,
-        hint: String,
+        hint: impl Into<Hint>,
     ) -> Refusal {
         Refusal {
             command: self.rule.name.to_owned(),
             argument: Some(text::shown(argument)),
             reason: reason.into(),
-            hint,
+            hint: hint.into(),
             zone: self.rules.zone,
         }
     }
 
     /// A call that the rule accepts.
-    fn example_hint(&self) -> String {
+    fn example_hint(&self) -> Hint {
         match self.rule.examples.first() {
-            Some(example) => format!(
-                "for example {}",
-                text::call(self.rules, self.rule.name, &example.args())
-            ),
-            None => "leave the argument out".to_owned(),
+            Some(example) => Hint::new("for example ").call(text::call(
+                self.rules,
+                self.rule.name,
+                &example.args(),
+            )),
+            None => "leave the argument out".into(),
         }
     }
 
-    pub(super) fn download_hint(&self, address: &str) -> String {
+    pub(super) fn download_hint(&self, address: &str) -> Hint {
         if self.rules.network == NetworkMode::Disabled {
             return "the network is off (network_mode is `disabled`): ask the user to upload \
                 the file"
-                .to_owned();
+                .into();
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
-        format!(
-            "download it first: {}",
-            text::call(self.rules, "curl", &args)
-        )
+        Hint::new("download it first: ").call(text::call(self.rules, "curl", &args))
     }
 }

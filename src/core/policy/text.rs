@@ -1,8 +1,7 @@
 //! Words as text: shell characters, addresses, and how a value is shown.
 
-use serde_json::Value;
-
-use super::{Rules, ZoneKind};
+use super::Rules;
+use crate::Call;
 
 /// The longest part of a value that an answer repeats.
 const SHOWN: usize = 200;
@@ -145,20 +144,13 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// A call in the form hints use.
-pub(super) fn call(rules: &Rules<'_>, cmd: &str, args: &[String]) -> String {
-    let args: Vec<String> = args
-        .iter()
-        .map(|argument| Value::from(argument.as_str()).to_string())
-        .collect();
-    let args = args.join(", ");
+pub(super) fn call(rules: &Rules<'_>, cmd: &str, args: &[String]) -> Call {
     let zone = rules.zone.as_str();
-    match (rules.file_being_edited, rules.zone) {
-        (Some(path), _) => format!(
-            "shed_lockedit_exec(zone=\"{zone}\", path=\"{path}\", cmd=\"{cmd}\", args=[{args}])"
-        ),
-        (None, ZoneKind::Group) => {
-            format!("shed_exec(zone=\"group\", group=\"…\", cmd=\"{cmd}\", args=[{args}])")
-        }
-        (None, _) => format!("shed_exec(zone=\"{zone}\", cmd=\"{cmd}\", args=[{args}])"),
-    }
+    let call = match rules.file_being_edited {
+        Some(path) => Call::here("shed_lockedit_exec")
+            .with("zone", zone)
+            .with("path", path),
+        None => Call::here("shed_exec").with("zone", zone),
+    };
+    call.with("cmd", cmd).with("args", args.to_vec())
 }

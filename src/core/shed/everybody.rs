@@ -17,7 +17,7 @@ use crate::ledger::Ownership as _;
 use crate::lockedit::{self, Cleaned};
 use crate::settings::MEBIBYTE;
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Caller, Code, Error, Teach, sharing};
+use crate::{Caller, Code, Error, Hint, Teach, sharing};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,8 +214,8 @@ impl Teach for NotAdministrator {
         Code::AccessDenied
     }
 
-    fn hint(&self) -> String {
-        "call shed_maintenance() for your own zones and groups".to_owned()
+    fn hint(&self) -> Hint {
+        "call shed_maintenance() for your own zones and groups".into()
     }
 
     fn details(&self) -> Map<String, Value> {

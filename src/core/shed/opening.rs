@@ -13,7 +13,7 @@ use crate::ledger::{self, Ledger, LedgerError};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
 use crate::settings::NamespaceStyle;
 use crate::zone::ZonePath;
-use crate::{Clock, Code, Error, Settings, Teach};
+use crate::{Clock, Code, Error, Hint, Settings, Teach};
 
 /// What an administrator can go on without, knowing what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,24 +271,26 @@ impl Teach for StoreError {
         Code::InternalApiError
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::None => "`fileshed serve` makes one; is the directory the one that is meant? \
                            --storage-base-path names another"
-                .to_owned(),
+                .into(),
             Self::Lost { part } => format!(
                 "nothing was made or changed; restore `{}` from a backup, and start again; without \
                  a backup, `fileshed accept-loss {}` says what is lost and goes on without it",
                 part.file(),
                 part.as_str()
-            ),
+            )
+            .into(),
             Self::UnknownUsers => format!(
                 "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed \
                  is taken over with `namespace = \"plain\"`",
                 ledger::FILE_NAME
-            ),
-            Self::NotLost { .. } => "start the server with `fileshed serve`".to_owned(),
-            Self::InUse => "stop it first".to_owned(),
+            )
+            .into(),
+            Self::NotLost { .. } => "start the server with `fileshed serve`".into(),
+            Self::InUse => "stop it first".into(),
         }
     }
 

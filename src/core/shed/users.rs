@@ -8,7 +8,7 @@ use super::{Shed, USERS};
 use crate::disk::Staging;
 use crate::ledger::{Credentials, Usage};
 use crate::zone::ZonePath;
-use crate::{Code, Error, Teach, UserId};
+use crate::{Code, Error, Hint, Teach, UserId};
 
 /// Where what is removed waits for its end, below the data directory.
 const REMOVED: &str = ".removed";
@@ -147,8 +147,8 @@ impl Teach for UnknownUser {
         Code::InvalidUser
     }
 
-    fn hint(&self) -> String {
-        "see `fileshed user list`".to_owned()
+    fn hint(&self) -> Hint {
+        "see `fileshed user list`".into()
     }
 
     fn details(&self) -> Map<String, Value> {

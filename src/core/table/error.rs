@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::work::Refusal;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Names that a hint lists.
 const LISTED: usize = 12;
@@ -159,11 +159,11 @@ impl Teach for TableError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
-            Self::ReadOnly => "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set sqlite_readonly=false".to_owned(),
-            Self::SameFile { parameter, .. } => format!("name another file in {parameter}"),
-            Self::Parameters { .. } => "shed_sqlite takes params=[1, \"a\"] for `?`, or params={\"name\": \"a\"} for `:name`".to_owned(),
+            Self::ReadOnly => "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set sqlite_readonly=false".into(),
+            Self::SameFile { parameter, .. } => format!("name another file in {parameter}").into(),
+            Self::Parameters { .. } => "shed_sqlite takes params=[1, \"a\"] for `?`, or params={\"name\": \"a\"} for `:name`".into(),
             Self::Refused { refusal, path, .. } => hint(refusal, path),
         }
     }
@@ -226,14 +226,14 @@ impl Teach for TableError {
     }
 }
 
-fn hint(refusal: &Refusal, path: &str) -> String {
+fn hint(refusal: &Refusal, path: &str) -> Hint {
     match refusal {
         Refusal::Failed { message, tables } if message.contains("no such table") => {
             let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
             if names.is_empty() {
-                "there is no table yet: make one with CREATE TABLE, or with import_csv".to_owned()
+                "there is no table yet: make one with CREATE TABLE, or with import_csv".into()
             } else {
-                format!("the tables are: {}", list(&names))
+                format!("the tables are: {}", list(&names)).into()
             }
         }
         Refusal::Failed { tables, .. } if !tables.is_empty() => {
@@ -245,43 +245,43 @@ fn hint(refusal: &Refusal, path: &str) -> String {
                     format!("{table} has {}", list(&columns))
                 })
                 .collect();
-            tables.join("; ")
+            tables.join("; ").into()
         }
         Refusal::Failed { message, .. } if message.contains("more than one statement") => {
-            "make one call for each statement".to_owned()
+            "make one call for each statement".into()
         }
         Refusal::Failed { .. } => {
-            "correct the statement; SELECT sql FROM sqlite_schema shows how the tables are made".to_owned()
+            "correct the statement; SELECT sql FROM sqlite_schema shows how the tables are made".into()
         }
         Refusal::Forbidden { what } if what.starts_with("PRAGMA") => {
-            "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version".to_owned()
+            "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version".into()
         }
         Refusal::Forbidden { what } if what.contains("ATTACH") || what.contains("VACUUM") => {
-            "a statement has one database: move rows with output_csv and import_csv, copy a file with shed_exec(cmd=\"cp\")".to_owned()
+            "a statement has one database: move rows with output_csv and import_csv, copy a file with shed_exec(cmd=\"cp\")".into()
         }
         Refusal::Forbidden { what } if what.contains("BEGIN") || what == "SAVEPOINT" => {
-            "each statement is a transaction of its own".to_owned()
+            "each statement is a transaction of its own".into()
         }
-        Refusal::Forbidden { .. } => "leave it out: a statement works on its database alone".to_owned(),
-        Refusal::NoStatement => "write one SQL statement in query, such as SELECT name FROM sqlite_schema".to_owned(),
-        Refusal::Parameters { .. } => "give one value for each parameter of the statement".to_owned(),
-        Refusal::Parameter { name, .. } => format!("correct {name}, or leave it out"),
+        Refusal::Forbidden { .. } => "leave it out: a statement works on its database alone".into(),
+        Refusal::NoStatement => "write one SQL statement in query, such as SELECT name FROM sqlite_schema".into(),
+        Refusal::Parameters { .. } => "give one value for each parameter of the statement".into(),
+        Refusal::Parameter { name, .. } => format!("correct {name}, or leave it out").into(),
         Refusal::NotADatabase => format!(
             "a CSV file becomes a table with import_csv=\"{path}\" and another path, such as path=\"data.db\""
-        ),
-        Refusal::TooLong => "give it less work: a WHERE or LIMIT, an index, a part of the file".to_owned(),
-        Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work: fewer or shorter values, a WHERE, a LIMIT".to_owned(),
-        Refusal::Busy | Refusal::NotReadable => "wait a moment and repeat the same call".to_owned(),
-        Refusal::NoExport => "export the rows of a SELECT; change tables in a call without output_csv".to_owned(),
-        Refusal::TableExists { .. } => "use if_exists=\"append\" or if_exists=\"replace\", or another table".to_owned(),
+        ).into(),
+        Refusal::TooLong => "give it less work: a WHERE or LIMIT, an index, a part of the file".into(),
+        Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work: fewer or shorter values, a WHERE, a LIMIT".into(),
+        Refusal::Busy | Refusal::NotReadable => "wait a moment and repeat the same call".into(),
+        Refusal::NoExport => "export the rows of a SELECT; change tables in a call without output_csv".into(),
+        Refusal::TableExists { .. } => "use if_exists=\"append\" or if_exists=\"replace\", or another table".into(),
         Refusal::NoSuchColumns { columns, .. } => {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            format!("the table has {}; use if_exists=\"replace\", or another table", list(&columns))
+            format!("the table has {}; use if_exists=\"replace\", or another table", list(&columns)).into()
         }
-        Refusal::CsvEmpty => "look at the file with shed_exec(cmd=\"head\"); has_header=false if its only row is data".to_owned(),
-        Refusal::CsvTooWide { .. } => "look at the delimiter with shed_exec(cmd=\"head\"), or keep fewer columns with shed_exec(cmd=\"cut\")".to_owned(),
+        Refusal::CsvEmpty => "look at the file with shed_exec(cmd=\"head\"); has_header=false if its only row is data".into(),
+        Refusal::CsvTooWide { .. } => "look at the delimiter with shed_exec(cmd=\"head\"), or keep fewer columns with shed_exec(cmd=\"cut\")".into(),
         Refusal::CsvUnreadable { .. } => {
-            "correct the file, or give encoding, delimiter or skip_rows".to_owned()
+            "correct the file, or give encoding, delimiter or skip_rows".into()
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::disk::{DiskError, Kind, Root};
 use crate::ledger::{DatabasePlace, StatementId};
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Teach};
+use crate::{Call, Code, Error, Hint, Teach};
 
 /// The byte that a process locks which is about to change a database
 /// (`RESERVED_BYTE`, <https://sqlite.org/src/file?name=src/os.h>).
@@ -211,21 +211,19 @@ impl Teach for ForeignJournal {
         Code::InvalidFormat
     }
 
-    fn hint(&self) -> String {
-        let path = |path: &str| Value::from(path).to_string();
-        let read = format!(
-            "shed_sqlite(path={}, query=\"SELECT name FROM sqlite_schema\")",
-            path(&self.path)
-        );
+    fn hint(&self) -> Hint {
+        let read = Call::here("shed_sqlite")
+            .with("path", self.path.as_str())
+            .with("query", "SELECT name FROM sqlite_schema");
+        let delete = |path: &str| Call::here("shed_delete").with("path", path);
         match self.beside.first() {
-            Some(first) if !self.is_there => {
-                format!("shed_delete(path={}) takes it away for good", path(first))
-            }
-            Some(first) if !self.is_kept => format!(
-                "{read} reads the database without it; shed_delete(path={}) takes it away for good",
-                path(first)
-            ),
-            _ => format!("{read} reads a private copy"),
+            Some(first) if !self.is_there => Hint::of(delete(first)).say(" takes it away for good"),
+            Some(first) if !self.is_kept => Hint::of(read)
+                .say(" reads the database without it")
+                .or("")
+                .call(delete(first))
+                .say(" takes it away for good"),
+            _ => Hint::of(read).say(" reads a private copy"),
         }
     }
 

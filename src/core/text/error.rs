@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Code, Teach};
+use crate::hint::Argument;
+use crate::{Call, Code, Hint, Teach};
 
 /// An edit that was refused; the text is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -169,6 +170,20 @@ pub enum TextError {
     },
 }
 
+/// The call that makes UTF-8 of a text.
+fn recode(encoding: &str) -> Hint {
+    let from = encoding.trim_end_matches(['b', 'e', 'l']);
+    let options = ["-f", from, "-t", "utf-8"].map(Argument::from);
+    let args = options.into_iter().chain([Argument::Given("path")]);
+    let convert = Call::here("shed_exec")
+        .with("cmd", "iconv")
+        .with("args", Argument::List(args.collect()))
+        .with("stdout_file", "utf-8.txt");
+    Hint::new("make it UTF-8 first: ")
+        .call(convert)
+        .or("shed_patch_bytes changes bytes")
+}
+
 impl Teach for TextError {
     fn code(&self) -> Code {
         match self {
@@ -193,23 +208,23 @@ impl Teach for TextError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::UnknownWord { parameter, allowed, .. } => {
                 let first = allowed.first().copied().unwrap_or_default();
-                format!("use one of {}, for example {parameter}=\"{first}\"", allowed.join(", "))
+                format!("use one of {}, for example {parameter}=\"{first}\"", allowed.join(", ")).into()
             }
             Self::LineBelowOne { parameter, .. } => {
-                format!("use {parameter}=1 for the first line")
+                format!("use {parameter}=1 for the first line").into()
             }
             Self::LineBeyondEnd { lines: 0, .. } => {
                 "the file is empty: use position=\"end\" to write into it".into()
             }
             Self::LineBeyondEnd { parameter, lines, .. } => format!(
                 "use {parameter}={lines} for the last line, or position=\"end\" to append"
-            ),
+            ).into(),
             Self::EndBeforeLine { line, end_line } => {
-                format!("use line={end_line}, end_line={line}, or leave end_line out for one line")
+                format!("use line={end_line}, end_line={line}, or leave end_line out for one line").into()
             }
             Self::EndLineWithoutRange { .. } => {
                 "leave end_line out, or use position=\"replace\", line=3, end_line=5".into()
@@ -218,9 +233,9 @@ impl Teach for TextError {
                 "name the place: shed_patch_text(zone=\"storage\", path=\"notes.md\", \
                  content=\"new line\\n\", position=\"{position}\", line=3), or pattern=\"^## Notes\" \
                  instead of line"
-            ),
+            ).into(),
             Self::TwoPlaces { line, .. } => {
-                format!("use line={line} or the pattern, and leave the other one out")
+                format!("use line={line} or the pattern, and leave the other one out").into()
             }
             Self::UnknownFlag { .. } => {
                 "use regex_flags=\"i\" to ignore case, \"m\" for ^ and $ at every line, \"s\" for . \
@@ -254,15 +269,12 @@ impl Teach for TextError {
                     .into()
             }
             Self::NoSuchGroup { groups, .. } => {
-                format!("use a group from \\1 to \\{groups}, or write \\\\ for a backslash")
+                format!("use a group from \\1 to \\{groups}, or write \\\\ for a backslash").into()
             }
             Self::BinaryEdit => {
                 "change bytes with shed_patch_bytes(position=\"replace\", offset=0, length=4), or give the file a whole new content with shed_create_file".into()
             }
-            Self::WideText { encoding } => format!(
-                "make it UTF-8 first: shed_exec(cmd=\"iconv\", args=[\"-f\", \"{}\", \"-t\", \"utf-8\", \"in.txt\"], stdout_file=\"out.txt\"); shed_patch_bytes changes bytes",
-                encoding.trim_end_matches(['b', 'e', 'l'])
-            ),
+            Self::WideText { encoding } => recode(encoding),
             Self::Binary => "look at it with shed_file_type or shed_hexdump".into(),
             Self::TooLarge { .. } => {
                 "write a shorter content, or split the file: shed_exec(zone=\"storage\", \
@@ -275,14 +287,14 @@ impl Teach for TextError {
                 } else {
                     "content=\"SGVsbG8=\", content_format=\"base64\""
                 };
-                format!("use {example} for the bytes of Hello, or content_format=\"raw\" for text")
+                format!("use {example} for the bytes of Hello, or content_format=\"raw\" for text").into()
             }
             Self::NoOffset { position } => format!(
                 "name the place: shed_patch_bytes(zone=\"storage\", path=\"data.bin\", \
                  content=\"ff00\", position=\"{position}\", offset=0)"
-            ),
+            ).into(),
             Self::OffsetOutside { size, .. } => {
-                format!("use an offset from 0 to {size}, or position=\"end\" to append")
+                format!("use an offset from 0 to {size}, or position=\"end\" to append").into()
             }
             Self::NegativeLength { .. } => {
                 "use length=4 to replace four bytes, or leave it out to replace as many as content \

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::fair::{FairSemaphore, Full, Grant, Shares};
-use crate::{Caller, Code, Settings, Teach};
+use crate::{Caller, Code, Hint, Settings, Teach};
 
 /// How long a transfer waits for others to end.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -212,8 +212,8 @@ impl Teach for TrafficError {
         Code::Busy
     }
 
-    fn hint(&self) -> String {
-        "wait until one of them is done and send the same request again".to_owned()
+    fn hint(&self) -> Hint {
+        "wait until one of them is done and send the same request again".into()
     }
 
     fn details(&self) -> Map<String, Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// Which room of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -136,16 +136,16 @@ impl Teach for ZoneError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Missing { .. } | Self::Unknown { .. } | Self::NotPersonal => {
-                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in, \"group\" with group=… for files of a group".to_owned()
+                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in, \"group\" with group=… for files of a group".into()
             }
             Self::Readonly => {
-                "uploads can be read and deleted; move the file first with shed_move_uploads_to_storage(src=…, dest=…), or write in zone=\"storage\"".to_owned()
+                "uploads can be read and deleted; move the file first with shed_move_uploads_to_storage(src=…, dest=…), or write in zone=\"storage\"".into()
             }
             Self::ReadOnlyScope => {
-                "use a token made with: fileshed token create --scope write".to_owned()
+                "use a token made with: fileshed token create --scope write".into()
             }
         }
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
-use crate::{Code, Teach};
+use crate::{Call, Code, Hint, Teach};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
@@ -401,26 +401,34 @@ impl Teach for PathError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
-            Self::Missing { parameter } => {
-                format!("name a file inside the zone, for instance {parameter}=\"notes/todo.md\"")
-            }
+            Self::Missing { parameter } => format!(
+                "name a file inside the zone, for instance {parameter}=\"notes/todo.md\""
+            )
+            .into(),
             Self::Control { parameter, .. } => format!(
                 "leave control characters out of names, for instance {parameter}=\"notes/todo.md\""
-            ),
+            )
+            .into(),
             Self::LongName { .. } | Self::LongPath { .. } => {
-                "use a shorter name; an emoji counts 4 bytes, an accented letter 2".to_owned()
+                Hint::new("use a shorter name; an emoji counts 4 bytes, an accented letter 2")
             }
-            Self::Escape { parameter, .. } => format!(
-                "paths are relative to the root of the zone and stay inside it, for instance {parameter}=\"notes/todo.md\"; shed_tree shows what is there"
-            ),
-            Self::Reserved { .. } => "choose another name; this one is kept for the server".to_owned(),
+            Self::Escape { parameter, .. } => Hint::from(format!(
+                "paths are relative to the root of the zone and stay inside it, for instance {parameter}=\"notes/todo.md\""
+            ))
+            .or("shed_tree shows what is there"),
+            Self::Reserved { .. } => "choose another name; this one is kept for the server".into(),
             Self::Git { .. } => {
-                "history is kept for you: every change is a commit; read it with shed_exec(cmd=\"git\", args=[\"log\", \"--oneline\"])".to_owned()
+                let log = Call::here("shed_exec")
+                    .with("cmd", "git")
+                    .with("args", vec!["log", "--oneline"]);
+                Hint::new("history is kept for you: every change is a commit")
+                    .or("read it with ")
+                    .call(log)
             }
             Self::Journal { .. } => {
-                "use another name: SQLite takes files that end with -journal, -wal or -shm into the database beside them".to_owned()
+                "use another name: SQLite takes files that end with -journal, -wal or -shm into the database beside them".into()
             }
             Self::StartsWithZone {
                 parameter,
@@ -441,12 +449,14 @@ impl Teach for PathError {
                 format!(
                     "paths are already inside the zone: use zone=\"{named}\"{group}, {word}; a directory of that name is made with shed_exec, mkdir and allow_zone_in_path=true"
                 )
+                .into()
             }
-            Self::Root { parameter } => {
-                format!("name something inside the zone, for instance {parameter}=\"notes\"; shed_tree shows what is there")
-            }
+            Self::Root { parameter } => Hint::from(format!(
+                "name something inside the zone, for instance {parameter}=\"notes\""
+            ))
+            .or("shed_tree shows what is there"),
             Self::NewName { parameter, .. } => {
-                format!("choose a plain name, for instance {parameter}=\"notes/todo.md\"")
+                format!("choose a plain name, for instance {parameter}=\"notes/todo.md\"").into()
             }
         }
     }

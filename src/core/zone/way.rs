@@ -1,9 +1,8 @@
 //! The call that goes from one zone to another, for who names the other zone in a path.
 
-use serde_json::Value;
-
 use super::ZoneName;
-use crate::Error;
+use crate::hint::Argument;
+use crate::{Call, Error, Hint};
 
 /// A way from one zone to another, with what is known of both ends.
 #[derive(Clone, Copy, Debug)]
@@ -22,38 +21,38 @@ pub(crate) struct Way<'a> {
 
 impl Way<'_> {
     /// The call that goes it, where there is one.
-    fn call(&self) -> Option<String> {
+    fn call(&self) -> Option<Call> {
         use ZoneName::{Documents, Group, Storage, Uploads};
         let destination = match self.destination {
             "" | "." => self.source.rsplit('/').next().unwrap_or(self.source),
             path => path,
         };
-        let (source, destination) = (Value::from(self.source), Value::from(destination));
         let operation = match (self.from, self.to) {
             (Uploads, Storage) => "shed_move_uploads_to_storage",
             (Uploads, Documents) => "shed_move_uploads_to_documents",
             (Storage, Documents) => "shed_copy_storage_to_documents",
             (Documents, Storage) => "shed_move_documents_to_storage",
             (Uploads | Storage | Documents, Group) => {
-                let group = self
-                    .group
-                    .map_or("…".to_owned(), |group| Value::from(group).to_string());
-                return Some(format!(
-                    "shed_copy_to_group(src_zone=\"{}\", src_path={source}, group={group}, dest_path={destination})",
-                    self.from
-                ));
+                let group = self.group.map_or(Argument::Given("group"), Argument::from);
+                let call = Call::new("shed_copy_to_group")
+                    .with("src_zone", self.from.as_str())
+                    .with("src_path", self.source)
+                    .with("group", group)
+                    .with("dest_path", destination);
+                return Some(call);
             }
             _ => return None,
         };
-        Some(format!("{operation}(src={source}, dest={destination})"))
+        let call = Call::new(operation);
+        Some(call.with("src", self.source).with("dest", destination))
     }
 
     /// The failure of a path that names another zone, with the call that goes there.
     pub(crate) fn shown_in(&self, error: Error) -> Error {
         match self.call() {
             Some(call) => {
-                let hint = format!("to go from {} to {} use {call}", self.from, self.to);
-                error.with_hint(hint)
+                let hint = format!("to go from {} to {} use ", self.from, self.to);
+                error.with_hint(Hint::from(hint).call(call))
             }
             None => error,
         }

@@ -7,7 +7,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 use fileshed_core::disk::Stamp;
-use fileshed_core::{Code, Teach};
+use fileshed_core::{Code, Hint, Teach};
 
 /// What the conditions come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +125,8 @@ impl Teach for ConditionError {
         Code::PreconditionFailed
     }
 
-    fn hint(&self) -> String {
-        "fetch the file again with GET, and send its new ETag in If-Match".to_owned()
+    fn hint(&self) -> Hint {
+        "fetch the file again with GET, and send its new ETag in If-Match".into()
     }
 }
 

@@ -9,7 +9,7 @@ use axum::http::header::{CONTENT_RANGE, ETAG};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
-use fileshed_core::{Caller, Code, Error, Shed, Teach, Zone};
+use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach, Zone};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, Verdict};
@@ -134,8 +134,8 @@ impl Teach for PartialError {
         Code::InvalidParameter
     }
 
-    fn hint(&self) -> String {
-        "send the whole file; shed_patch_bytes writes a part of one".to_owned()
+    fn hint(&self) -> Hint {
+        "send the whole file; shed_patch_bytes writes a part of one".into()
     }
 }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use fileshed_core::{Code, Error, Teach};
+use fileshed_core::{Code, Error, Hint, Teach};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
@@ -235,7 +235,7 @@ impl Teach for FormError {
         Code::InvalidParameter
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::NoForm => {
                 "send a form, for instance curl -F file=@notes.md; a file as it is goes with PUT to /files/content?zone=…&path=…"
@@ -244,7 +244,7 @@ impl Teach for FormError {
             Self::NoText => "send file names in UTF-8",
             Self::TooMuch => "send the files and nothing else",
         }
-        .to_owned()
+        .into()
     }
 }
 

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{Existing, Transit, Upload};
-use fileshed_core::{Code, Error, Shed, Teach};
+use fileshed_core::{Code, Error, Hint, Shed, Teach};
 use serde_json::json;
 
 use super::download::Given;
@@ -193,7 +193,7 @@ impl Teach for PlainError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::TooLarge { .. } => "Send it in parts, or ask for another way.",
             Self::NoRoom | Self::Failed => "Tell whoever gave you the link.",
@@ -201,6 +201,6 @@ impl Teach for PlainError {
             Self::Nothing => "Send a form with files: curl -F file=@notes.txt <link>",
             Self::Broken => "Send a form with files, each under a name of its own.",
         }
-        .to_owned()
+        .into()
     }
 }

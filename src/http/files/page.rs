@@ -64,7 +64,7 @@ pub(super) fn refused(error: &Error) -> Response {
     let content = format!(
         "<p role=\"alert\">{}</p>\n<p>{}</p>",
         escaped(error.message()),
-        escaped(error.hint())
+        escaped(&error.hint().to_string())
     );
     let status = envelope::status(error);
     let title = if status == StatusCode::NOT_FOUND {

@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::RANGE;
-use fileshed_core::{Code, Teach};
+use fileshed_core::{Code, Hint, Teach};
 use serde_json::{Map, Value};
 
 /// What of a file to send.
@@ -76,8 +76,8 @@ impl Teach for RangeError {
         Code::RangeNotSatisfiable
     }
 
-    fn hint(&self) -> String {
-        "leave the header `range` out, or ask for bytes that are there".to_owned()
+    fn hint(&self) -> Hint {
+        "leave the header `range` out, or ask for bytes that are there".into()
     }
 
     fn details(&self) -> Map<String, Value> {

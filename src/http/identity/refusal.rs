@@ -2,7 +2,7 @@
 
 use axum::http::HeaderName;
 use fileshed_core::caller::CallerError;
-use fileshed_core::{Code, Teach};
+use fileshed_core::{Code, Hint, Teach};
 use serde_json::{Map, Value};
 
 use super::JwtError;
@@ -134,45 +134,45 @@ impl Teach for IdentityError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::NoCredential(wanted)
             | Self::NoBearer(wanted)
             | Self::TwoCredentials(wanted)
-            | Self::WrongCredential(wanted) => wanted.hint(),
+            | Self::WrongCredential(wanted) => wanted.hint().into(),
             Self::NotChecked => {
-                "sign in to Open WebUI anew if this is a session; for keys of Open WebUI an administrator must set `openwebui_api_url`".to_owned()
+                "sign in to Open WebUI anew if this is a session; for keys of Open WebUI an administrator must set `openwebui_api_url`".into()
             }
-            Self::Busy => "call again in a few seconds".to_owned(),
+            Self::Busy => "call again in a few seconds".into(),
             Self::Pending => {
                 "tell the user that an administrator of Open WebUI must activate the account"
-                    .to_owned()
+                    .into()
             }
             Self::Unsigned { header } => format!(
                 "the gateway must send `{header}` with every call; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true, and FORWARD_USER_INFO_HEADER_JWT_SECRET to the value of `forward_jwt_secret`"
-            ),
+            ).into(),
             Self::WronglySigned { header, .. } => format!(
                 "send `{header}` as Open WebUI makes it, with FORWARD_USER_INFO_HEADER_JWT_SECRET equal to `forward_jwt_secret`"
-            ),
+            ).into(),
             Self::NoUser { header } => format!(
                 "the gateway must send `{header}` with every call; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true"
-            ),
+            ).into(),
             Self::User(error) => error.hint(),
             Self::TwoUsers { header, other } => {
-                format!("send `{header}` or `{other}`, or the same user in both")
+                format!("send `{header}` or `{other}`, or the same user in both").into()
             }
-            Self::NotItsUser => "leave the user headers out: the token says who calls".to_owned(),
+            Self::NotItsUser => "leave the user headers out: the token says who calls".into(),
             Self::Repeated { header } | Self::NotText { header } | Self::Identifier { header } => {
-                format!("send `{header}` once, as a short text, or leave it out")
+                format!("send `{header}` once, as a short text, or leave it out").into()
             }
             Self::Unfilled { header } => format!(
                 "take `{header}` out of the connection: this Open WebUI does not know the template; groups can be asked for instead, with the setting groups = \"openwebui\""
-            ),
+            ).into(),
             Self::Group { header } => format!(
                 "send UUIDs in `{header}`, or ids of 1 to 64 of A-Z a-z 0-9 . _ -, comma-separated"
-            ),
+            ).into(),
             Self::ForeignPage => {
-                "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for anything else configure `api_keys`, or `cors_origins` for pages of another site".to_owned()
+                "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for anything else configure `api_keys`, or `cors_origins` for pages of another site".into()
             }
         }
     }

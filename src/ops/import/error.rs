@@ -1,6 +1,6 @@
 //! Nothing to import, and what would have to be otherwise.
 
-use fileshed_core::{Code, Error, Teach};
+use fileshed_core::{Code, Error, Hint, Teach};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -97,20 +97,20 @@ impl Teach for ImportError {
         Code::FileNotFound
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Nothing => {
-                "ask the person to add the file to this conversation; shed_help(howto=\"upload\") says how".to_owned()
+                "ask the person to add the file to this conversation; shed_help(howto=\"upload\") says how".into()
             }
             Self::NotKnown(_) => {
-                "shed_link_create(upload=true) makes a page where the person brings files".to_owned()
+                "shed_link_create(upload=true) makes a page where the person brings files".into()
             }
             Self::NoSuch {
                 nearest, available, ..
             } => {
                 let meant = nearest.as_ref().or(available.first());
                 let meant = meant.map(String::as_str).unwrap_or_default();
-                format!("there is shed_import(filename={})", Value::from(meant))
+                format!("there is shed_import(filename={})", Value::from(meant)).into()
             }
         }
     }

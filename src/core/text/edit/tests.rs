@@ -471,7 +471,7 @@ fn every_failure_teaches() {
             error.to_string().contains('`') && !error.to_string().contains('\n'),
             "{error}"
         );
-        assert!(error.hint().contains('='), "{}", error.hint());
+        assert!(error.hint().to_string().contains('='), "{}", error.hint());
         assert!(
             error.details().contains_key("parameter") || error.details().contains_key("parameters")
         );

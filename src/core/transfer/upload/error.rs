@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{FILE, FILES_MAX};
 use crate::zone::ZonePath;
-use crate::{Code, Teach};
+use crate::{Code, Hint, Teach};
 
 /// An upload that cannot be taken as it is.
 #[derive(Debug, thiserror::Error)]
@@ -31,14 +31,13 @@ impl Teach for UploadError {
         }
     }
 
-    fn hint(&self) -> String {
+    fn hint(&self) -> Hint {
         match self {
             Self::Nothing => {
-                "send the files as multipart/form-data, for instance curl -F file=@notes.md"
-                    .to_owned()
+                "send the files as multipart/form-data, for instance curl -F file=@notes.md".into()
             }
-            Self::TooMany => format!("send {FILES_MAX} files at a time, or one archive"),
-            Self::Twice { .. } => "give each file a name of its own".to_owned(),
+            Self::TooMany => format!("send {FILES_MAX} files at a time, or one archive").into(),
+            Self::Twice { .. } => "give each file a name of its own".into(),
         }
     }
 

@@ -1,0 +1,439 @@
+//! Hints: what to do next, as data.
+//!
+//! A hint is a few clauses, each a sentence that may hold calls. A call is data until it is
+//! written out, so that the zone of the failure can be added to it, a surface can write it in its
+//! own words, and a clause whose operation the caller was not offered can be left out. The rule
+//! for each: made as it stands, in the situation that it answers, a call does what was meant and
+//! nothing else.
+
+use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
+
+use serde_json::{Map, Value};
+
+/// Most bytes of a clause. What is longer costs more than it helps.
+const CLAUSE_MAX_BYTES: usize = 2_000;
+
+/// What is said where the caller was offered none of the operations that would help.
+const NOTHING_OFFERED: &str =
+    "tell the user that no tool that is offered here can do this, and go on with something else";
+
+/// What to do next.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hint {
+    clauses: Vec<Clause>,
+}
+
+/// A part of a hint that stands or falls as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Clause {
+    parts: Vec<Part>,
+    /// Only told where the clause before it is not.
+    instead: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    Text(Cow<'static, str>),
+    Call(Call),
+    Repeat(Repeat),
+}
+
+/// A call to be made as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    operation: &'static str,
+    arguments: Vec<(&'static str, Argument)>,
+    /// Whether it is about the zone of the failure, which is added once it is known.
+    here: bool,
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// Known where the failure was met.
+    Value(Value),
+    /// What the failed call has for this parameter.
+    Given(&'static str),
+    /// A list of such values.
+    List(Vec<Argument>),
+}
+
+/// The failed call again, with changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Repeat {
+    set: Vec<(String, Value)>,
+    without: Vec<String>,
+}
+
+impl Hint {
+    /// A sentence. It may name operations; a call of one is added with [`Hint::call`].
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self::default().or(text)
+    }
+
+    /// A hint that begins with a call.
+    #[must_use]
+    pub fn of(call: Call) -> Self {
+        Self::new("").call(call)
+    }
+
+    /// A hint that begins with the failed call, changed.
+    #[must_use]
+    pub fn repeat(repeat: Repeat) -> Self {
+        Self::new("").again(repeat)
+    }
+
+    /// Another clause: a further step, or another way.
+    #[must_use]
+    pub fn or(mut self, text: impl Into<Cow<'static, str>>) -> Self {
+        self.clauses.push(Clause::default());
+        self.say(text)
+    }
+
+    /// What is told where an operation of the clause before is not offered.
+    #[must_use]
+    pub fn instead(self, text: impl Into<Cow<'static, str>>) -> Self {
+        let mut hint = self.or(text);
+        if let Some(last) = hint.clauses.last_mut() {
+            last.instead = true;
+        }
+        hint
+    }
+
+    /// Goes on with words.
+    #[must_use]
+    pub fn say(self, text: impl Into<Cow<'static, str>>) -> Self {
+        let text = text.into();
+        if text.is_empty() {
+            return self;
+        }
+        self.part(Part::Text(text))
+    }
+
+    /// Goes on with a call.
+    #[must_use]
+    pub fn call(self, call: Call) -> Self {
+        self.part(Part::Call(call))
+    }
+
+    /// Goes on with the failed call, changed.
+    #[must_use]
+    pub fn again(self, repeat: Repeat) -> Self {
+        self.part(Part::Repeat(repeat))
+    }
+
+    fn part(mut self, part: Part) -> Self {
+        if self.clauses.is_empty() {
+            self.clauses.push(Clause::default());
+        }
+        if let Some(last) = self.clauses.last_mut() {
+            last.parts.push(part);
+        }
+        self
+    }
+
+    fn calls(&mut self) -> impl Iterator<Item = &mut Call> {
+        let parts = self.clauses.iter_mut().flat_map(|clause| &mut clause.parts);
+        parts.filter_map(|part| match part {
+            Part::Call(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// Adds the zone of the failure to the calls that are about it.
+    pub(crate) fn in_zone(&mut self, zone: &str) {
+        for call in self.calls().filter(|call| call.here) {
+            if call.argument("zone").is_none() {
+                call.arguments.insert(0, ("zone", zone.into()));
+            }
+        }
+    }
+
+    /// Adds the group of the failure to the calls that are about it.
+    pub(crate) fn in_group(&mut self, group: &str) {
+        for call in self.calls().filter(|call| call.here) {
+            let zone = call.argument("zone");
+            if zone == Some(&Argument::from("group")) && call.argument("group").is_none() {
+                call.arguments.insert(1, ("group", group.into()));
+            }
+        }
+    }
+
+    /// Completes the calls from the arguments of the call that failed.
+    pub(crate) fn complete(&mut self, given: &Map<String, Value>) {
+        if let Some(zone) = given.get("zone").and_then(Value::as_str) {
+            self.in_zone(zone);
+        }
+        if let Some(group) = given.get("group").and_then(Value::as_str) {
+            self.in_group(group);
+        }
+        for call in self.calls() {
+            for (_, argument) in &mut call.arguments {
+                argument.complete(given);
+            }
+        }
+    }
+
+    /// The words for a caller who was offered these operations.
+    pub fn told(&self, is_offered: &dyn Fn(&str) -> bool) -> String {
+        let mut told = String::new();
+        let mut is_told = false;
+        for clause in &self.clauses {
+            if clause.instead && is_told {
+                continue;
+            }
+            is_told = clause.is_offered(is_offered);
+            if is_told {
+                if !told.is_empty() {
+                    told.push_str("; ");
+                }
+                told.push_str(&clause.to_string());
+            }
+        }
+        if told.is_empty() {
+            told.push_str(NOTHING_OFFERED);
+        }
+        told
+    }
+}
+
+/// The words for a caller who was offered everything.
+impl Display for Hint {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        let mut first = true;
+        for clause in self.clauses.iter().filter(|clause| !clause.instead) {
+            if !first {
+                formatter.write_str("; ")?;
+            }
+            first = false;
+            clause.fmt(formatter)?;
+        }
+        Ok(())
+    }
+}
+
+/// Sentences that hold no call: a clause each.
+impl From<&'static str> for Hint {
+    fn from(text: &'static str) -> Self {
+        text.split("; ").fold(Self::default(), Self::or)
+    }
+}
+
+/// A sentence that holds no call.
+impl From<String> for Hint {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<Call> for Hint {
+    fn from(call: Call) -> Self {
+        Self::of(call)
+    }
+}
+
+impl From<Repeat> for Hint {
+    fn from(repeat: Repeat) -> Self {
+        Self::repeat(repeat)
+    }
+}
+
+impl Clause {
+    fn is_offered(&self, is_offered: &dyn Fn(&str) -> bool) -> bool {
+        let is_usable = self.parts.iter().all(|part| match part {
+            Part::Text(text) => operations_in(text).all(is_offered),
+            Part::Call(call) => is_offered(call.operation) && call.is_complete(),
+            Part::Repeat(_) => true,
+        });
+        is_usable && self.to_string().len() <= CLAUSE_MAX_BYTES
+    }
+}
+
+/// The operations that a text names.
+fn operations_in(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("shed_").map(|(at, _)| {
+        let name = &text[at..];
+        let end = name.find(|c: char| !c.is_ascii_lowercase() && c != '_');
+        &name[..end.unwrap_or(name.len())]
+    })
+}
+
+impl Display for Clause {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        self.parts.iter().try_for_each(|part| match part {
+            Part::Text(text) => formatter.write_str(text),
+            Part::Call(call) => call.fmt(formatter),
+            Part::Repeat(repeat) => repeat.fmt(formatter),
+        })
+    }
+}
+
+impl Call {
+    /// A call that says itself where it acts, if it acts anywhere.
+    #[must_use]
+    pub const fn new(operation: &'static str) -> Self {
+        Self {
+            operation,
+            arguments: Vec::new(),
+            here: false,
+        }
+    }
+
+    /// A call in the zone, and the group, of the failure.
+    #[must_use]
+    pub const fn here(operation: &'static str) -> Self {
+        Self {
+            operation,
+            arguments: Vec::new(),
+            here: true,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn with(mut self, parameter: &'static str, value: impl Into<Argument>) -> Self {
+        self.arguments.push((parameter, value.into()));
+        self
+    }
+
+    /// Adds an argument that has the value of the failed call.
+    #[must_use]
+    pub fn given(self, parameter: &'static str) -> Self {
+        self.with(parameter, Argument::Given(parameter))
+    }
+
+    fn argument(&self, parameter: &str) -> Option<&Argument> {
+        let found = self.arguments.iter().find(|(name, _)| *name == parameter);
+        found.map(|(_, argument)| argument)
+    }
+
+    /// Whether all of it is known.
+    fn is_complete(&self) -> bool {
+        let has_zone = !self.here || self.argument("zone").is_some();
+        has_zone && self.arguments.iter().all(|(_, value)| value.is_complete())
+    }
+}
+
+impl Display for Call {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}(", self.operation)?;
+        for (index, (parameter, value)) in self.arguments.iter().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(formatter, "{comma}{parameter}={value}")?;
+        }
+        formatter.write_str(")")
+    }
+}
+
+impl Argument {
+    fn complete(&mut self, given: &Map<String, Value>) {
+        match self {
+            Self::Value(_) => {}
+            Self::Given(parameter) => {
+                if let Some(value) = given.get(*parameter) {
+                    *self = Self::Value(value.clone());
+                }
+            }
+            Self::List(items) => items.iter_mut().for_each(|item| item.complete(given)),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        match self {
+            Self::Value(_) => true,
+            Self::Given(_) => false,
+            Self::List(items) => items.iter().all(Self::is_complete),
+        }
+    }
+}
+
+impl<T: Into<Value>> From<T> for Argument {
+    fn from(value: T) -> Self {
+        Self::Value(value.into())
+    }
+}
+
+impl Display for Argument {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Value(value) => Shown(value).fmt(formatter),
+            Self::Given(_) => formatter.write_str("…"),
+            Self::List(items) => list(items, formatter),
+        }
+    }
+}
+
+/// A value as a call has it.
+struct Shown<'a>(&'a Value);
+
+impl Display for Shown<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Value::Array(items) => {
+                let items: Vec<Shown<'_>> = items.iter().map(Shown).collect();
+                list(&items, formatter)
+            }
+            value => value.fmt(formatter),
+        }
+    }
+}
+
+fn list(items: &[impl Display], formatter: &mut Formatter<'_>) -> std::fmt::Result {
+    formatter.write_str("[")?;
+    for (index, item) in items.iter().enumerate() {
+        let comma = if index == 0 { "" } else { ", " };
+        write!(formatter, "{comma}{item}")?;
+    }
+    formatter.write_str("]")
+}
+
+impl Repeat {
+    /// With another value for a parameter.
+    #[must_use]
+    pub fn with(parameter: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self::default().and(parameter, value)
+    }
+
+    /// Without a parameter.
+    #[must_use]
+    pub fn without(parameter: impl Into<String>) -> Self {
+        Self::default().and_without(parameter)
+    }
+
+    /// And with another value for this one.
+    #[must_use]
+    pub fn and(mut self, parameter: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set.push((parameter.into(), value.into()));
+        self
+    }
+
+    /// And without this one.
+    #[must_use]
+    pub fn and_without(mut self, parameter: impl Into<String>) -> Self {
+        self.without.push(parameter.into());
+        self
+    }
+}
+
+impl Display for Repeat {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("repeat the call")?;
+        for (index, (parameter, value)) in self.set.iter().enumerate() {
+            let word = if index == 0 { " with" } else { "," };
+            write!(formatter, "{word} {parameter}={}", Shown(value))?;
+        }
+        for (index, parameter) in self.without.iter().enumerate() {
+            let word = match (index, self.set.is_empty()) {
+                (0, true) => " without",
+                (0, false) => ", without",
+                _ => " and",
+            };
+            write!(formatter, "{word} {parameter}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+use serde_json::json;
+
+use super::*;
+
+fn look() -> Call {
+    Call::here("shed_tree").with("path", "notes \"a\"")
+}
+
+#[test]
+fn calls_are_written_out_in_one_form() {
+    let hint = Hint::new("look with ")
+        .call(look())
+        .or("")
+        .again(Repeat::with("args", json!(["-l", "a"])).and_without("line"));
+    assert_eq!(
+        hint.to_string(),
+        r#"look with shed_tree(path="notes \"a\""); repeat the call with args=["-l", "a"], without line"#
+    );
+    let both = Repeat::without("line").and_without("end_line");
+    assert_eq!(
+        both.to_string(),
+        "repeat the call without line and end_line"
+    );
+    assert_eq!(Repeat::default().to_string(), "repeat the call");
+}
+
+#[test]
+fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
+    let mut hint = Hint::of(look()).or("").call(Call::new("shed_stats"));
+    hint.in_zone("group");
+    hint.in_group("team");
+    hint.in_zone("storage");
+    assert_eq!(
+        hint.to_string(),
+        r#"shed_tree(zone="group", group="team", path="notes \"a\""); shed_stats()"#
+    );
+    let mut hint = Hint::of(look());
+    hint.in_zone("storage");
+    hint.in_group("team");
+    assert_eq!(
+        hint.to_string(),
+        r#"shed_tree(zone="storage", path="notes \"a\"")"#
+    );
+}
+
+#[test]
+fn what_the_failed_call_has_is_taken_from_it() {
+    let shown = Argument::List(vec!["-n".into(), Argument::Given("path")]);
+    let mut hint = Hint::of(
+        Call::here("shed_exec")
+            .with("cmd", "cat")
+            .with("args", shown),
+    )
+    .instead("see yourself");
+    assert_eq!(hint.told(&|_| true), "see yourself");
+    let given = json!({"zone": "documents", "path": "a.md", "group": "team"});
+    hint.complete(given.as_object().unwrap_or(&Map::new()));
+    assert_eq!(
+        hint.told(&|_| true),
+        r#"shed_exec(zone="documents", cmd="cat", args=["-n", "a.md"])"#
+    );
+}
+
+#[test]
+fn only_what_is_offered_is_told() {
+    let hint = Hint::from("make room with shed_delete; shed_stats() shows what each zone takes")
+        .instead("or with shed_exec");
+    let all = "make room with shed_delete; shed_stats() shows what each zone takes";
+    assert_eq!(hint.told(&|_| true), all);
+    assert_eq!(hint.to_string(), all);
+    assert_eq!(
+        hint.told(&|operation| operation != "shed_stats"),
+        "make room with shed_delete; or with shed_exec"
+    );
+    assert_eq!(hint.told(&|_| false), NOTHING_OFFERED);
+    assert_eq!(Hint::of(look()).told(&|_| true), NOTHING_OFFERED);
+    let long = Repeat::with("cmd", "x".repeat(CLAUSE_MAX_BYTES));
+    assert_eq!(Hint::repeat(long).told(&|_| true), NOTHING_OFFERED);
+}
