@@ -9,6 +9,7 @@ mod error;
 mod headers;
 mod local;
 mod manage;
+mod membership;
 mod remote;
 
 use crate::caller::is_placeholder;
@@ -19,6 +20,7 @@ pub use error::GroupError;
 use headers::Headers;
 use local::Local;
 pub use manage::{Groups, GroupsError};
+pub use membership::Membership;
 use remote::Remote;
 
 /// Longest id of a group, in bytes.
@@ -91,8 +93,8 @@ pub trait Directory {
     /// The groups of the caller, by name.
     fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error>;
 
-    /// The members of a group of the caller, by id, as far as they are known.
-    fn members(&self, group: &Group) -> Result<Vec<Member>, Error>;
+    /// The members of a group of the caller, as far as they are known.
+    fn members(&self, group: &Group) -> Result<Membership, Error>;
 
     /// Asks anew next time, if what is known of the caller's groups may be old; whether it will.
     fn forget(&self, _caller: &Caller) -> bool {
@@ -183,8 +185,16 @@ impl Shed {
     }
 
     /// The members of a group of the caller.
-    pub fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
+    pub fn members(&self, group: &Group) -> Result<Membership, Error> {
         self.directory().members(group)
+    }
+
+    /// How many are in a group of the caller: as many as [`Shed::members`] says, unless they cannot
+    /// be asked for now.
+    #[must_use]
+    pub fn member_count(&self, group: &Group) -> u64 {
+        let members = self.members(group);
+        members.map_or(group.member_count, |members| members.count())
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::directory::Member;
 use crate::disk::{Kind, Totals};
 use crate::guard::keys_of_records;
 use crate::ledger::{Ownership as _, Record};
@@ -118,7 +117,7 @@ pub fn give(zone: &Zone<'_>, path: &ZonePath, to: &str) -> Result<(String, Strin
         return Err(SharingError::NoOwner.into());
     }
     let members = zone.shed.members(&shared.group)?;
-    let owner = member(&members, to).ok_or_else(|| SharingError::NoMember {
+    let owner = members.named(to).ok_or_else(|| SharingError::NoMember {
         owner: to.chars().take(80).collect(),
         group: shared.group.name.clone(),
     })?;
@@ -127,16 +126,6 @@ pub fn give(zone: &Zone<'_>, path: &ZonePath, to: &str) -> Result<(String, Strin
         std::mem::replace(&mut record.owner, owner.clone())
     })?;
     Ok((old, owner))
-}
-
-fn member<'m>(members: &'m [Member], text: &str) -> Option<&'m Member> {
-    if let Some(member) = members.iter().find(|member| member.id == text) {
-        return Some(member);
-    }
-    let mut same = members
-        .iter()
-        .filter(|member| member.name.as_deref() == Some(text));
-    same.next().filter(|_| same.next().is_none())
 }
 
 /// Changes the record of a file that is the caller's.

@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::attachments::Attachments;
-use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging};
+use crate::directory::Group;
+use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging, Totals};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
@@ -270,7 +271,7 @@ impl Shed {
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
         let group = self.group(caller, group)?;
-        let key = format!("{GROUPS}/{}", group.id.as_str());
+        let key = group_key(&group);
         let home = Home {
             root: self.data.subdirectory(&key)?,
             key,
@@ -315,6 +316,15 @@ impl Shed {
             let _as_it_was = self.make_ready(&home, zone);
         }
         Ok(self.ledger.usage(&home.key)?)
+    }
+
+    /// Space of a group of the caller, as it was last counted.
+    pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
+        let usage = self.ledger.usage(&group_key(group))?;
+        Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
+            bytes: sum.bytes + usage.totals.bytes,
+            files: sum.files + usage.totals.files,
+        }))
     }
 
     /// One of the caller's own zones, ready to use. Uploads have what is attached to the
@@ -519,4 +529,9 @@ impl Shed {
         let directory = home.root.subdirectory("staging")?;
         Ok(Staging::new(&directory, self.instance.name())?)
     }
+}
+
+/// The directory of a group, and its key in the registry.
+fn group_key(group: &Group) -> String {
+    format!("{GROUPS}/{}", group.id.as_str())
 }

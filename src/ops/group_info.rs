@@ -1,11 +1,14 @@
 //! `shed_group_info`: who is in a group, and whose its files are.
 
+use fileshed_core::directory::Member;
+use fileshed_core::frontend::counted;
 use fileshed_core::ledger::human_size;
 use fileshed_core::{Caller, Code, Error, Shed, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::stats::Total as Space;
 use super::{Operation, Reply};
 
 /// Files of one answer.
@@ -39,7 +42,7 @@ pub struct Person {
 pub struct File {
     path: String,
     size: u64,
-    /// Absent where nobody wrote it through the server.
+    /// Name or id of a member; absent where nobody wrote it through the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
     mode: &'static str,
@@ -50,13 +53,17 @@ pub struct File {
 pub struct Response {
     group_id: String,
     name: String,
+    /// Those that are known.
     members: Vec<Person>,
-    member_count: usize,
+    member_count: u64,
     /// In the order of their paths.
     files: Vec<File>,
     total_files: u64,
     total_size: u64,
     total_size_human: String,
+    quota_mb: u64,
+    /// Of the quota, in percent.
+    usage_percent: f64,
 }
 
 impl Operation for GroupInfo {
@@ -79,31 +86,32 @@ impl Operation for GroupInfo {
             return Err(ArgumentError::range("limit", limit, "1 to 500").into());
         }
         let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
-        let members: Vec<Person> = shed
-            .members(&group)?
-            .into_iter()
-            .map(|member| Person {
-                id: member.id,
-                name: member.name,
-            })
-            .collect();
+        let membership = shed.members(&group)?;
+        let person = |member: &Member| Person {
+            id: member.id.clone(),
+            name: member.name.clone(),
+        };
+        let space = Space::of(
+            shed.group_usage(&group)?,
+            shed.settings().quota_per_group_mb,
+        );
         let files: Vec<File> = page
             .files
             .into_iter()
             .map(|file| File {
                 path: file.path,
                 size: file.size,
-                owner: file.owner,
+                owner: file.owner.map(|owner| membership.shown(&owner).to_owned()),
                 mode: file.mode.as_str(),
             })
             .collect();
         let shown = (files.len() as u64).min(page.totals.files);
+        let members = counted(membership.count(), "member");
         let message = if shown == page.totals.files {
-            format!("{} members, {shown} files", members.len())
+            format!("{members}, {shown} files")
         } else {
             format!(
-                "{} members, {shown} of {} files from {offset} on",
-                members.len(),
+                "{members}, {shown} of {} files from {offset} on",
                 page.totals.files
             )
         };
@@ -111,12 +119,14 @@ impl Operation for GroupInfo {
             Response {
                 group_id: group.id.as_str().to_owned(),
                 name: group.name,
-                member_count: members.len(),
-                members,
+                member_count: membership.count(),
+                members: membership.members().iter().map(person).collect(),
                 files,
                 total_files: page.totals.files,
                 total_size: page.totals.bytes,
                 total_size_human: human_size(page.totals.bytes),
+                quota_mb: space.quota_mb,
+                usage_percent: space.usage_percent,
             },
             message,
         ))

@@ -41,10 +41,10 @@ impl Operation for GroupList {
             .groups(caller)?
             .into_iter()
             .map(|group| Item {
+                member_count: shed.member_count(&group),
                 id: group.id.as_str().to_owned(),
                 name: group.name,
                 description: group.description,
-                member_count: group.member_count,
             })
             .collect();
         let count = groups.len();

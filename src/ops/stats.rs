@@ -1,5 +1,6 @@
 //! `shed_stats`: how much space the caller uses.
 
+use fileshed_core::disk::Totals;
 use fileshed_core::ledger::human_size;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Code, Error, Shed};
@@ -23,10 +24,19 @@ pub struct Space {
 /// Space of all zones, against the quota.
 #[derive(Serialize, ToSchema)]
 pub struct Total {
-    size_bytes: u64,
-    size_human: String,
-    quota_mb: u64,
-    usage_percent: f64,
+    pub(super) size_bytes: u64,
+    pub(super) size_human: String,
+    pub(super) quota_mb: u64,
+    pub(super) usage_percent: f64,
+}
+
+/// Space of one group, against its quota.
+#[derive(Serialize, ToSchema)]
+#[schema(as = StatsGroup)]
+pub struct GroupSpace {
+    name: String,
+    #[serde(flatten)]
+    space: Total,
 }
 
 /// Space of the caller.
@@ -36,12 +46,29 @@ pub struct Response {
     storage: Space,
     documents: Space,
     total: Total,
+    /// Of each of your groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    groups: Vec<GroupSpace>,
+}
+
+impl Total {
+    /// So much of a quota.
+    pub(super) fn of(used: Totals, quota_mb: u64) -> Self {
+        let percent = 100.0 * used.bytes as f64 / (quota_mb.max(1) * MEBIBYTE) as f64;
+        Self {
+            size_bytes: used.bytes,
+            size_human: human_size(used.bytes),
+            quota_mb,
+            usage_percent: (percent * 100.0).round() / 100.0,
+        }
+    }
 }
 
 impl Operation for Stats {
     const ID: &str = "shed_stats";
     const SUMMARY: &str = "Show space used";
-    const DOC: &str = "Show the space used in each zone and the quota.";
+    const DOC: &str = "Show the space used in each zone and group, and the quotas.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     type Request = Nothing;
@@ -61,22 +88,28 @@ impl Operation for Stats {
                 files: totals.files,
             }
         };
-        let bytes = usage.iter().map(|usage| usage.totals.bytes).sum();
-        let quota_mb = shed.settings().quota_per_user_mb;
-        let percent = 100.0 * bytes as f64 / (quota_mb.max(1) * MEBIBYTE) as f64;
-        let total = Total {
-            size_bytes: bytes,
-            size_human: human_size(bytes),
-            quota_mb,
-            usage_percent: (percent * 100.0).round() / 100.0,
+        let used = Totals {
+            bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
+            files: usage.iter().map(|usage| usage.totals.files).sum(),
         };
-        let message = format!("{} of {quota_mb} MB are used", total.size_human);
+        let settings = shed.settings();
+        let total = Total::of(used, settings.quota_per_user_mb);
+        let message = format!("{} of {} MB are used", total.size_human, total.quota_mb);
+        let mut groups = Vec::new();
+        for group in shed.known_groups(caller)?.unwrap_or_default() {
+            let used = shed.group_usage(&group)?;
+            groups.push(GroupSpace {
+                space: Total::of(used, settings.quota_per_group_mb),
+                name: group.name,
+            });
+        }
         Ok(Reply::new(
             Response {
                 uploads: space("uploads"),
                 storage: space("storage"),
                 documents: space("documents"),
                 total,
+                groups,
             },
             message,
         ))

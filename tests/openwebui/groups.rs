@@ -11,7 +11,7 @@ use crate::support::{Server, Setup};
 type Members = Arc<Mutex<Vec<&'static str>>>;
 
 fn listed() -> Value {
-    json!([{"id": "team-id", "name": "Team", "description": "Minutes", "member_count": 2}])
+    json!([{"id": "team-id", "name": "Team", "description": "Minutes", "member_count": 7}])
 }
 
 /// How Open WebUI answers: 0.12, or 0.9.
@@ -85,6 +85,10 @@ fn shared_by_members(age: Age) {
     let info = ada.call("shed_group_info", &json!({"group": "Team"}));
     let info = info.data();
     assert_eq!(info["members"][1]["name"], "Name of bob", "{info}");
+    assert_eq!(info["files"][0]["owner"], "Name of ada", "{info}");
+    // Open WebUI's list counts others than its page of members.
+    assert_eq!(info["member_count"], 2);
+    assert_eq!(list["groups"][0]["member_count"], 2);
     let refused = eve.call("shed_patch_text", &write("x"));
     refused.refused(404, "GROUP_NOT_FOUND");
     for _ in 0..5 {

@@ -3,8 +3,40 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Provoked, done, small};
+use crate::support::Client;
 
 pub(crate) const PROVOKED: Provoked = &[];
+
+/// Who left is not told by id, and whose name two have is told by it.
+#[test]
+fn owners_are_named_as_members_are() {
+    let server = small().start();
+    let named = |user: &str, name: &str, group: &str| {
+        let client = server.as_member(user, group);
+        let client = client.header("X-OpenWebUI-User-Name", name);
+        let list = done(&client, "shed_group_list", &json!({}));
+        (client, list["groups"][0]["member_count"].clone())
+    };
+    let write = |client: &Client<'_>, path: &str| {
+        let file = json!({"zone": "group", "group": "team", "path": path, "content": "x"});
+        done(client, "shed_create_file", &file);
+    };
+    for (user, name) in [("1", "Eve"), ("2", "Eve"), ("3", "Ada"), ("4", "Bob")] {
+        write(&named(user, name, "t").0, user);
+    }
+    // The last one leaves.
+    named("4", "Bob", "elsewhere");
+    let (ada, listed) = named("3", "Ada", "t");
+    let info = done(&ada, "shed_group_info", &json!({"group": "team"}));
+    let owners = info["files"].as_array().unwrap().iter();
+    let owners: Vec<&Value> = owners.map(|file| &file["owner"]).collect();
+    assert_eq!(owners, ["1", "2", "Ada", "former member"]);
+    assert_eq!((&info["member_count"], &listed), (&json!(3), &json!(3)));
+    assert!(!info.to_string().contains("Bob"), "{info}");
+    // What is shown names the member for other operations too.
+    let give = json!({"group": "team", "path": "3", "new_owner": owners[0]});
+    done(&ada, "shed_group_chown", &give);
+}
 
 #[test]
 fn members_and_files_are_shown() {
@@ -30,10 +62,11 @@ fn members_and_files_are_shown() {
             "members": [{"id": "ada", "name": "Ada L."}, {"id": "bob"}],
             "files": [
                 {"path": "a.md", "size": 5, "owner": "bob", "mode": "owner_ro"},
-                {"path": "b/plan.md", "size": 5, "owner": "ada", "mode": "owner"},
+                {"path": "b/plan.md", "size": 5, "owner": "Ada L.", "mode": "owner"},
                 {"path": "c.md", "size": 5, "owner": "bob", "mode": "group"},
             ],
             "total_files": 3, "total_size": 15, "total_size_human": "15 B",
+            "quota_mb": 2, "usage_percent": 0.0,
         })
     );
     let page = |offset: i64, limit: i64| {

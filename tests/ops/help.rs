@@ -1,5 +1,6 @@
 //! `shed_help`
 
+use fileshed::ops::OPERATIONS;
 use serde_json::json;
 
 use crate::stage::{Provoked, done};
@@ -48,6 +49,21 @@ fn every_topic_has_a_guide() {
             "{text}"
         );
     }
+}
+
+#[test]
+fn the_full_guide_names_every_operation() {
+    let server = Server::start();
+    let full = done(&server.client(), "shed_help", &json!({"howto": "full"}));
+    let text = full["help"].as_str().unwrap();
+    let named = |id: &str| {
+        let after = |at: usize| text[at + id.len()..].chars().next();
+        let mut places = text.match_indices(id);
+        places.any(|(at, _)| !after(at).is_some_and(|c| c == '_' || c.is_ascii_lowercase()))
+    };
+    let missing = OPERATIONS.iter().map(|entry| entry.id);
+    let missing: Vec<&str> = missing.filter(|id| !named(id)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Provoked, done, file, ran, small};
-use crate::support::Client;
+use crate::support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[];
 
@@ -28,9 +28,32 @@ fn an_empty_workspace() {
     let stats = done(&server.as_user("alice"), "shed_stats", &json!({}));
     let nothing = json!({"size_bytes": 0, "size_human": "0 B", "files": 0});
     let total = json!({"size_bytes": 0, "size_human": "0 B", "quota_mb": 2, "usage_percent": 0.0});
-    let expected =
-        json!({"uploads": nothing, "storage": nothing, "documents": nothing, "total": total});
+    let team = json!({"name": "team", "size_bytes": 0, "size_human": "0 B", "quota_mb": 2,
+        "usage_percent": 0.0});
+    let expected = json!({"uploads": nothing, "storage": nothing, "documents": nothing,
+        "total": total, "groups": [team]});
     assert_eq!(stats, expected);
+}
+
+#[test]
+fn groups_have_a_quota_of_their_own() {
+    let server = small().start();
+    let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
+    let half =
+        json!({"zone": "group", "group": "team", "path": "half", "content": "x".repeat(1 << 20)});
+    done(&ada, "shed_create_file", &half);
+    let expected = json!([{"name": "team", "size_bytes": 1 << 20, "size_human": "1.0 MB",
+        "quota_mb": 2, "usage_percent": 50.0}]);
+    assert_eq!(done(&bob, "shed_stats", &json!({}))["groups"], expected);
+    let info = done(&bob, "shed_group_info", &json!({"group": "team"}));
+    assert_eq!(
+        (&info["quota_mb"], &info["usage_percent"]),
+        (&json!(2), &json!(50.0))
+    );
+    // One person alone is in no group.
+    let alone = Server::start();
+    let stats = done(&alone.client(), "shed_stats", &json!({}));
+    assert_eq!(stats.get("groups"), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! The gateway says which groups its caller is in, and nothing about anybody else. Members are
 //! those who were seen in the group; who calls without it is forgotten.
 
-use super::{Directory, Group, Member};
+use super::{Directory, Group, Membership};
 use crate::ledger::Ledger;
 use crate::{Caller, Error};
 
@@ -41,7 +41,8 @@ impl Directory for Headers<'_> {
         Ok(groups)
     }
 
-    fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
-        Ok(self.ledger.seen_members(group.id.as_str())?)
+    fn members(&self, group: &Group) -> Result<Membership, Error> {
+        let seen = self.ledger.seen_members(group.id.as_str())?;
+        Ok(Membership::all(seen))
     }
 }

@@ -1,6 +1,6 @@
 //! Groups that the registry of this server keeps.
 
-use super::{Directory, Group, GroupId, Member};
+use super::{Directory, Group, GroupId, Membership};
 use crate::ledger::{Ledger, LocalGroup};
 use crate::{Caller, Error};
 
@@ -27,8 +27,9 @@ impl Directory for Local<'_> {
             .collect()
     }
 
-    fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
-        Ok(self.ledger.local_members(group.id.as_str())?)
+    fn members(&self, group: &Group) -> Result<Membership, Error> {
+        let members = self.ledger.local_members(group.id.as_str())?;
+        Ok(Membership::all(members))
     }
 }
 

@@ -3,7 +3,7 @@
 //! It is asked in the caller's name, or with an administrator's key. Where it cannot be asked about
 //! members, those count who were seen in the group.
 
-use super::{Directory, Group, GroupError, Headers, Member};
+use super::{Directory, Group, GroupError, Headers, Membership};
 use crate::frontend::Frontend;
 use crate::ledger::Ledger;
 use crate::{Caller, Error};
@@ -36,15 +36,12 @@ impl Directory for Remote<'_> {
         }
     }
 
-    fn members(&self, group: &Group) -> Result<Vec<Member>, Error> {
+    fn members(&self, group: &Group) -> Result<Membership, Error> {
         let asked = self.frontend.map(|frontend| frontend.members(group));
-        match asked.transpose()?.flatten() {
-            Some(mut members) => {
-                members.sort_by(|a, b| a.id.cmp(&b.id));
-                Ok(members)
-            }
-            None => Headers::new(self.ledger).members(group),
-        }
+        Ok(match asked.transpose()?.flatten() {
+            Some(members) => Membership::all(members),
+            None => Membership::some(self.ledger.seen_members(group.id.as_str())?, group),
+        })
     }
 
     fn forget(&self, caller: &Caller) -> bool {
