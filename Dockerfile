@@ -36,6 +36,7 @@ RUN apt-get update \
         grep \
         gzip \
         imagemagick \
+        img2pdf \
         jq \
         less \
         libc-bin \
@@ -46,6 +47,7 @@ RUN apt-get update \
         p7zip-full \
         pandoc \
         patch \
+        poppler-utils \
         recode \
         ripgrep \
         sed \
@@ -55,7 +57,9 @@ RUN apt-get update \
         tree \
         unzip \
         util-linux \
+        weasyprint \
         wget \
+        xlsx2csv \
         xxd \
         xz-utils \
         yq \

@@ -23,6 +23,7 @@ mod limit;
 mod line;
 mod network;
 mod output;
+mod pdf;
 mod places;
 mod programs;
 mod rename;

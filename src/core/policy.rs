@@ -14,7 +14,7 @@
 //! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `git`, `curl`, `rename`: tools with a
+//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a
 //!   grammar of their own;
 //! - `space`: which commands can make a zone larger;
 //! - `advice`: what to call instead of a command that is not offered.
@@ -28,7 +28,9 @@ mod find;
 mod git;
 mod judge;
 mod magick;
+mod pandoc;
 mod path;
+mod pdf;
 mod refuse;
 mod rename;
 mod role;
@@ -147,6 +149,9 @@ pub struct Plan {
     pub network: bool,
     /// The archive of tar, which compresses by starting other programs: the caller does it.
     pub archive: Option<ArchiveArgument>,
+    /// The path of the PDF that pandoc's page becomes, which comes on standard output: pandoc would
+    /// start another program for it, the caller does.
+    pub pdf: Option<String>,
     /// What rename does.
     pub renaming: Option<Renaming>,
     /// Environment beyond the common one.

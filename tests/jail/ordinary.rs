@@ -228,10 +228,46 @@ const ROWS: &[(&str, &[&str], Sees)] = &[
     ),
     ("pandoc", &["a.md", "-o", "a.docx"], Made("a.docx")),
     ("pandoc", &["a.docx", "-t", "plain"], Out("Title")),
+    ("pandoc", &["a.md", "-o", "a.pdf"], File("a.pdf", "%PDF")),
+    (
+        "weasyprint",
+        &["-s", "a.css", "page.html", "page.pdf"],
+        File("page.pdf", "%PDF"),
+    ),
+    ("pdftotext", &["a.pdf", "-"], Out("Title")),
+    ("pdftotext", &["page.pdf"], File("page.txt", "Überschrift")),
+    ("pdfinfo", &["page.pdf"], Out("Pages:           1")),
+    (
+        "pdfunite",
+        &["a.pdf", "page.pdf", "both.pdf"],
+        File("both.pdf", "%PDF"),
+    ),
+    (
+        "pdfseparate",
+        &["both.pdf", "part-%d.pdf"],
+        File("part-2.pdf", "%PDF"),
+    ),
+    (
+        "pdftoppm",
+        &["-png", "-r", "50", "page.pdf", "shot"],
+        Made("shot-1.png"),
+    ),
+    ("xlsx2csv", &["book.xlsx"], Out("item,amount\npen,3\n")),
+    (
+        "xlsx2csv",
+        &["-d", ";", "book.xlsx", "book.csv"],
+        File("book.csv", "pen;3"),
+    ),
     (
         "convert",
         &["-size", "8x8", "xc:red", "r.png"],
         Made("r.png"),
+    ),
+    ("img2pdf", &["r.png", "-o", "r.pdf"], File("r.pdf", "%PDF")),
+    (
+        "pdfimages",
+        &["-png", "r.pdf", "picture"],
+        Made("picture-000.png"),
     ),
     (
         "convert",
@@ -316,6 +352,12 @@ fn furnish(zone: &std::path::Path) {
     write("a.xml", b"<r><x>yes</x></r>");
     write("m.txt", b"text\n");
     write("a.md", b"# Title\n\ntext\n");
+    write(
+        "page.html",
+        "<meta charset=utf-8><h1>Überschrift</h1><img src=a.xml>".as_bytes(),
+    );
+    write("a.css", b"h1 { color: red }");
+    write("book.xlsx", include_bytes!("book.xlsx"));
     write("latin.txt", b"caf\xe9\n");
     write("dos.txt", b"x\r\ny\r\n");
     write("sum.bc", b"40 + 2\nquit\n");

@@ -9,6 +9,7 @@ mod renames;
 mod repositories;
 mod shell;
 mod streams;
+mod texts;
 
 use serde_json::{Value, json};
 

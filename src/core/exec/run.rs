@@ -12,7 +12,7 @@ use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
 use super::watch::{Temporary, files, watch};
-use super::{ExecError, Limit, environment, git, kept, line, rename, sqlite, tar, which};
+use super::{ExecError, Limit, environment, git, kept, line, pdf, rename, sqlite, tar, which};
 use crate::disk::{PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -137,6 +137,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         invocation.repository = surroundings.repository;
     }
     let effect = || match &plan.archive {
+        _ if let Some(path) = &plan.pdf => pdf::run(&run, path, invocation),
         _ if plan.command == which::COMMAND => {
             Ok(which::run(zone, &plan).into_outcome(invocation.sinks)?)
         }

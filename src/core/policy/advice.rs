@@ -94,6 +94,22 @@ const INSTEAD: &[(&str, &str)] = &[
         "search by name with shed_exec(zone=\"storage\", cmd=\"find\", args=[\".\", \
             \"-iname\", \"*notes*\"])",
     ),
+    (
+        "libreoffice soffice unoconv docx2txt antiword catdoc wkhtmltopdf pdflatex xelatex latex \
+            typst",
+        "pandoc reads docx, odt, epub, html and markdown and writes them and PDF, e.g. \
+            shed_exec(zone=\"storage\", cmd=\"pandoc\", args=[\"letter.docx\", \"-t\", \
+            \"plain\"])",
+    ),
+    (
+        "qpdf pdftk gs mutool",
+        "use pdftotext, pdfinfo, pdfunite, pdfseparate or pdftoppm",
+    ),
+    (
+        "ssconvert in2csv csvkit xlsx2txt",
+        "use xlsx2csv, e.g. shed_exec(zone=\"storage\", cmd=\"xlsx2csv\", \
+            args=[\"book.xlsx\"])",
+    ),
     ("hd", "use hexdump, with args=[\"-C\", \"file.bin\"]"),
     ("gawk mawk nawk", "use awk"),
     ("gsed", "use sed"),

@@ -19,6 +19,7 @@ pub(super) struct Judge<'a> {
     pub(super) network: bool,
     pub(super) archive: Option<ArchiveArgument>,
     pub(super) renaming: Option<Renaming>,
+    pdf: Option<String>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
 }
 
@@ -37,6 +38,7 @@ impl<'a> Judge<'a> {
             network: rule.network,
             archive: None,
             renaming: None,
+            pdf: None,
             environment: rule.environment.to_vec(),
         }
     }
@@ -66,6 +68,7 @@ impl<'a> Judge<'a> {
             network: self.network,
             archive: self.archive,
             renaming: self.renaming,
+            pdf: self.pdf,
             environment: self.environment,
         })
     }
@@ -129,6 +132,13 @@ impl<'a> Judge<'a> {
     pub(super) fn switch(&mut self, word: &str) -> Result<(), CommandError> {
         self.plain(word, word)?;
         self.args.push(word.to_owned());
+        Ok(())
+    }
+
+    /// A PDF that the server makes of what the command writes.
+    pub(super) fn printed(&mut self, path: &str) -> Result<(), CommandError> {
+        let name = self.path(path, path, false, true)?;
+        self.pdf = Some(name.unwrap_or_else(|| path.to_owned()));
         Ok(())
     }
 

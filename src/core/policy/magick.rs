@@ -7,7 +7,8 @@ use super::error::CommandError;
 use super::judge::Judge;
 use super::role::Role;
 use super::rule::CommandRule;
-use super::{commands, text};
+use super::{Rules, commands, text};
+use crate::Hint;
 
 /// Options that write, start programs or talk to a display.
 const REFUSED: &[(&str, &str)] = &[
@@ -104,13 +105,22 @@ pub(super) fn magick(
 
 fn read(args: &[String], judge: &mut Judge<'_>, writes: bool) -> Result<(), CommandError> {
     let mut words = args.iter().map(String::as_str).enumerate();
+    let mut images = Vec::new();
     while let Some((index, word)) = words.next() {
         let option = word
             .strip_prefix(['-', '+'])
             .filter(|name| !name.is_empty());
         let Some(name) = option else {
             let last = writes && index + 1 == args.len() && index > 0;
+            if word.to_ascii_lowercase().ends_with(".pdf") {
+                return Err(judge.refuse_with(
+                    word,
+                    "pictures and PDFs are not turned into each other here",
+                    pdf_instead(judge.rules, &images, word, last),
+                ));
+            }
             image(if last { Role::Write } else { Role::Read }, word, judge)?;
+            images.push(word);
             continue;
         };
         if let Some((_, reason)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
@@ -135,6 +145,18 @@ fn read(args: &[String], judge: &mut Judge<'_>, writes: bool) -> Result<(), Comm
         }
     }
     Ok(())
+}
+
+/// What turns pictures into a PDF, or a PDF into pictures.
+fn pdf_instead(rules: &Rules<'_>, images: &[&str], document: &str, is_output: bool) -> Hint {
+    let (program, args) = if is_output {
+        ("img2pdf", [images, &["-o", document]].concat())
+    } else {
+        let name = document.split('.').next().unwrap_or("page");
+        ("pdftoppm", vec!["-png", document, name])
+    };
+    let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
+    Hint::new("use ").call(text::call(rules, program, &args))
 }
 
 fn image(role: Role, word: &str, judge: &mut Judge<'_>) -> Result<(), CommandError> {

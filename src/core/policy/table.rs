@@ -6,6 +6,7 @@
 mod archives;
 mod compare;
 mod data;
+mod documents;
 mod files;
 mod media;
 mod misc;
@@ -26,6 +27,7 @@ static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| {
         data::RULES,
         archives::RULES,
         media::RULES,
+        documents::RULES,
         misc::RULES,
         network::RULES,
     ];

@@ -94,12 +94,13 @@ fn the_whitelists_are_complete() {
         join diff diff3 cmp comm tar unzip zipinfo 7z zcat bzcat xzcat md5sum sha1sum \
         sha256sum sha512sum b2sum cksum base32 base64 basenc strings od hexdump xxd jq \
         xmllint yq iconv bc dc expr factor numfmt basename dirname realpath echo printf \
-        ffprobe identify exiftool sqlite3";
+        ffprobe identify exiftool sqlite3 pandoc pdftotext pdfinfo xlsx2csv";
     let readwrite = "which whereis split csplit sdiff patch colordiff zip 7za gzip \
         gunzip bzip2 bunzip2 xz unxz lz4 zstd sum uuencode uudecode touch mkdir rm rmdir mv \
-        cp truncate mktemp install shred rename chmod pandoc dos2unix unix2dos recode seq \
+        cp truncate mktemp install shred rename chmod dos2unix unix2dos recode seq \
         date cal readlink pathchk pwd uname nproc sleep yes tee gettext tsort true false \
-        ffmpeg magick convert git curl wget";
+        ffmpeg magick convert git curl wget weasyprint img2pdf pdftoppm pdfimages pdfunite \
+        pdfseparate";
     let sorted = |mut names: Vec<&str>| {
         names.sort_unstable();
         names.join(" ")
@@ -564,6 +565,56 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
     );
 }
 
+#[test]
+fn a_pdf_is_made_of_a_page() {
+    for line in [
+        "a.md -o out/b.pdf",
+        "--outp out/b.pdf a.md",
+        "a.md -t pdf --output=out/b.pdf",
+        "a.md -tpdf -oout/b.pdf",
+        "a.md --to html5 --pdf-engine=weasyprint --output out/b.pdf",
+        "a.md -w html --pdf-engine weasyprint -o out/b.pdf",
+    ] {
+        let plan = planned("pandoc", line, &RULES);
+        assert_eq!(plan.args, ["-s", "-t", "html5", "a.md"], "{line}");
+        assert_eq!(plan.pdf.as_deref(), Some("out/b.pdf"), "{line}");
+        let written: Vec<_> = plan.paths.iter().filter(|path| path.writes).collect();
+        assert_eq!(written.len(), 1, "{line}");
+        assert_eq!(
+            (&*written[0].text, written[0].position),
+            ("out/b.pdf", None)
+        );
+        assert!(plan.changes, "{line}");
+    }
+    assert_eq!(planned("pandoc", "a.md -o b.html", &RULES).pdf, None);
+    let refused = refusal("convert", "a.png b.jpg -resize 50% c.pdf", &RULES);
+    let call = r#"cmd="img2pdf", args=["a.png", "b.jpg", "-o", "c.pdf"]"#;
+    assert!(
+        refused.hint().to_string().contains(call),
+        "{}",
+        refused.hint()
+    );
+    let refused = refusal("convert", "c.pdf c.png", &RULES);
+    let call = r#"cmd="pdftoppm", args=["-png", "c.pdf", "c"]"#;
+    assert!(
+        refused.hint().to_string().contains(call),
+        "{}",
+        refused.hint()
+    );
+}
+
+#[test]
+fn the_text_of_a_pdf_goes_into_a_file_or_the_answer() {
+    let args = |line: &str, rules: &Rules<'_>| planned("pdftotext", line, rules).args.join(" ");
+    assert_eq!(args("-layout d/A.PDF", &RULES), "-layout d/A.PDF d/A.txt");
+    assert_eq!(args("a.pdf -", &RULES), "a.pdf -");
+    assert_eq!(args("-l 2 a.pdf", &UPLOADS), "-l 2 a.pdf -");
+    assert_eq!(
+        code("pdftotext", "a.pdf b.txt", &UPLOADS),
+        Code::ZoneReadonly
+    );
+}
+
 /// Each of these would run code of the caller's own inside a program that may run.
 #[test]
 fn no_argument_reaches_an_interpreter() {
@@ -608,6 +659,7 @@ fn no_argument_reaches_an_interpreter() {
         ("pandoc", "-r x.lua a.md"),
         ("pandoc", "-d x a.md"),
         ("pandoc", "--pdf-engine=x a.md"),
+        ("pandoc", "--pdf-eng=x -o a.pdf a.md"),
         ("awk", "'BEGIN {system(1)}'"),
         ("awk", "-l filefuncs 1 f"),
         ("awk", "-W load=filefuncs 1 f"),

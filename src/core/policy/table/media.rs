@@ -1,66 +1,8 @@
-//! Pictures, sound, video and documents.
+//! Pictures, sound and video.
 
-use crate::policy::role::{Opt, Role, Syntax, glued, refused, value};
+use crate::policy::role::{Role, Syntax};
 use crate::policy::rule::{CommandRule, changes, escapes, forbidden, reads};
 use crate::policy::{exiftool, ffmpeg, magick};
-
-const CODE: &str = "it runs code";
-
-const PANDOC: &[Opt] = &[
-    value("o", "output", Role::Write),
-    value("frtw", "from read to write", Role::Format),
-    value(
-        "VMDTc",
-        "variable metadata id-prefix title-prefix css toc-depth wrap columns tab-stop dpi \
-            eol top-level-division number-offset slide-level shift-heading-level-by \
-            base-header-level default-image-extension indented-code-classes \
-            email-obfuscation reference-location markdown-headings highlight-style \
-            track-changes ipynb-output figure-caption-position",
-        Role::Word,
-    ),
-    value(
-        "HBA",
-        "include-in-header include-before-body include-after-body",
-        Role::Read,
-    ),
-    value(
-        "",
-        "template bibliography csl citation-abbreviations reference-doc metadata-file \
-            epub-cover-image epub-metadata epub-embed-font resource-path",
-        Role::Read,
-    ),
-    glued(
-        "",
-        "mathjax katex mathml webtex gladtex print-highlight-style list-extensions \
-            file-scope sandbox toc table-of-contents standalone number-sections \
-            reference-links link-images",
-        Role::Word,
-    ),
-    value("", "print-default-template", Role::Format),
-    refused("F", "filter", CODE),
-    refused("L", "lua-filter", CODE),
-    refused("d", "defaults data-dir", "settings are written as options"),
-    refused(
-        "",
-        "pdf-engine pdf-engine-opt",
-        "it starts a program: write docx, odt, html or epub",
-    ),
-    refused(
-        "",
-        "extract-media",
-        "it writes other files: use unzip on the document",
-    ),
-    refused(
-        "",
-        "log print-default-data-file syntax-definition abbreviations",
-        "it reads or writes other files",
-    ),
-    refused(
-        "",
-        "self-contained embed-resources request-header no-check-certificate",
-        "documents bring in no other files",
-    ),
-];
 
 pub(super) const RULES: &[CommandRule] = &[
     CommandRule::everywhere("ffprobe", "ffmpeg", Syntax::new(Role::Read))
@@ -150,32 +92,5 @@ pub(super) const RULES: &[CommandRule] = &[
         forbidden("-FileName=x a.jpg"),
         forbidden("-config x a.jpg"),
         escapes("/etc/passwd"),
-    ]),
-    CommandRule::writable(
-        "pandoc",
-        "pandoc",
-        Syntax::new(Role::Read).options(PANDOC).only(
-            "sNiphvS",
-            "standalone toc table-of-contents number-sections incremental \
-            preserve-tabs help version no-highlight ascii strip-comments reference-links \
-            listings section-divs html-q-tags citeproc natbib biblatex trace quiet verbose \
-            fail-if-warnings list-input-formats list-output-formats list-highlight-languages \
-            list-highlight-styles bash-completion ignore-args dump-args sandbox atx-headers \
-            file-scope mathml mathjax katex epub-title-page",
-        ),
-    )
-    .examples(&[
-        changes("a.md -o b.docx"),
-        reads("-f markdown -t html a.md"),
-        changes("-s --toc a.md --output=b.html"),
-        forbidden("--lua-filter=x.lua a.md"),
-        forbidden("--lua=x.lua a.md"),
-        forbidden("-F x a.md"),
-        forbidden("-f x.lua a.md"),
-        forbidden("-t /tmp/x a.md"),
-        forbidden("--pdf-engine=x a.md"),
-        forbidden("https://example.org/a"),
-        escapes("-o/tmp/x a.md"),
-        escapes("--template=/etc/passwd a.md"),
     ]),
 ];
