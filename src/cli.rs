@@ -90,12 +90,10 @@ pub enum Failure {
     #[error("there is no token `{0}`; `fileshed token list` lists them")]
     NoToken(String),
     /// Files would be removed, and nobody said that this is meant.
-    #[error("this removes {what} of `{user}` for good: add --yes if that is meant")]
+    #[error("this removes for good: {what}. Add --yes if that is meant")]
     NotConfirmed {
-        /// How much.
+        /// How much, and whose.
         what: String,
-        /// Whose.
-        user: String,
     },
     /// Something would be given up, and nobody said that this is meant.
     #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]

@@ -244,6 +244,7 @@ fn call<O: Operation>(
     caller: &Caller,
     mut arguments: Map<String, Value>,
 ) -> Result<Reply<Value>, Error> {
+    shed.expect_active(caller)?;
     O::prepare(&mut arguments);
     let place = place(&arguments);
     let answered = answer::<O>(shed, caller, arguments);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use fileshed_core::shed::UserSummary;
+use fileshed_core::shed::{SpaceSummary, UserSummary};
 use fileshed_core::{Shed, UserId};
 
 use super::{Failure, print};
@@ -17,38 +17,64 @@ pub enum Action {
     Show(UserId),
     /// End the credentials of one; the files stay.
     End(UserId),
+    /// Show the space of each user and group.
+    Usage,
+    /// Refuse whatever comes from one, until that is ended.
+    Suspend(UserId),
+    /// End that.
+    Resume(UserId),
     /// End one and remove the files.
     Delete {
         /// Whose.
         user: UserId,
+        /// Who gets the files of groups that the user owns.
+        heir: Option<UserId>,
         /// Whether it is meant.
         confirmed: bool,
     },
 }
 
-/// `user list`, `user show`, `user end`, `user delete`
+/// `user list`, `user show`, `user usage`, `user suspend`, `user resume`, `user end`, `user delete`
 pub(super) fn command() -> Command {
-    let user = || {
-        Arg::new("user")
-            .long("user")
-            .help("The user, as `user list` shows it")
-            .required(true)
+    let id = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .help(help)
             .value_name("ID")
             .value_parser(|text: &str| UserId::parse(text))
     };
+    let user = || id("user", "The user, as `user list` shows it").required(true);
+    let heir = id(
+        "give-to",
+        "Who gets the files of groups that the user owns; without this they stay as they are",
+    );
     let yes = Arg::new("yes")
         .long("yes")
         .help("It is meant: without this nothing is removed")
         .action(ArgAction::SetTrue);
     Command::new("user")
-        .about("List users, end their tokens and links, remove their files")
+        .about("List and suspend users, end their tokens and links, remove their files")
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .subcommand(
-            Command::new("list")
-                .about("List the users: id, directory, bytes, files, tokens and links that work"),
-        )
+        .subcommand(Command::new("list").about(
+            "List the users: id, directory, bytes, files, tokens and links that work, \
+                 active or suspended, name",
+        ))
         .subcommand(Command::new("show").about("Show one user").arg(user()))
+        .subcommand(Command::new("usage").about(
+            "List the space of users and groups, the largest first: bytes, quota, percent, files, \
+             directory, id, name",
+        ))
+        .subcommand(
+            Command::new("suspend")
+                .about("Refuse calls, tokens and links of a user, at once; nothing is removed")
+                .arg(user()),
+        )
+        .subcommand(
+            Command::new("resume")
+                .about("End a suspension: all is as it was")
+                .arg(user()),
+        )
         .subcommand(
             Command::new("end")
                 .about("End every token and link of a user, at once; the files stay")
@@ -57,7 +83,7 @@ pub(super) fn command() -> Command {
         .subcommand(
             Command::new("delete")
                 .about("End a user and remove the files of the own zones, history included")
-                .args([user(), yes]),
+                .args([user(), heir, yes]),
         )
 }
 
@@ -71,9 +97,13 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
     match matches.subcommand() {
         Some(("list", _)) => Ok(Action::List),
         Some(("show", matches)) => Ok(Action::Show(user(matches)?)),
+        Some(("usage", _)) => Ok(Action::Usage),
+        Some(("suspend", matches)) => Ok(Action::Suspend(user(matches)?)),
+        Some(("resume", matches)) => Ok(Action::Resume(user(matches)?)),
         Some(("end", matches)) => Ok(Action::End(user(matches)?)),
         Some(("delete", matches)) => Ok(Action::Delete {
             user: user(matches)?,
+            heir: matches.get_one::<UserId>("give-to").cloned(),
             confirmed: matches.get_flag("yes"),
         }),
         _ => Err(missing()),
@@ -90,6 +120,21 @@ pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Action::Show(user) => show(shed, &shed.user(user)?),
+        Action::Usage => {
+            for space in shed.space()? {
+                print(&space_line(&space))?;
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Suspend(user) => suspend(shed, user),
+        Action::Resume(user) => {
+            let what = if shed.resume(user)? {
+                "resumed"
+            } else {
+                "is not suspended:"
+            };
+            print(&format!("{what} {}", user.as_str()))
+        }
         Action::End(user) => {
             let ended = shed.end_user(user)?;
             print(&format!(
@@ -101,26 +146,74 @@ pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
         }
         Action::Delete {
             user,
-            confirmed: false,
-        } => {
-            let found = shed.user(user)?;
-            Err(Failure::NotConfirmed {
-                what: what(&found),
-                user: user.as_str().to_owned(),
-            })
-        }
-        Action::Delete {
-            user,
-            confirmed: true,
-        } => {
-            let found = shed.delete_user(user)?;
-            print(&format!(
-                "removed {} of {}; what is in groups stays there",
-                what(&found),
-                user.as_str()
-            ))
-        }
+            heir,
+            confirmed,
+        } => delete(shed, user, heir.as_ref(), *confirmed),
     }
+}
+
+fn suspend(shed: &Shed, user: &UserId) -> Result<ExitCode, Failure> {
+    let is_known = shed.user(user).is_ok();
+    let id = user.as_str();
+    print(&match (shed.suspend(user)?, is_known) {
+        (false, _) => format!("is suspended: {id}"),
+        (true, true) => {
+            format!("suspended {id}; what runs for the user now ends by itself, nothing is removed")
+        }
+        (true, false) => format!("suspended {id}, of whom there is nothing here: is that the id?"),
+    })
+}
+
+fn delete(
+    shed: &Shed,
+    user: &UserId,
+    heir: Option<&UserId>,
+    confirmed: bool,
+) -> Result<ExitCode, Failure> {
+    let found = if confirmed {
+        shed.delete_user(user, heir)?
+    } else {
+        shed.user(user)?
+    };
+    let id = user.as_str();
+    let in_groups = match (found.owned_files, heir) {
+        (0, _) => "nothing in groups is the user's".to_owned(),
+        (count, Some(heir)) => {
+            format!(
+                "{} of groups become {}'s",
+                counted(count, "file"),
+                heir.as_str()
+            )
+        }
+        (count, None) => format!(
+            "{} of groups stay {id}'s, --give-to <id> gives them to somebody",
+            counted(count, "file")
+        ),
+    };
+    let what = format!("{} of {id}; {in_groups}", what(&found));
+    if !confirmed {
+        return Err(Failure::NotConfirmed { what });
+    }
+    print(&format!("removed {what}"))?;
+    if found.suspended {
+        print(&format!("{id} stays suspended"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Space for people and for `cut`.
+fn space_line(space: &SpaceSummary) -> String {
+    let percent = space.bytes.saturating_mul(100) / space.limit.max(1);
+    let columns = [
+        space.bytes.to_string(),
+        space.limit.to_string(),
+        format!("{percent}%"),
+        space.files.to_string(),
+        space.home.clone(),
+        space.id.clone().unwrap_or_else(|| "-".to_owned()),
+        space.name.clone().unwrap_or_default(),
+    ];
+    columns.join("\t")
 }
 
 fn what(user: &UserSummary) -> String {
@@ -151,13 +244,25 @@ fn line(user: &UserSummary) -> String {
         user.files().to_string(),
         user.credentials.tokens.to_string(),
         user.credentials.links.to_string(),
+        state(user).to_owned(),
+        user.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
+}
+
+fn state(user: &UserSummary) -> &'static str {
+    if user.suspended {
+        "suspended"
+    } else {
+        "active"
+    }
 }
 
 fn show(shed: &Shed, user: &UserSummary) -> Result<ExitCode, Failure> {
     let id = user.user.as_ref().map_or("-", |user| user.as_str());
     print(&format!("user\t{id}"))?;
+    print(&format!("name\t{}", user.name.as_deref().unwrap_or("-")))?;
+    print(&format!("state\t{}", state(user)))?;
     print(&format!("directory\t{}", user.home))?;
     for usage in &user.usage {
         let totals = usage.totals;
@@ -172,5 +277,6 @@ fn show(shed: &Shed, user: &UserSummary) -> Result<ExitCode, Failure> {
         }
     }
     print(&format!("tokens\t{}", user.credentials.tokens))?;
-    print(&format!("links\t{}", user.credentials.links))
+    print(&format!("links\t{}", user.credentials.links))?;
+    print(&format!("files of groups\t{}", user.owned_files))
 }

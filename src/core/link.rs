@@ -184,7 +184,10 @@ impl<'a> Links<'a> {
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
         match &link.caller.user {
             Some(user) if self.shed.is_gone(user) => Err(gone().into()),
-            _ => Ok(link),
+            _ => {
+                self.shed.expect_active(&link.caller)?;
+                Ok(link)
+            }
         }
     }
 

@@ -35,7 +35,7 @@ pub use health::{Check, CheckState, Sandbox};
 use instance::Instance;
 use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
-pub use users::{UnknownUser, UserSummary};
+pub use users::{SpaceSummary, Suspended, UnknownUser, UserSummary};
 
 /// Directory of the one workspace of shared mode.
 const SHARED: &str = "shared";
@@ -270,6 +270,7 @@ impl Shed {
         caller: &'a Caller,
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
+        self.meet(caller)?;
         let group = self.group(caller, group)?;
         let key = group_key(&group);
         let home = Home {
@@ -406,6 +407,7 @@ impl Shed {
 
     /// Everything of the caller.
     pub(crate) fn home(&self, caller: &Caller) -> Result<Home, Error> {
+        self.meet(caller)?;
         let key = self.home_key(caller)?;
         Ok(Home {
             root: self.data.subdirectory(&key)?,

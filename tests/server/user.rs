@@ -48,9 +48,18 @@ fn the_list_tells_what_everybody_has() {
         .lines()
         .map(|line| line.split('\t').collect())
         .collect();
-    assert_eq!(lines[0], ["ada", "users/ada", "5", "1", "1", "1"]);
-    assert_eq!(lines[1], ["robot", "users/robot", "0", "0", "1", "0"]);
-    assert_eq!(lines[2], ["-", "users/stranger", "0", "0", "0", "0"]);
+    assert_eq!(
+        lines[0],
+        ["ada", "users/ada", "5", "1", "1", "1", "active", ""]
+    );
+    assert_eq!(
+        lines[1],
+        ["robot", "users/robot", "0", "0", "1", "0", "active", ""]
+    );
+    assert_eq!(
+        lines[2],
+        ["-", "users/stranger", "0", "0", "0", "0", "active", ""]
+    );
     let shown = printed(&server.run(&["user", "show", "--user", "ada"]));
     for part in [
         "users/ada",
@@ -135,7 +144,7 @@ fn who_is_deleted_leaves_nothing_but_what_is_in_groups() {
 
     let done = printed(&server.run(&["user", "delete", "--user", "ada", "--yes"]));
     assert!(
-        done.contains("1 file (5 bytes), 1 token and 1 link of ada"),
+        done.contains("1 file (5 bytes), 1 token and 1 link of ada; 1 file of groups stay ada's"),
         "{done}"
     );
     assert!(!server.data().join("users/ada").exists());
@@ -160,4 +169,175 @@ fn who_is_deleted_leaves_nothing_but_what_is_in_groups() {
         .call("shed_tree", &json!({"zone": "documents"}));
     assert!(!tree.data().to_string().contains("a.md"), "{}", tree.text);
     furnish(&server, "ada");
+}
+
+/// A server where names of directories do not tell whose they are.
+fn anonymous() -> Server {
+    Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .start()
+}
+
+#[test]
+fn whose_a_directory_is_was_recorded_at_first_use() {
+    let server = anonymous();
+    let named = server
+        .as_user("ada")
+        .header("X-OpenWebUI-User-Name", "Ada Lovelace");
+    let file = json!({"zone": "storage", "path": "a.md", "content": "hello"});
+    named.call("shed_create_file", &file).data();
+    let list = printed(&server.run(&["user", "list"]));
+    let columns: Vec<&str> = list.trim_end_matches('\n').split('\t').collect();
+    assert_eq!(columns[0], "ada");
+    assert!(server.data().join(columns[1]).is_dir(), "{list}");
+    assert_eq!(columns[6..], ["active", "Ada Lovelace"]);
+    // A call that names nobody leaves the name.
+    server.as_user("ada").call("shed_stats", &json!({})).data();
+    let shown = printed(&server.run(&["user", "show", "--user", "ada"]));
+    assert!(shown.contains("name\tAda Lovelace"), "{shown}");
+}
+
+#[test]
+fn space_is_listed_for_users_and_groups() {
+    let server = start();
+    furnish(&server, "ada");
+    let made = [
+        "group",
+        "create",
+        "--id",
+        "team",
+        "--name",
+        "Team",
+        "--members",
+        "ada",
+    ];
+    printed(&server.run(&made));
+    let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "much more"});
+    server.as_user("ada").call("shed_create_file", &file).data();
+    let listed = printed(&server.run(&["user", "usage"]));
+    let lines: Vec<Vec<&str>> = listed
+        .lines()
+        .map(|line| line.split('\t').collect())
+        .collect();
+    let group = ["9", "2097152000", "0%", "1", "groups/team", "team", "Team"];
+    assert_eq!(lines[0], group);
+    assert_eq!(
+        lines[1],
+        ["5", "1048576000", "0%", "1", "users/ada", "ada", ""]
+    );
+}
+
+#[test]
+fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
+    let server = start();
+    let (link, bob_link) = (furnish(&server, "ada"), furnish(&server, "bob"));
+    let upload = json!({"zone": "storage", "path": "inbox", "upload": true});
+    let made = server.as_user("ada").call("shed_link_create", &upload);
+    let url = made.data()["download_url"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    let inbox = url[url.find("/links/").unwrap_or_default()..].to_owned();
+    let secret = token(&server, "ada");
+    let content = "/files/content?zone=documents&path=a.md";
+
+    let done = printed(&server.run(&["user", "suspend", "--user", "ada"]));
+    assert!(done.starts_with("suspended ada;"), "{done}");
+    let refused = |answer: crate::support::Answer| {
+        answer.refused(403, "ACCESS_DENIED");
+        assert!(
+            answer.text.contains("the account is suspended"),
+            "{}",
+            answer.text
+        );
+    };
+    // Also what reads nothing of anybody.
+    for operation in fileshed::ops::OPERATIONS {
+        let example = operation.examples.first().copied().unwrap_or("{}");
+        let example: Value = serde_json::from_str(example).expect("an example");
+        refused(server.as_user("ada").call(operation.id, &example));
+    }
+    refused(server.with_token(&secret).call(CALL, &json!({})));
+    refused(server.as_user("ada").get(content));
+    refused(server.with_token(&secret).get(content));
+    refused(server.client().get(&link));
+    refused(server.client().get(&inbox));
+    // Nobody else is touched, nothing is gone.
+    server.as_user("bob").call(CALL, &json!({})).data();
+    assert_eq!(server.client().get(&bob_link).text, "hello");
+    let list = printed(&server.run(&["user", "list"]));
+    assert!(
+        list.contains("ada\tusers/ada\t5\t1\t1\t2\tsuspended"),
+        "{list}"
+    );
+    let again = printed(&server.run(&["user", "suspend", "--user", "ada"]));
+    assert_eq!(again.trim(), "is suspended: ada");
+
+    let resumed = printed(&server.run(&["user", "resume", "--user", "ada"]));
+    assert_eq!(resumed.trim(), "resumed ada");
+    server.with_token(&secret).call(CALL, &json!({})).data();
+    assert_eq!(server.as_user("ada").get(content).text, "hello");
+    assert_eq!(server.client().get(&link).text, "hello");
+    let again = printed(&server.run(&["user", "resume", "--user", "ada"]));
+    assert_eq!(again.trim(), "is not suspended: ada");
+    // One who was never here is kept out as well, and the administrator is asked about the id.
+    let unknown = printed(&server.run(&["user", "suspend", "--user", "eve"]));
+    assert!(unknown.contains("is that the id?"), "{unknown}");
+    refused(server.as_user("eve").call(CALL, &json!({})));
+}
+
+#[test]
+fn who_is_deleted_leaves_no_locks_and_an_heir_gets_what_is_in_groups() {
+    let server = start();
+    let made = [
+        "group",
+        "create",
+        "--id",
+        "team",
+        "--name",
+        "Team",
+        "--members",
+        "ada,bob",
+    ];
+    printed(&server.run(&made));
+    let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "one", "mode": "owner"});
+    server.as_user("ada").call("shed_create_file", &file).data();
+    let open = json!({"zone": "group", "group": "Team", "path": "g.md"});
+    server
+        .as_user("ada")
+        .call("shed_lockedit_open", &open)
+        .data();
+    let secret = token(&server, "ada");
+    printed(&server.run(&["user", "suspend", "--user", "ada"]));
+    let delete = ["user", "delete", "--user", "ada", "--give-to", "bob"];
+    let asked = server.run(&delete);
+    assert_eq!(asked.code, Some(1));
+    assert!(
+        asked.stderr.contains("1 file of groups become bob's"),
+        "{asked:?}"
+    );
+    let done = printed(&server.run(&[&delete[..], &["--yes"]].concat()));
+    assert!(done.contains("ada stays suspended"), "{done}");
+    // Bob owns the file, and no lock is in the way.
+    let write = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "two", "overwrite": true});
+    server
+        .as_user("bob")
+        .call("shed_create_file", &write)
+        .data();
+    let tokens = printed(&server.run(&["token", "list"]));
+    assert_eq!(
+        tokens, "",
+        "a deleted user has no token, not even a revoked one"
+    );
+    let refused = server.with_token(&secret).call(CALL, &json!({}));
+    refused.refused(401, "UNAUTHORIZED");
+    server
+        .as_user("ada")
+        .call(CALL, &json!({}))
+        .refused(403, "ACCESS_DENIED");
+    let list = printed(&server.run(&["user", "list"]));
+    assert!(
+        list.contains("ada\tusers/ada\t0\t0\t0\t0\tsuspended\t"),
+        "{list}"
+    );
 }

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0006_opened.sql"),
     include_str!("../../../migrations/0007_pepper.sql"),
     include_str!("../../../migrations/0008_attachments.sql"),
+    include_str!("../../../migrations/0009_users.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

@@ -196,9 +196,9 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
         Part::Registry => {
             let groups = homes(GROUPS)?;
             format!(
-                "personal tokens, links, locks of locked edits, and the groups that `fileshed \
-                 group` made, with their members; in {groups} groups below `{GROUPS}` who owns \
-                 which file, and its mode; changes that a crash interrupted are not repaired. The \
+                "personal tokens, links, locks of locked edits, who is suspended, and the groups \
+                 that `fileshed group` made, with their members; in {groups} groups below \
+                 `{GROUPS}` who owns which file, and its mode; changes that a crash interrupted are not repaired. The \
                  files of all users and groups, and their history, stay"
             )
         }
