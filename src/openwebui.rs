@@ -143,6 +143,15 @@ impl Frontend for OpenWebUi {
         self.publish_file(caller, file, content)
     }
 
+    fn publish_again(
+        &self,
+        caller: &Caller,
+        id: &str,
+        sha256: &str,
+    ) -> Result<Option<bool>, Error> {
+        self.publish_file_again(caller, id, sha256)
+    }
+
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
         self.has_published(caller, id)
     }

@@ -112,6 +112,12 @@ pub trait Frontend: Debug + Send + Sync {
         content: &mut (dyn Read + Send),
     ) -> Result<Published, Error>;
 
+    /// Puts a file of the caller that [`Frontend::publish`] put there onto the message that is being
+    /// written, unless it hangs there already; whether it hangs there now. Nothing where it is not
+    /// there any more, or has other content than this SHA-256, in hexadecimal.
+    fn publish_again(&self, caller: &Caller, id: &str, sha256: &str)
+    -> Result<Option<bool>, Error>;
+
     /// Whether a file of the caller that [`Frontend::publish`] put there is still there.
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 

@@ -4,13 +4,16 @@
 //! registry knows which ones this server put there, so that nothing else of the caller is ever
 //! listed or deleted.
 
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 
 use crate::caller::Scope;
-use crate::disk::{Entry, Stamp};
+use crate::disk::{DiskError, Entry, Stamp};
 use crate::frontend::{Frontend, Publication};
 use crate::ledger::PublishedRow;
 use crate::link::LinkError;
@@ -19,6 +22,9 @@ use crate::{Call, Caller, Code, Error, Hint, Shed, Teach};
 
 /// How long it is asked which files are still there.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes that are read at once.
+const PIECE: usize = 64 * 1024;
 
 /// A file in the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +66,8 @@ impl<'a> Publications<'a> {
     }
 
     /// Puts a file there, as it is now; also whether it hangs on the message that is being
-    /// written.
+    /// written. One that was put there and has not changed since is that file: it is neither there
+    /// nor on the message twice.
     pub fn create(
         &self,
         zone: &Zone<'_>,
@@ -73,14 +80,17 @@ impl<'a> Publications<'a> {
         let frontend = self.frontend(PublicationError::Unconnected)?;
         let home = self.shed.home_key(caller)?;
         let now = self.shed.clock().now();
+        let _transit = self.shed.transit(caller)?;
+        let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let size = Stamp::of_file(&file)?.size();
+        if let Some(again) = self.again(zone, path, &mut file, size, &home)? {
+            return Ok(again);
+        }
         let limit = self.shed.settings().link_max_per_user;
         let too_many = || LinkError::TooMany { limit };
         if self.shed.ledger().count_links(&home, now.as_second())? >= limit {
             return Err(too_many().into());
         }
-        let _transit = self.shed.transit(caller)?;
-        let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
-        let size = Stamp::of_file(&file)?.size();
         let name = path.name().unwrap_or_default();
         let publication = Publication {
             name,
@@ -111,6 +121,32 @@ impl<'a> Publications<'a> {
         }
         let file = read(row, frontend).ok_or(PublicationError::Broken)?;
         Ok((file, published.attached))
+    }
+
+    /// The file as it was put there before, if it is still so.
+    fn again(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        file: &mut File,
+        size: u64,
+        home: &str,
+    ) -> Result<Option<(PublishedFile, bool)>, Error> {
+        let group = zone.group().map(|group| group.id.as_str());
+        let rows = self.shed.ledger().all_published(home)?.into_iter();
+        let last = rows.rev().find(|row| {
+            let place = (row.zone.as_str(), row.group.as_deref(), row.path.as_str());
+            place == (zone.name().as_str(), group, path.as_str())
+        });
+        let Some(row) = last.filter(|row| u64::try_from(row.size) == Ok(size)) else {
+            return Ok(None);
+        };
+        let frontend = self.frontend(PublicationError::Unconnected)?;
+        let unread = |error| zone.explain_disk(DiskError::of("read", path, error));
+        let digest = sha256(file).map_err(unread)?;
+        file.rewind().map_err(unread)?;
+        let again = frontend.publish_again(zone.caller(), &row.id, &digest)?;
+        Ok(again.and_then(|attached| Some((read(row, frontend)?, attached))))
     }
 
     /// The caller's files, oldest first. Those that are gone over there are forgotten; where
@@ -158,6 +194,17 @@ impl<'a> Publications<'a> {
 
     fn frontend(&self, without: PublicationError) -> Result<&'a dyn Frontend, Error> {
         self.shed.frontend().ok_or_else(|| without.into())
+    }
+}
+
+/// The SHA-256 of what is left of a file, in hexadecimal.
+fn sha256(file: &mut File) -> io::Result<String> {
+    let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex::encode(digest.finalize())),
+            read => digest.update(&piece[..read]),
+        }
     }
 }
 

@@ -40,6 +40,10 @@ impl Record {
         self.meta["size"].as_u64()
     }
 
+    fn sha256(&self) -> Option<&str> {
+        self.meta["file_hash"].as_str()
+    }
+
     /// What a browser is shown of it.
     pub(super) fn shown(&self) -> Value {
         json!({
@@ -91,6 +95,30 @@ impl OpenWebUi {
         let item = item::of_record(&id, &address("", &id), &record);
         let attached = self.attach(caller, own.reveal(), &item);
         Ok(Published { id, attached })
+    }
+
+    pub(super) fn publish_file_again(
+        &self,
+        caller: &Caller,
+        id: &str,
+        sha256: &str,
+    ) -> Result<Option<bool>, Error> {
+        let own = caller.credential.as_ref();
+        let own = own.ok_or(OpenWebUiError::NoSession)?.reveal();
+        let Some(id) = segment(id) else {
+            return Ok(None);
+        };
+        let record = self.record(Key::Own(own), &id);
+        let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
+        let same = record.filter(|record| {
+            record.is_of(caller) && record.is_marked() && record.sha256() == Some(sha256)
+        });
+        Ok(same.map(|record| {
+            let hangs = self.files_of_message(caller, own);
+            let hangs = hangs.is_some_and(|files| item::names(&files, &record.id));
+            let item = item::of_record(&id, &address("", &id), &record);
+            hangs || self.attach(caller, own, &item)
+        }))
     }
 
     pub(super) fn has_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
@@ -149,12 +177,13 @@ impl OpenWebUi {
         if !matches!(tell("files", &json!([item])), Ok(Some(true))) {
             return false;
         }
-        // The chat keeps the files of all such events, a browser that is open shows those of the
-        // last one: it is told of all.
-        if let Some(files) = self.files_of_message(caller, key)
-            && files.as_array().is_some_and(|files| files.len() > 1)
+        // The chat keeps the files of all such events, the newest first; a browser that is open
+        // shows those of the last one: it is told of all, and of no file as it was before.
+        if let Some(Value::Array(mut files)) = self.files_of_message(caller, key)
+            && files.len() > 1
         {
-            let _only_shown = tell("chat:message:files", &files);
+            item::keep_newest(&mut files);
+            let _only_shown = tell("chat:message:files", &files.into());
         }
         true
     }

@@ -83,6 +83,21 @@ impl<'a> Item<'a> {
     }
 }
 
+/// Whether one of a message's files has this id.
+pub(super) fn names(files: &Value, id: &str) -> bool {
+    let files = files.as_array().into_iter().flatten();
+    files.into_iter().any(|file| file["id"] == id)
+}
+
+/// Leaves out what comes after a newer entry for the same file of ours.
+pub(super) fn keep_newest(files: &mut Vec<Value>) {
+    let mut seen = HashSet::new();
+    files.retain(|file| {
+        let source = file["file"]["meta"]["data"][MARK]["source"].as_str();
+        source.is_none_or(|source| seen.insert(source.to_owned()))
+    });
+}
+
 /// The entry for a file of ours, which a click in the browser opens.
 pub(super) fn of_record(id: &str, url: &str, record: &Record) -> Value {
     let (name, content_type) = (&record.filename, record.content_type());

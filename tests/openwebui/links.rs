@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::standin::{Answer, Asked, StandIn, nobody};
 use crate::support::{Client, Server, Setup};
@@ -73,6 +74,7 @@ impl World {
                 }
                 Answer::json(&json!({"message": "File deleted successfully"}))
             }
+            ("POST", ["chats", "chat-1", "messages", "m-2", "event"]) => Answer::json(&json!(true)),
             ("POST", ["chats", "chat-1", "messages", "m-1", "event"]) => {
                 let event = asked.json();
                 if event["type"] == "files" {
@@ -119,7 +121,8 @@ impl World {
 
 fn record(id: &str, kept: &Kept) -> Value {
     let meta = json!({"name": kept.name, "content_type": kept.content_type,
-        "size": kept.content.len(), "data": kept.data});
+        "size": kept.content.len(), "data": kept.data,
+        "file_hash": hex::encode(Sha256::digest(&kept.content))});
     json!({"id": id, "user_id": kept.owner, "filename": kept.name, "meta": meta, "data": {},
         "created_at": 1, "updated_at": 1})
 }
@@ -309,6 +312,79 @@ fn all_files_of_an_answer_show() {
     assert_eq!(shown["url"], "/api/v1/files/file-2/content");
 }
 
+/// The ids in the last event of a kind, and how many there were.
+fn told(webui: &StandIn, kind: &str) -> (usize, Vec<Value>) {
+    let asked = webui.asked().into_iter();
+    let events = asked.filter(|asked| asked.path.ends_with("/event"));
+    let events: Vec<Value> = events.map(|asked| asked.json()).collect();
+    let events: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == kind)
+        .collect();
+    let files = events
+        .last()
+        .and_then(|event| event["data"]["files"].as_array());
+    let ids = files.into_iter().flatten().map(|file| file["id"].clone());
+    (events.len(), ids.collect())
+}
+
+#[test]
+fn one_file_shows_once() {
+    let world = World::default();
+    let webui = world.serve();
+    let server = setup(&webui.url())
+        .env("FILESHED_LINK_MAX_PER_USER", "3")
+        .start();
+    let ada = session(&server, "ada");
+    write(&ada, "a.csv", "a,b\n");
+    let first = link(&ada, "a.csv");
+    for _ in 0..4 {
+        assert_eq!(link(&ada, "a.csv"), first);
+    }
+    assert_eq!(world.ids(), ["file-1"]);
+    assert_eq!(told(&webui, "files").0, 1);
+    assert_eq!(list(&ada)["count"], 1);
+
+    // In place of what it was before, beside other files.
+    write(&ada, "b.csv", "a,b\n");
+    link(&ada, "b.csv");
+    write(&ada, "a.csv", "c,d\n");
+    assert_eq!(link(&ada, "a.csv")["file_id"], "file-3");
+    let (_, shown) = told(&webui, "chat:message:files");
+    assert_eq!(shown, ["file-3", "file-2"]);
+    // What it was before comes back only as itself.
+    write(&ada, "a.csv", "a,b\n");
+    let full = ada.call("shed_link_create", &at("a.csv"));
+    full.refused(507, "QUOTA_EXCEEDED");
+
+    // On another message it hangs anew, without another copy.
+    let next = server
+        .client()
+        .header("Authorization", "Bearer sk-ada")
+        .header("X-OpenWebUI-Message-Id", "m-2")
+        .chat("chat-1");
+    let count = told(&webui, "files").0;
+    assert_eq!(link(&next, "b.csv")["attached"], true);
+    assert_eq!(told(&webui, "files"), (count + 1, vec![json!("file-2")]));
+    assert_eq!(world.ids().len(), 3);
+}
+
+#[test]
+fn a_file_that_is_gone_there_is_put_there_again() {
+    let world = World::default();
+    let webui = world.serve();
+    let server = setup(&webui.url()).start();
+    let (ada, bob) = (session(&server, "ada"), session(&server, "bob"));
+    for user in [&ada, &bob] {
+        write(user, "a.csv", "a,b\n");
+        link(user, "a.csv");
+    }
+    assert_eq!(world.ids(), ["file-1", "file-2"], "each has an own one");
+    world.files.lock().unwrap().remove("file-1");
+    world.put("other", "eve", json!({}));
+    assert_eq!(link(&ada, "a.csv")["file_id"], "file-3");
+}
+
 #[test]
 fn a_link_works_where_it_cannot_hang_on_an_answer() {
     let world = World::default();
@@ -335,7 +411,7 @@ fn a_link_works_where_it_cannot_hang_on_an_answer() {
     // Of an answer that cannot be told of, too.
     world.breaks(&[("POST chats", 500)]);
     assert_eq!(link(&session(&server, "ada"), "a.txt")["attached"], false);
-    assert_eq!(list(&ada)["count"], 5);
+    assert_eq!(list(&ada)["count"], 1);
 }
 
 #[test]
@@ -526,9 +602,9 @@ fn without_an_answer_links_are_listed_and_stay() {
     let admin = ("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
     let server = setup(&webui.url()).env(admin.0, admin.1).start();
     let ada = session(&server, "ada");
-    write(&ada, "a.txt", "x");
-    for _ in 0..4 {
-        link(&ada, "a.txt");
+    for path in ["a.txt", "b.txt", "c.txt", "d.txt"] {
+        write(&ada, path, "x");
+        link(&ada, path);
     }
     world.breaks(&[("GET files", 500), ("DELETE files", 500)]);
     assert_eq!(list(&ada)["count"], 4);
@@ -579,6 +655,7 @@ fn both_kinds_count() {
     write(&ada, "d/a.txt", "x");
     link(&ada, "d/a.txt");
     link(&ada, "d");
+    write(&ada, "d/a.txt", "y");
     for path in ["d", "d/a.txt"] {
         let full = ada.call("shed_link_create", &at(path));
         full.refused(507, "QUOTA_EXCEEDED");
