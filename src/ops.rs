@@ -15,10 +15,13 @@ use utoipa::ToSchema;
 
 mod arguments;
 mod bridge;
+mod missing;
 pub mod parameters;
 pub mod schema;
 mod vocabulary;
 mod write;
+
+pub use missing::Aim;
 
 pub mod allowed_commands;
 pub mod convert_eol;
@@ -81,6 +84,15 @@ pub trait Operation: 'static {
     const BODY_MAX: u64 = MEBIBYTE;
     /// Whether it always changes something, so that a credential that only reads need not send it.
     const CHANGES: bool = false;
+
+    /// What it does to the file that it is called for.
+    const AIM: Aim = Aim::Read;
+
+    /// The same for these arguments.
+    #[must_use]
+    fn aim(_arguments: &Map<String, Value>) -> Aim {
+        Self::AIM
+    }
 
     /// Most bytes of its answer to these arguments, where that can be more than a few.
     #[must_use]
@@ -248,7 +260,7 @@ fn call<O: Operation>(
     O::prepare(&mut arguments);
     let place = place(&arguments);
     let answered = answer::<O>(shed, caller, arguments);
-    answered.map_err(|error| error.of_call(&place))
+    answered.map_err(|error| missing::located::<O>(shed, caller, &place, error).of_call(&place))
 }
 
 /// Most bytes of an argument that a hint repeats.

@@ -215,7 +215,16 @@ impl Shed {
                 || portable_name(&refused.name).eq_ignore_ascii_case(name)
         };
         let refused = conversation.refused.values().find(is_meant);
-        let reason = refused.map(|refused| refused.reason.clone());
-        reason.or_else(|| conversation.unknown.clone())
+        let refused = refused.map(|Refused { name, reason, .. }| {
+            format!(
+                "`{name}` is attached to the conversation and could not be brought in: {reason}"
+            )
+        });
+        let unknown = conversation.unknown.as_ref();
+        refused.or_else(|| {
+            unknown.map(|reason| {
+                format!("what is attached to the conversation is not known: {reason}")
+            })
+        })
     }
 }

@@ -13,6 +13,7 @@ mod error;
 mod reserve;
 mod rights;
 mod root;
+mod search;
 mod snapshot;
 mod spelling;
 mod staging;

@@ -256,7 +256,7 @@ impl Error {
 
     /// The same failure with a better next call.
     #[must_use]
-    pub(crate) fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
         self.0.hint = hint.into();
         self
     }

@@ -47,6 +47,7 @@ pub mod shed;
 pub mod table;
 pub mod text;
 pub mod transfer;
+pub mod whereabouts;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};

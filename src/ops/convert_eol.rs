@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::arguments::choice;
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply, write};
+use super::{Aim, Operation, Reply, write};
 
 /// See the module.
 pub struct ConvertEol;
@@ -67,6 +67,7 @@ impl Operation for ConvertEol {
         Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct Delete;
@@ -48,6 +48,7 @@ impl Operation for Delete {
         Code::PermissionDenied,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    const AIM: Aim = Aim::Remove;
     type Request = Request;
     type Response = Response;
 

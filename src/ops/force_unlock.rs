@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct ForceUnlock;
@@ -42,6 +42,7 @@ impl Operation for ForceUnlock {
         Code::ProtectedPath,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    const AIM: Aim = Aim::Remove;
     type Request = Request;
     type Response = Response;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct GroupChown;
@@ -44,6 +44,7 @@ impl Operation for GroupChown {
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

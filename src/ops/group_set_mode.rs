@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::vocabulary::ModeParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct GroupSetMode;
@@ -45,6 +45,7 @@ impl Operation for GroupSetMode {
         Code::InvalidPath,
     ];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

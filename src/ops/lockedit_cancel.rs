@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct LockeditCancel;
@@ -46,6 +46,7 @@ impl Operation for LockeditCancel {
         Code::FileLocked,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

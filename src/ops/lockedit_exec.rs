@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::arguments::split_words;
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct LockeditExec;
@@ -65,6 +65,7 @@ impl Operation for LockeditExec {
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

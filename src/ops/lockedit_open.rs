@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct LockeditOpen;
@@ -54,6 +54,7 @@ impl Operation for LockeditOpen {
         Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

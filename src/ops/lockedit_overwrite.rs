@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct LockeditOverwrite;
@@ -57,6 +57,7 @@ impl Operation for LockeditOverwrite {
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

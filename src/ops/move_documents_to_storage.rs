@@ -3,7 +3,7 @@
 use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 
 use super::bridge::{self, Way};
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct MoveDocumentsToStorage;
@@ -14,6 +14,7 @@ impl Operation for MoveDocumentsToStorage {
     const DOC: &str = "Move a file or directory from documents into storage; its history stays. shed_move_documents_to_storage(src=\"old.md\", dest=\"archive/old.md\")";
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "old.md", "dest": "archive/old.md"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = bridge::Request;
     type Response = bridge::Response;
 

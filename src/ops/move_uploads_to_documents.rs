@@ -3,7 +3,7 @@
 use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 
 use super::bridge::{self, Way};
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct MoveUploadsToDocuments;
@@ -14,6 +14,7 @@ impl Operation for MoveUploadsToDocuments {
     const DOC: &str = "Move a file or directory from uploads into documents, as one commit. shed_move_uploads_to_documents(src=\"report.pdf\", dest=\"reports/report.pdf\")";
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "report.pdf", "dest": "reports/report.pdf"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = bridge::Request;
     type Response = bridge::Response;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::bridge::{self, Way};
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct MoveUploadsToStorage;
@@ -38,6 +38,7 @@ impl Operation for MoveUploadsToStorage {
     const CORE: bool = true;
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "data.csv", "dest": "tables/data.csv"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
-use super::{Operation, Reply, write};
+use super::{Aim, Operation, Reply, write};
 
 /// See the module.
 pub struct PatchBytes;
@@ -104,6 +104,7 @@ impl Operation for PatchBytes {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::vocabulary::{ModeParameter, ZoneParameter};
-use super::{Operation, Reply, write};
+use super::{Aim, Operation, Reply, write};
 
 /// See the module.
 pub struct PatchText;
@@ -93,6 +93,7 @@ impl Operation for PatchText {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

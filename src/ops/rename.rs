@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct Rename;
@@ -52,6 +52,7 @@ impl Operation for Rename {
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::arguments::{ArgumentError, choice};
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct Sqlite;
@@ -179,6 +179,16 @@ impl Operation for Sqlite {
         match arguments.get("limit") {
             None => 0,
             Some(_) => settings.max_output_absolute.saturating_mul(2),
+        }
+    }
+
+    fn aim(arguments: &Map<String, Value>) -> Aim {
+        let sql = arguments.get("query").and_then(Value::as_str);
+        let first = sql.and_then(|sql| sql.split_whitespace().next());
+        let reads = ["SELECT", "WITH", "VALUES", "PRAGMA", "EXPLAIN"];
+        match first {
+            Some(word) if reads.iter().any(|read| word.eq_ignore_ascii_case(read)) => Aim::Read,
+            _ => Aim::Change,
         }
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Aim, Operation, Reply};
 
 /// See the module.
 pub struct Zip;
@@ -67,6 +67,7 @@ impl Operation for Zip {
         r#"{"zone": "storage", "src": "notes"}"#,
         r#"{"zone": "documents", "src": ".", "dest": "backup/all.zip", "include_empty_dirs": true}"#,
     ];
+    const AIM: Aim = Aim::Change;
     type Request = Request;
     type Response = Response;
 

@@ -147,6 +147,9 @@ fn open_webui_fails_no_call() {
         let read = json!({"zone": "uploads", "path": "a.txt"});
         let missing = ada.call("shed_file_type", &read);
         missing.refused(404, "FILE_NOT_FOUND");
+        let hint = missing.body["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains("is not known"), "{hint}");
+        assert!(hint.contains(r#"shed_import(filename="a.txt")"#), "{hint}");
     }
 }
 
@@ -163,7 +166,13 @@ fn one_file_that_cannot_come_keeps_no_other_away() {
     }
     let big = webui.count("/api/v1/files/big/content");
     assert_eq!(big, 1, "what is refused is not fetched with each message");
-    // A fault that passes is tried again.
+    let read = json!({"zone": "uploads", "path": "big.bin"});
+    let missing = ada(&server, "m-3").call("shed_file_type", &read);
+    missing.refused(404, "FILE_NOT_FOUND");
+    let hint = missing.body["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains("`big.bin` is attached"), "{hint}");
+    assert!(hint.contains("a file may have"), "{hint}");
+    // What is somebody else's is not even asked for.
     assert_eq!(webui.count("/api/v1/files/f-3/content"), 0);
 }
 

@@ -41,6 +41,7 @@ mod fault;
 mod groups;
 mod guides;
 mod identity;
+mod missing;
 mod paths;
 mod real;
 mod stage;

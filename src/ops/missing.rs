@@ -1,0 +1,190 @@
+//! What a call may say when its file is not found: where it is, and the call that works.
+
+use fileshed_core::whereabouts::{Likeness, Missing, Place};
+use fileshed_core::{Call, Caller, Error, Hint, Repeat, Shed, ZoneName, ZonePath};
+use serde_json::{Map, Value, json};
+
+use super::Operation;
+
+/// Parameters that name what is to be there.
+const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];
+
+/// Places that a failure names.
+const PLACES_MAX: usize = 5;
+
+/// What an operation does to the file that it is called for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// Looks at it, or takes a copy.
+    Read,
+    /// Changes it where it is.
+    Change,
+    /// Takes it away from where it is: another file of that name is not meant.
+    Remove,
+}
+
+/// A parameter that names a file, and the one that names its zone, where there is one.
+struct Parameter {
+    path: &'static str,
+    zone: Option<&'static str>,
+}
+
+impl Parameter {
+    /// The one that named what is missing.
+    fn of<O: Operation>(arguments: &Map<String, Value>, missing: &Missing) -> Option<Self> {
+        let path = PARAMETERS.into_iter().find(|name| {
+            let text = arguments.get(*name).and_then(Value::as_str);
+            let path = text.and_then(|text| ZonePath::parse("path", text).ok());
+            path.is_some_and(|path| {
+                let inside = path.zone_in_front().map(|(_, inside)| inside);
+                let named = [Some(path), inside];
+                named
+                    .iter()
+                    .flatten()
+                    .any(|path| path.key() == missing.path.key())
+            })
+        })?;
+        let has = super::arguments::has_parameter::<O>;
+        let zone = match path {
+            "import_csv" => None,
+            "src" | "src_path" if has("src_zone") => Some("src_zone"),
+            _ if has("zone") => Some("zone"),
+            _ => None,
+        };
+        Some(Self { path, zone })
+    }
+
+    /// The failed call for a file somewhere else.
+    fn at(&self, place: &Place, missing: &Missing) -> Option<Repeat> {
+        let mut repeat = Repeat::default();
+        let mut path = place.path.as_str().to_owned();
+        let is_here = place.zone == missing.zone && place.group == missing.group;
+        match (is_here, self.zone) {
+            (true, _) => {}
+            (false, Some(zone)) => {
+                repeat = repeat.and(zone, place.zone.as_str());
+                match &place.group {
+                    Some(group) => repeat = repeat.and("group", group.as_str()),
+                    None if missing.group.is_some() && zone == "zone" => {
+                        repeat = repeat.and_without("group");
+                    }
+                    None => {}
+                }
+            }
+            (false, None) if self.path == "import_csv" && place.zone == ZoneName::Uploads => {
+                path = format!("{}/{path}", place.zone.as_str());
+            }
+            (false, None) => return None,
+        }
+        if path != missing.path.as_str() {
+            repeat = repeat.and(self.path, path);
+        }
+        Some(repeat)
+    }
+}
+
+/// The failure of a call of `O`, with the places where the missing file may be.
+pub(super) fn located<O: Operation>(
+    shed: &Shed,
+    caller: &Caller,
+    arguments: &Map<String, Value>,
+    error: Error,
+) -> Error {
+    let Some(missing) = Missing::of(&error) else {
+        return error;
+    };
+    let Some(parameter) = Parameter::of::<O>(arguments, &missing) else {
+        return error;
+    };
+    let places = shed.whereabouts(caller, &missing);
+    let Some(first) = places.first() else {
+        return not_come(shed, caller, &missing, error);
+    };
+    let hint = hint(O::aim(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
+        let hint = Hint::new(format!(
+            "{} is in {}: look with ",
+            quoted(&first.path),
+            whose(first)
+        ));
+        hint.call(tree(first))
+    });
+    let named: Vec<Value> = places.iter().take(PLACES_MAX).map(shown).collect();
+    error.with_hint(hint).with_detail("found", named)
+}
+
+/// Why an attached file did not come, where that is known.
+fn not_come(shed: &Shed, caller: &Caller, missing: &Missing, error: Error) -> Error {
+    let name = missing.path.name().unwrap_or_default();
+    match shed.attachment_refused(caller, name) {
+        Some(reason) if missing.zone == ZoneName::Uploads => {
+            let again = Call::new("shed_import").with("filename", name);
+            error.with_hint(Hint::new(reason).or("to try again: ").call(again))
+        }
+        _ => error,
+    }
+}
+
+/// What the caller meant, made literally.
+fn hint(aim: Aim, parameter: &Parameter, missing: &Missing, places: &[Place]) -> Option<Hint> {
+    let first = places.first()?;
+    let is_alone = places.len() == 1;
+    let is_here = first.zone == missing.zone && first.group == missing.group;
+    let reads =
+        aim == Aim::Read || parameter.zone == Some("src_zone") || parameter.path == "import_csv";
+    let is_meant = match first.likeness {
+        Likeness::Case => is_alone,
+        _ if reads => true,
+        _ => is_alone && aim == Aim::Change,
+    };
+    if !is_meant {
+        return None;
+    }
+    // What changes cannot be done in uploads, and goes where the call would have it.
+    if !is_here && !reads && first.zone == ZoneName::Uploads && parameter.zone.is_some() {
+        let operation = match missing.zone {
+            ZoneName::Storage => "shed_move_uploads_to_storage",
+            ZoneName::Documents => "shed_move_uploads_to_documents",
+            _ => return None,
+        };
+        let moved = Call::new(operation)
+            .with("src", first.path.as_str())
+            .with("dest", missing.path.as_str());
+        let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
+        return Some(hint.say(", then repeat the call"));
+    }
+    let place = format!("{} is in {}: ", quoted(&first.path), whose(first));
+    let mut hint = Hint::new(place).again(parameter.at(first, missing)?);
+    for other in places.iter().take(PLACES_MAX).skip(1) {
+        let other_place = format!("{} is in {}, too", quoted(&other.path), whose(other));
+        hint = hint.or(other_place);
+    }
+    Some(hint)
+}
+
+fn tree(place: &Place) -> Call {
+    let above = place.path.parent().unwrap_or_else(ZonePath::root);
+    let mut call = Call::new("shed_tree").with("zone", place.zone.as_str());
+    if let Some(group) = &place.group {
+        call = call.with("group", group.as_str());
+    }
+    call.with("path", above.display())
+}
+
+fn quoted(path: &ZonePath) -> String {
+    format!("`{path}`")
+}
+
+fn whose(place: &Place) -> String {
+    match &place.group {
+        Some(group) => format!("group {group}"),
+        None => place.zone.as_str().to_owned(),
+    }
+}
+
+fn shown(place: &Place) -> Value {
+    let mut shown = json!({"zone": place.zone.as_str(), "path": place.path.as_str()});
+    if let Some(group) = &place.group {
+        shown["group"] = group.as_str().into();
+    }
+    shown
+}
