@@ -14,6 +14,29 @@ pub fn by_name(name: &str) -> Option<&'static str> {
     mime_guess::from_path(name).first_raw()
 }
 
+/// Pictures that every browser shows.
+const PICTURES: [&str; 6] = [
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "image/svg+xml",
+    "image/avif",
+];
+
+/// Whether every browser shows a file of this type as a picture.
+#[must_use]
+pub fn is_picture(content_type: &str) -> bool {
+    PICTURES.contains(&content_type)
+}
+
+/// Whether a browser opens a file of this type as a page.
+#[must_use]
+pub fn is_page(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default();
+    kind == "text/html"
+}
+
 /// The type as a header has it, with the encoding of what is text.
 #[must_use]
 pub fn header(name: &str, beginning: &[u8]) -> String {

@@ -29,6 +29,7 @@ mod form;
 mod groups;
 pub mod health;
 mod item;
+mod page;
 pub mod register;
 mod status;
 
@@ -150,6 +151,10 @@ impl Frontend for OpenWebUi {
         sha256: &str,
     ) -> Result<Option<bool>, Error> {
         self.publish_file_again(caller, id, sha256)
+    }
+
+    fn show_page(&self, caller: &Caller, source: &str, html: &str) -> bool {
+        self.embed(caller, source, html)
     }
 
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {

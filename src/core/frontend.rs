@@ -118,6 +118,10 @@ pub trait Frontend: Debug + Send + Sync {
     fn publish_again(&self, caller: &Caller, id: &str, sha256: &str)
     -> Result<Option<bool>, Error>;
 
+    /// Shows a page at the message that is being written, in place of what came from the same
+    /// `source` before; whether it shows.
+    fn show_page(&self, caller: &Caller, source: &str, html: &str) -> bool;
+
     /// Whether a file of the caller that [`Frontend::publish`] put there is still there.
     fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 

@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
 
+/// The longest page that becomes a part of a message.
+const PAGE_MAX_BYTES: u64 = 512 * 1024;
+
 /// A file in the application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublishedFile {
@@ -96,7 +99,7 @@ impl<'a> Publications<'a> {
             name,
             content_type,
             size,
-            source: &format!("{}:{}", zone.name(), path),
+            source: &source(zone, path),
         };
         let published = frontend.publish(caller, &publication, &mut file)?;
         let row = PublishedRow {
@@ -121,6 +124,23 @@ impl<'a> Publications<'a> {
         }
         let file = read(row, frontend).ok_or(PublicationError::Broken)?;
         Ok((file, published.attached))
+    }
+
+    /// Shows a page at the message that is being written, if it is a text and not too long; whether
+    /// it shows.
+    #[must_use]
+    pub fn show_page(&self, zone: &Zone<'_>, path: &ZonePath, entry: &Entry) -> bool {
+        let html = || {
+            let mut html = Vec::new();
+            let mut page = entry.open().ok()?.take(PAGE_MAX_BYTES + 1);
+            page.read_to_end(&mut html).ok()?;
+            let html = String::from_utf8(html).ok()?;
+            (html.len() as u64 <= PAGE_MAX_BYTES).then_some(html)
+        };
+        let Some(frontend) = self.shed.frontend() else {
+            return false;
+        };
+        html().is_some_and(|html| frontend.show_page(zone.caller(), &source(zone, path), &html))
     }
 
     /// The file as it was put there before, if it is still so.
@@ -194,6 +214,14 @@ impl<'a> Publications<'a> {
 
     fn frontend(&self, without: PublicationError) -> Result<&'a dyn Frontend, Error> {
         self.shed.frontend().ok_or_else(|| without.into())
+    }
+}
+
+/// Zone and path of a file.
+fn source(zone: &Zone<'_>, path: &ZonePath) -> String {
+    match zone.group() {
+        Some(group) => format!("{}/{}:{path}", zone.name(), group.id.as_str()),
+        None => format!("{}:{path}", zone.name()),
     }
 }
 

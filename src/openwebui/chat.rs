@@ -50,6 +50,8 @@ struct Message {
     timestamp: Value,
     #[serde(default)]
     files: Value,
+    #[serde(default)]
+    embeds: Value,
 }
 
 impl OpenWebUi {
@@ -74,11 +76,23 @@ impl OpenWebUi {
 
     /// The files that hang on the message that is being written, as it is kept.
     pub(super) fn files_of_message(&self, caller: &Caller, key: &str) -> Option<Value> {
+        Some(self.message(caller, key)?.files)
+    }
+
+    /// The pages that show at the message that is being written.
+    pub(super) fn pages_of_message(&self, caller: &Caller, key: &str) -> Vec<Value> {
+        match self.message(caller, key).map(|message| message.embeds) {
+            Some(Value::Array(pages)) => pages,
+            _ => Vec::new(),
+        }
+    }
+
+    fn message(&self, caller: &Caller, key: &str) -> Option<Message> {
         let path = format!("/api/v1/chats/{}", kept(&caller.chat)?);
         let kept = self.client.get::<Kept>(key, &path);
         let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
         let mut messages = kept.ok()?.chat.history?.messages;
-        Some(messages.remove(caller.message.as_deref()?)?.files)
+        messages.remove(caller.message.as_deref()?)
     }
 
     pub(super) fn fetch_file(

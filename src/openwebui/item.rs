@@ -10,16 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::file::{MARK, Record};
-
-/// Pictures that every browser shows.
-const SHOWN: [&str; 6] = [
-    "image/png",
-    "image/jpeg",
-    "image/gif",
-    "image/webp",
-    "image/svg+xml",
-    "image/avif",
-];
+use crate::content_type::is_picture;
 
 /// Longest name that is kept as it is.
 const NAME_MAX_BYTES: usize = 1000;
@@ -101,7 +92,7 @@ pub(super) fn keep_newest(files: &mut Vec<Value>) {
 /// The entry for a file of ours, which a click in the browser opens.
 pub(super) fn of_record(id: &str, url: &str, record: &Record) -> Value {
     let (name, content_type) = (&record.filename, record.content_type());
-    let is_picture = SHOWN.contains(&content_type);
+    let is_picture = is_picture(content_type);
     // As a picture that it cannot show a browser would show nothing at all.
     let content_type = if is_picture || !content_type.starts_with("image/") {
         content_type

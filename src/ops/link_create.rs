@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::vocabulary::{ZoneParameter, clickable};
+use super::vocabulary::{ZoneParameter, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
 
@@ -51,7 +51,7 @@ pub struct Response {
     /// Of a link that ends by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Of a file in Open WebUI: whether it shows with the answer.
+    /// Of a file in Open WebUI, and of a page: whether it shows with the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     attached: Option<bool>,
 }
@@ -114,8 +114,15 @@ impl Operation for LinkCreate {
         let instead = match place {
             Place::Here => None,
             Place::HereInstead(reason) => Some(reason),
-            Place::There { file, attached } => return Ok(reply_of(file, attached)),
+            Place::There {
+                file: there,
+                attached,
+            } => {
+                let shows = shows(shed, &zone, &path, file.as_ref());
+                return Ok(reply_of(there, attached, shows));
+            }
         };
+        let shows = shows(shed, &zone, &path, file.as_ref());
         let links = shed.links();
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
@@ -128,13 +135,19 @@ impl Operation for LinkCreate {
         if !links.are_absolute() {
             message += "; the administrator has not set `public_url`: the link begins after the address of this server";
         }
+        if shows == Shows::Page {
+            message += SHOWN;
+        }
         if let Some(reason) = instead {
             message += "; it does not lead into Open WebUI: ";
             message += reason.message();
         }
         Ok(Reply::new(
             Response {
-                clickable_link: clickable(purpose, &link.url, &filename),
+                clickable_link: match shows {
+                    Shows::Pasted => picture(&link.url, &filename),
+                    Shows::Page | Shows::Not => clickable(purpose, &link.url, &filename),
+                },
                 filename,
                 file_id: link.id,
                 download_url: link.url,
@@ -143,10 +156,38 @@ impl Operation for LinkCreate {
                 path: path.display().to_owned(),
                 upload,
                 expires_at: Some(link.expires_at.to_string()),
-                attached: None,
+                attached: (shows == Shows::Page).then_some(true),
             },
             message,
         ))
+    }
+}
+
+/// Said of what the person sees already.
+const SHOWN: &str = "; it shows with your answer";
+
+/// What the person sees of a file without opening its link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shows {
+    /// The page, with the answer.
+    Page,
+    /// The picture, where its link is pasted.
+    Pasted,
+    /// Nothing.
+    Not,
+}
+
+/// Shows a page with the answer that is being written.
+fn shows(shed: &Shed, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
+    let kind = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
+    match file {
+        Some(_) if content_type::is_picture(kind) => Shows::Pasted,
+        Some(file)
+            if content_type::is_page(kind) && shed.publications().show_page(zone, path, file) =>
+        {
+            Shows::Page
+        }
+        _ => Shows::Not,
     }
 }
 
@@ -195,17 +236,23 @@ fn is_of_openwebui(code: Code) -> bool {
     codes.contains(&code)
 }
 
-fn reply_of(file: PublishedFile, attached: bool) -> Reply<Response> {
+fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response> {
+    let attached = attached || shows == Shows::Page;
     let mut message = format!(
         "{} is in Open WebUI as it is now; only this user can open it",
         file.path
     );
     if attached {
-        message += "; it shows with your answer";
+        message += SHOWN;
     }
     Reply::new(
         Response {
-            clickable_link: clickable(Purpose::Download, &file.url, &file.name),
+            // A picture that hangs on the answer would show twice.
+            clickable_link: if shows == Shows::Pasted && !attached {
+                picture(&file.url, &file.name)
+            } else {
+                clickable(Purpose::Download, &file.url, &file.name)
+            },
             filename: file.name,
             file_id: file.id,
             download_url: file.url,

@@ -65,6 +65,11 @@ pub(super) fn clickable(purpose: Purpose, url: &str, name: &str) -> String {
     format!("[{text}]({url})")
 }
 
+/// A picture in Markdown, which shows where it is pasted.
+pub(super) fn picture(url: &str, name: &str) -> String {
+    format!("![{}]({url})", escaped(name))
+}
+
 /// Text that Markdown shows as it is: every punctuation mark may be escaped.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut escaped, character| {

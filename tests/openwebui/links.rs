@@ -24,6 +24,7 @@ struct Kept {
 struct World {
     files: Arc<Mutex<BTreeMap<String, Kept>>>,
     hanging: Arc<Mutex<Vec<Value>>>,
+    pages: Arc<Mutex<Vec<Value>>>,
     /// The status of calls that begin so, by method and path.
     broken: Arc<Mutex<Vec<(&'static str, u16)>>>,
     /// A file is deleted and 400 is the answer.
@@ -77,6 +78,11 @@ impl World {
             ("POST", ["chats", "chat-1", "messages", "m-2", "event"]) => Answer::json(&json!(true)),
             ("POST", ["chats", "chat-1", "messages", "m-1", "event"]) => {
                 let event = asked.json();
+                if event["type"] == "embeds" {
+                    assert_eq!(event["data"]["replace"], true);
+                    let pages = event["data"]["embeds"].as_array().unwrap();
+                    self.pages.lock().unwrap().clone_from(pages);
+                }
                 if event["type"] == "files" {
                     let mut hanging = self.hanging.lock().unwrap();
                     let new = event["data"]["files"].as_array().unwrap();
@@ -85,7 +91,8 @@ impl World {
                 Answer::json(&json!(true))
             }
             ("GET", ["chats", "chat-1"]) => {
-                let message = json!({"role": "assistant", "files": *self.hanging.lock().unwrap()});
+                let message = json!({"role": "assistant", "files": *self.hanging.lock().unwrap(),
+                    "embeds": *self.pages.lock().unwrap()});
                 let chat = json!({"history": {"messages": {"m-1": message}}, "files": []});
                 Answer::json(&json!({"user_id": user, "chat": chat}))
             }
@@ -383,6 +390,72 @@ fn a_file_that_is_gone_there_is_put_there_again() {
     world.files.lock().unwrap().remove("file-1");
     world.put("other", "eve", json!({}));
     assert_eq!(link(&ada, "a.csv")["file_id"], "file-3");
+}
+
+#[test]
+fn a_page_shows_with_the_answer_as_it_is_now() {
+    let world = World::default();
+    let webui = world.serve();
+    let admin = ("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
+    for links in ["auto", "own"] {
+        let server = setup(&webui.url()).env("FILESHED_LINKS", links);
+        // With a session, and through a gateway.
+        let server = match links {
+            "auto" => server,
+            _ => server.env(admin.0, admin.1),
+        };
+        let server = server.start();
+        let ada = match links {
+            "auto" => session(&server, "ada"),
+            _ => server
+                .as_user("ada")
+                .chat("chat-1")
+                .header("X-OpenWebUI-Message-Id", "m-1"),
+        };
+        world.pages.lock().unwrap().clear();
+        for (path, html) in [("a.html", "<b>1"), ("b.htm", "<b>2"), ("a.html", "<b>3")] {
+            write(&ada, path, html);
+            assert_eq!(link(&ada, path)["attached"], true, "{links} {path}");
+        }
+        let shown = world.pages.lock().unwrap().clone();
+        let page =
+            |path: &str, html: &str| json!(format!("<!-- fileshed storage:{path} -->\n{html}"));
+        assert_eq!(shown, [page("b.htm", "<b>2"), page("a.html", "<b>3")]);
+        let told = webui.asked().len();
+        link(&ada, "b.htm");
+        let again = webui.asked().into_iter().skip(told);
+        assert!(
+            !again
+                .into_iter()
+                .any(|asked| asked.json()["type"] == "embeds")
+        );
+
+        // One that cannot show is still linked.
+        write(&ada, "long.html", &"x".repeat(512 * 1024 + 1));
+        write(&ada, "odd.html", "x");
+        let odd = json!({"zone": "storage", "path": "odd.html", "content": "/w==", "content_format": "base64"});
+        ada.call("shed_patch_bytes", &odd).data();
+        for path in ["long.html", "odd.html"] {
+            assert!(link(&ada, path)["download_url"].is_string());
+        }
+        assert_eq!(world.pages.lock().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn a_picture_shows_once() {
+    let world = World::default();
+    let webui = world.serve();
+    let server = setup(&webui.url()).start();
+    let ada = session(&server, "ada");
+    write(&ada, "a.png", "png");
+    let url = "/api/v1/files/file-1/content";
+    let hangs = link(&ada, "a.png");
+    assert_eq!(hangs["clickable_link"], format!("[a.png]({url})"));
+    let nowhere = server.client().header("Authorization", "Bearer sk-ada");
+    let pasted = link(&nowhere, "a.png");
+    assert_eq!(pasted["clickable_link"], format!("![a.png]({url})"));
+    assert_eq!(pasted["attached"], false);
 }
 
 #[test]

@@ -21,6 +21,43 @@ fn address(link: &Value) -> String {
 }
 
 #[test]
+fn a_link_opens_a_page_apart_from_the_server_and_shows_a_picture() {
+    let server = many_users().start();
+    let ada = server.as_user("ada");
+    for path in ["page.html", "chart.png", "drawing.svg", "notes.txt"] {
+        put(&ada, "storage", path, "<b>x</b>");
+        let link = link(&ada, &json!({"zone": "storage", "path": path}));
+        let (url, markdown) = (
+            link["download_url"].as_str().unwrap(),
+            &link["clickable_link"],
+        );
+        let shows = path.ends_with("png") || path.ends_with("svg");
+        let mark = if shows { "!" } else { "" };
+        assert_eq!(*markdown, format!("{mark}[{path}]({url})"));
+        assert_eq!(link.get("attached"), None);
+        let got = server.client().get(&address(&link));
+        let policy = got.header("content-security-policy");
+        let how = if path == "page.html" {
+            assert!(policy.starts_with("default-src 'none'; script-src 'unsafe-inline'"));
+            // It has no origin: neither this server's cookies nor its answers are the page's.
+            assert!(policy.contains("; sandbox allow-scripts ") && !policy.contains("same-origin"));
+            "inline"
+        } else {
+            assert!(policy.ends_with("; sandbox"), "{policy}");
+            "attachment"
+        };
+        let disposition = format!("{how}; filename=\"{path}\"");
+        assert_eq!(got.header("content-disposition"), disposition);
+        assert_eq!(got.header("x-content-type-options"), "nosniff");
+        assert_eq!(
+            got.header("cross-origin-resource-policy"),
+            "",
+            "another page shows it"
+        );
+    }
+}
+
+#[test]
 fn a_download_link_gives_what_is_there_now() {
     let server = many_users().start();
     let ada = server.as_user("ada");

@@ -13,7 +13,7 @@ use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach, Zone};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, Verdict};
-use super::download::Given;
+use super::download::{Given, Opening};
 use super::{Asked, answered, asked, intake};
 use crate::http::route::RouteError;
 use crate::http::{Server, admission, body, envelope};
@@ -47,7 +47,12 @@ async fn give(
         Given::open(&shed, &caller, &zone, &path)
     });
     let given = given.await.map_err(RouteError::from)??;
-    Ok(given.answer(parts, inline, transit))
+    let opening = if inline {
+        Opening::Shown
+    } else {
+        Opening::Saved
+    };
+    Ok(given.answer(parts, opening, transit))
 }
 
 /// `PUT /files/content`

@@ -37,8 +37,26 @@ pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
 pub(super) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+/// What a page may do that a link opens: run what it has in itself, apart from this address, and
+/// reach nothing.
+const APART: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
+     form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
+);
 /// Nobody keeps a copy that outlives the right to it.
 pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// How a browser takes a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It saves it.
+    Saved,
+    /// It shows what it can.
+    Shown,
+    /// It opens pages, and saves everything else.
+    Page,
+}
 
 /// What is given: a file, or a directory.
 pub(super) enum Given {
@@ -77,9 +95,9 @@ impl Given {
     }
 
     /// The answer to a request for it.
-    pub(super) fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
+    pub(super) fn answer(self, request: &Parts, opening: Opening, transit: Transit) -> Response {
         match self {
-            Self::File(source) => source.answer(request, inline, transit),
+            Self::File(source) => source.answer(request, opening, transit),
             Self::Archive(name, pack) => archive::answer(request, &name, pack, transit),
         }
     }
@@ -111,7 +129,7 @@ impl Source {
         })
     }
 
-    fn answer(self, request: &Parts, inline: bool, transit: Transit) -> Response {
+    fn answer(self, request: &Parts, opening: Opening, transit: Transit) -> Response {
         let state = State::of(&self.stamp);
         let size = self.stamp.size();
         let mut headers = HeaderMap::from_iter([
@@ -149,8 +167,11 @@ impl Source {
             }
         };
         insert(&mut headers, CONTENT_TYPE, &self.content_type);
+        let is_page = opening == Opening::Page && content_type::is_page(&self.content_type);
+        let inline = is_page || opening == Opening::Shown;
+        let policy = if is_page { APART } else { INERT };
         headers.insert(CONTENT_DISPOSITION, disposition::header(&self.name, inline));
-        headers.insert(CONTENT_SECURITY_POLICY, INERT);
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         let body = if reads {
             stream(self.file, first, length, transit)

@@ -14,7 +14,7 @@ use fileshed_core::transfer::{Existing, Transit, Upload};
 use fileshed_core::{Code, Error, Hint, Shed, Teach};
 use serde_json::json;
 
-use super::download::Given;
+use super::download::{Given, Opening};
 use super::{answered, intake, page, upload};
 use crate::http::route::RouteError;
 use crate::http::{Server, admission, body, envelope};
@@ -71,7 +71,7 @@ async fn give(server: &Arc<Server>, link: Link, parts: &Parts) -> Result<Respons
         given.map_err(LinkError::hiding)
     });
     let given = given.await.map_err(RouteError::from)??;
-    Ok(given.answer(parts, false, transit))
+    Ok(given.answer(parts, Opening::Page, transit))
 }
 
 /// `POST /links/<token>`: files for the one directory of the link.
