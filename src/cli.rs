@@ -23,6 +23,7 @@ mod group;
 mod log;
 mod loss;
 mod openwebui;
+mod start;
 mod token;
 mod user;
 
@@ -31,6 +32,7 @@ pub use log::init as log;
 pub use loss::Confirmed;
 pub use loss::run as accept_loss;
 pub use openwebui::{Action as OpenWebUiAction, run as openwebui};
+pub use start::{report, report_store};
 pub use token::{Action, run as token};
 pub use user::{Action as UserAction, run as user};
 
@@ -103,11 +105,10 @@ pub enum Failure {
     NoSuchDate,
 }
 
-/// The whole command line.
-#[must_use]
-pub fn command() -> Command {
+/// The flags of all settings: every command takes them.
+fn settings() -> impl Iterator<Item = Arg> {
     let config = Config::default();
-    let flags = SETTINGS.iter().map(|setting| {
+    SETTINGS.iter().map(move |setting| {
         let help = format!(
             "{} [default: {}] [env: {}]",
             setting.doc,
@@ -120,7 +121,22 @@ pub fn command() -> Command {
             .global(true)
             .help_heading("Settings")
             .value_name("VALUE")
-    });
+    })
+}
+
+/// A command whose help is its own: the settings that it takes like every other are in that of the
+/// server.
+fn with_hidden_settings(command: Command) -> Command {
+    command
+        .args(settings().map(|flag| flag.hide(true)))
+        .after_help("Every setting is a flag here too; `fileshed serve --help` lists them.")
+}
+
+/// The whole command line.
+#[must_use]
+pub fn command() -> Command {
+    const TWINS: &str =
+        "Every variable has a twin with _FILE that names a file with the value, for secrets.";
     let file = Arg::new("config")
         .long("config")
         .help("Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]")
@@ -132,30 +148,30 @@ pub fn command() -> Command {
         .help("Which operations")
         .value_parser(["all", "core"])
         .default_value("all");
+    let serve = Command::new("serve")
+        .about("Serve until told to stop (the default)")
+        .after_help(TWINS);
+    let others = [
+        Command::new("config").about("Show the effective configuration and where it comes from"),
+        Command::new("openapi")
+            .about("Print the OpenAPI document")
+            .arg(toolset),
+        Command::new("doctor").about("Look whether everything that is needed is there"),
+        loss::command(),
+        token::command(),
+        group::command(),
+        user::command(),
+        openwebui::command(),
+    ];
     Command::new("fileshed")
         .about("File workspaces for language models: persistent, versioned, isolated")
         .version(env!("CARGO_PKG_VERSION"))
-        .after_help(
-            "Every variable has a twin with _FILE that names a file with the value, for secrets.",
-        )
+        .after_help("`fileshed --help` lists the settings, too.")
+        .after_long_help(TWINS)
         .arg(file)
-        .args(flags)
-        .subcommand(Command::new("serve").about("Serve until told to stop (the default)"))
-        .subcommand(
-            Command::new("config")
-                .about("Show the effective configuration and where it comes from"),
-        )
-        .subcommand(
-            Command::new("openapi")
-                .about("Print the OpenAPI document")
-                .arg(toolset),
-        )
-        .subcommand(Command::new("doctor").about("Look whether everything that is needed is there"))
-        .subcommand(loss::command())
-        .subcommand(token::command())
-        .subcommand(group::command())
-        .subcommand(user::command())
-        .subcommand(openwebui::command())
+        .args(settings().map(|flag| flag.hide_short_help(true)))
+        .subcommand(serve)
+        .subcommands(others.map(with_hidden_settings))
         .subcommand(Command::new("jail").hide(true))
 }
 
@@ -266,6 +282,9 @@ fn tell(text: &str) {
 /// `fileshed config`
 pub fn config(effective: &Effective) -> Result<ExitCode, Failure> {
     name_directory(&effective.config);
+    if effective.has_secrets() {
+        tell("secrets are left out: give them again where this file is used");
+    }
     print(&effective.shown())
 }
 
@@ -290,6 +309,7 @@ pub fn doctor(config: &Config) -> Result<ExitCode, Failure> {
             checks
         }
     };
+    checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
     for check in &checks {
         let state = state_name(check.state);

@@ -7,7 +7,6 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Task};
 use fileshed::config::{Config, Effective};
 use fileshed::http;
-use fileshed_core::CheckState;
 
 fn main() -> ExitCode {
     let task = match cli::parse(std::env::args_os()) {
@@ -51,11 +50,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     fileshed_core::exec::hide_this_process();
     let descriptors = fileshed_core::exec::raise_descriptor_limit();
     let shed = Arc::new(cli::serve(config)?);
-    for check in shed.check() {
-        if check.state != CheckState::Ok {
-            tracing::warn!(check = check.name, "{}", check.text);
-        }
-    }
+    cli::report_store(&shed);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -71,6 +66,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         // Who reads the next line may stop the server.
         let stop = http::Stop::listen()?;
         tracing::info!(%address, "listening");
+        cli::report(config, address);
         let app = http::app(Arc::clone(&shed), config);
         http::serve(listener, app, stop, patience, descriptors)
             .await

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{Config, ConfigError, Fault, SETTINGS, Setting, Source};
+use super::{Config, ConfigError, Fault, SETTINGS, Secret, Setting, Source};
 use crate::nearest::nearest;
 
 const PREFIX: &str = "FILESHED_";
@@ -61,17 +61,31 @@ impl Effective {
         self.sources.get(setting.key).unwrap_or(&Source::Default)
     }
 
-    /// The effective values as TOML, each with its source; secrets are masked.
+    /// The effective values as a TOML file that gives them again, each with its source. What
+    /// cannot stand in it is a comment: secrets, which are masked, and what has no value.
     #[must_use]
     pub fn shown(&self) -> String {
         SETTINGS
             .iter()
             .map(|setting| {
                 let value = setting.shown(&self.config);
-                format!("{} = {value}  # {}", setting.key, self.source(setting))
+                let comment = if setting.secret || value == "\"\"" {
+                    "# "
+                } else {
+                    ""
+                };
+                let source = self.source(setting);
+                format!("{comment}{} = {value}  # {source}", setting.key)
             })
             .collect::<Vec<_>>()
             .join("\n")
+    }
+
+    /// Whether a secret is set.
+    #[must_use]
+    pub fn has_secrets(&self) -> bool {
+        let mut secrets = SETTINGS.iter().filter(|setting| setting.secret);
+        secrets.any(|setting| setting.shown(&self.config).contains(Secret::MASK))
     }
 }
 
@@ -106,6 +120,12 @@ impl Reading {
                 Some(String::new()),
                 Err("is empty: give a value, or leave it out entirely".to_owned()),
             ),
+            Given::Text(text) if setting.secret && is_masked(text) => {
+                (None, Err(MASKED.to_owned()))
+            }
+            Given::List(items) if setting.secret && items.iter().any(|item| is_masked(item)) => {
+                (None, Err(MASKED.to_owned()))
+            }
             Given::Text(text) => (Some((*text).to_owned()), field.read(text)),
             Given::List(items) => (Some(items.join(", ")), field.read_list(items)),
         };
@@ -268,6 +288,13 @@ impl Reading {
             self.fault(source, keys[0], Some(value.trim_matches('"')), problem);
         }
     }
+}
+
+/// What a masked secret would be if it were taken for one: a key that everybody knows.
+const MASKED: &str = "is the mask that `fileshed config` shows, not a secret";
+
+fn is_masked(text: &str) -> bool {
+    text.split(',').any(|item| item.trim() == Secret::MASK)
 }
 
 /// Kubernetes and Docker links set `FILESHED_PORT=tcp://…` and the like for a service of our name.

@@ -31,7 +31,7 @@ use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName};
 use crate::{Caller, Clock, Error, Settings, UserId};
 
 pub use everybody::{NotAdministrator, Numbers};
-pub use health::{Check, CheckState, Sandbox};
+pub use health::{Check, CheckState, Isolation, Sandbox};
 use instance::Instance;
 use opening::Opening;
 pub use opening::{Loss, Part, StoreError};

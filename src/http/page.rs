@@ -95,12 +95,16 @@ pub(super) async fn openapi(
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     let shed = Arc::clone(&server.shed);
     // Tried once by starting a helper, which blocks.
-    let tried = move || (shed.sandbox().as_str(), shed.has_namespaces());
+    let tried = move || {
+        let (sandbox, namespaces) = (shed.sandbox().as_str(), shed.has_namespaces());
+        (shed.isolation().as_str(), sandbox, namespaces)
+    };
     let held = tokio::task::spawn_blocking(tried).await;
-    let (sandbox, namespaces) = held.unwrap_or(("unknown", false));
+    let (isolation, sandbox, namespaces) = held.unwrap_or(("unknown", "unknown", false));
     Json(json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
+        "isolation": isolation,
         "sandbox": sandbox,
         "namespaces": namespaces,
     }))

@@ -122,7 +122,8 @@ impl Line {
                     operation, status, code, latency_ms, namespace, request_id, cause, "request"
                 );
             }
-            _ if matches!(operation, "health" | "ready") => {
+            // Probes, and what Open WebUI fetches on every turn of every chat.
+            _ if matches!(operation, "health" | "ready" | "openapi.json") => {
                 tracing::debug!(
                     operation, status, code, latency_ms, namespace, request_id, "request"
                 );

@@ -59,7 +59,7 @@ fn commands_are_refused_and_files_work() {
             .client()
             .get("/health")
             .text
-            .contains("\"sandbox\":\"off\"")
+            .contains("\"isolation\":\"no_commands\",\"sandbox\":\"off\"")
     );
     assert!(server.logged("commands are off"), "{}", server.log());
 }
@@ -87,7 +87,7 @@ fn best_effort_is_a_written_choice_and_shown() {
             .client()
             .get("/health")
             .text
-            .contains("\"sandbox\":\"best_effort\"")
+            .contains("\"isolation\":\"none\",\"sandbox\":\"best_effort\"")
     );
     assert!(server.logged("commands are not held"), "{}", server.log());
 }
@@ -113,6 +113,7 @@ fn without_namespaces_the_other_layers_hold() {
     let health = server.client().get("/health").text;
     assert!(health.contains("\"sandbox\":\"enforced\""), "{health}");
     assert!(health.contains("\"namespaces\":false"), "{health}");
+    assert!(health.contains("\"isolation\":\"reduced\""), "{health}");
     // What that leaves open, and what gives namespaces, is said.
     let said = server.run(&["doctor"]).stdout;
     assert!(said.contains("there are no namespaces"), "{said}");

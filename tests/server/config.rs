@@ -32,7 +32,7 @@ fn defaults_are_those_of_the_specification() {
     let finished = config(&Server::with());
     for line in [
         "bind = \"127.0.0.1:8000\"  # default",
-        "api_keys = []  # default",
+        "# api_keys = []  # default",
         "storage_base_path = \"./data\"  # default",
         "quota_per_user_mb = 1000  # default",
         "exec.sandbox = \"required\"  # default",
@@ -58,7 +58,7 @@ fn a_flag_beats_the_environment_beats_the_file() {
         "max_file_size_mb = 300  # flag --max-file-size-mb",
         "exec.sandbox = \"best_effort\"  # file fileshed.toml",
         "exec.max_per_user = 2  # file fileshed.toml",
-        "api_keys = [\"********\", \"********\"]  # file fileshed.toml",
+        "# api_keys = [\"********\", \"********\"]  # file fileshed.toml",
     ] {
         shows(&finished, line);
     }
@@ -94,7 +94,7 @@ fn secrets_come_from_files_and_are_never_shown() {
     let finished = config(&setup);
     shows(
         &finished,
-        "api_keys = [\"********\", \"********\"]  # environment FILESHED_API_KEYS_FILE",
+        "# api_keys = [\"********\", \"********\"]  # environment FILESHED_API_KEYS_FILE",
     );
     assert!(!finished.stdout.contains("key-one"));
 
@@ -115,6 +115,48 @@ fn secrets_come_from_files_and_are_never_shown() {
     let finished = config(&both);
     complains(&finished, &["FILESHED_API_KEYS_FILE", "both set"]);
     assert!(!finished.stderr.contains("key-"), "{}", finished.stderr);
+}
+
+#[test]
+fn what_config_prints_loads_again() {
+    let setup = Server::with()
+        .env("FILESHED_API_KEYS", "key-one,key-two")
+        .env("FILESHED_OPENWEBUI_API_URL", "http://webui:8080")
+        .env(
+            "FILESHED_CORS_ORIGINS",
+            "https://a.example, https://b.example",
+        )
+        .env("FILESHED_NETWORK_ALLOW", "intranet.example,10.0.0.0/8")
+        .env("FILESHED_EXEC_MAX_PER_USER", "3");
+    let first = config(&setup);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(first.stderr.contains("secrets are left out"), "{first:?}");
+    let again = Server::with()
+        .file("fileshed.toml", &first.stdout)
+        .env("FILESHED_API_KEYS", "key-three");
+    let second = config(&again);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    let values = |finished: &Finished| -> Vec<String> {
+        let lines = finished.stdout.lines();
+        lines
+            .map(|line| line.rsplit_once("  # ").expect("a source").0.to_owned())
+            .filter(|line| !line.contains("api_keys"))
+            .collect()
+    };
+    assert_eq!(values(&second), values(&first));
+    shows(&second, "exec.max_per_user = 3  # file fileshed.toml");
+    // The keys are those of now, and a mask is never one.
+    shows(
+        &second,
+        "# api_keys = [\"********\"]  # environment FILESHED_API_KEYS",
+    );
+    for (name, masked) in [
+        ("api_keys", "[\"********\"]"),
+        ("webui_secret_key", "\"********\""),
+    ] {
+        let masked = Server::with().file("fileshed.toml", &format!("{name} = {masked}\n"));
+        complains(&config(&masked), &[name, "is the mask"]);
+    }
 }
 
 #[test]
@@ -281,6 +323,44 @@ fn help_names_every_setting_and_hides_the_helper() {
         );
     }
     assert!(!finished.stdout.contains("jail"));
+    let has_settings = |arguments: &[&str]| {
+        let finished = Server::with().run(arguments);
+        assert_eq!(finished.code, Some(0), "{arguments:?}");
+        finished.stdout.contains("FILESHED_MAX_FILE_SIZE_MB")
+    };
+    assert!(has_settings(&["serve", "--help"]));
+    for arguments in [
+        &["-h"][..],
+        &["user", "--help"],
+        &["user", "list", "--help"],
+        &["openwebui", "register", "--help"],
+        &["config", "--help"],
+        &["doctor", "--help"],
+    ] {
+        assert!(!has_settings(arguments), "{arguments:?}");
+    }
+    // They are taken all the same, before and after the name of the command.
+    let said = "log_level = \"debug\"  # flag --log-level";
+    shows(
+        &Server::with().run(&["config", "--log-level", "debug"]),
+        said,
+    );
+    shows(
+        &Server::with().run(&["--log-level", "debug", "config"]),
+        said,
+    );
+    let listed = Server::with().run(&["group", "list", "--storage-base-path", "elsewhere"]);
+    assert!(listed.stderr.contains("elsewhere"), "{listed:?}");
+    for (written, meant) in [
+        (&["usr", "list"][..], "user"),
+        (&["user", "lst"], "list"),
+        (&["--storage-base-pth", "x"], "--storage-base-path"),
+    ] {
+        let finished = Server::with().run(written);
+        assert_eq!(finished.code, Some(2));
+        let similar = finished.stderr.contains("similar") && finished.stderr.contains(meant);
+        assert!(similar, "{}", finished.stderr);
+    }
     assert_eq!(Server::with().run(&["--nonsense"]).code, Some(2));
     assert_eq!(Server::with().run(&["doctor"]).code, Some(0));
     assert!(Path::new(env!("CARGO_BIN_EXE_fileshed")).exists());

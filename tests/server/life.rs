@@ -20,6 +20,78 @@ fn health_and_readiness_ask_for_no_credential() {
 }
 
 #[test]
+fn the_log_says_where_the_server_is_and_what_is_connected() {
+    let alone = Server::start();
+    for line in [
+        format!("url=http://{}", alone.address()),
+        "sandbox: commands are".to_owned(),
+        "callers: shared mode".to_owned(),
+        format!(
+            "links: begin with http://{}, for this machine",
+            alone.address()
+        ),
+        "openwebui: not connected".to_owned(),
+    ] {
+        assert!(alone.logged(&line), "{line} is missing in\n{}", alone.log());
+    }
+    let closed = Server::with()
+        .env("FILESHED_API_KEYS", "hidden-key")
+        .env("FILESHED_OPENWEBUI_API_URL", "http://127.0.0.1:9")
+        .env("FILESHED_PUBLIC_URL", "https://files.example.org")
+        .start();
+    for line in [
+        "url=https://files.example.org",
+        "callers: 1 service keys with users in headers, sessions of Open WebUI",
+        "links: begin with https://files.example.org",
+        "openwebui: does not answer at http://127.0.0.1:9",
+    ] {
+        assert!(
+            closed.logged(line),
+            "{line} is missing in\n{}",
+            closed.log()
+        );
+    }
+    assert!(!closed.log().contains("hidden-key"));
+    // Links that only this machine can open are a warning where there are other people.
+    let unreachable = Server::with_key();
+    assert!(unreachable.logged("WARN fileshed::cli::start: links: begin with http://127."));
+}
+
+#[test]
+fn what_is_fetched_on_every_turn_has_no_line() {
+    let server = Server::start();
+    for path in ["/openapi.json", "/health", "/ready"] {
+        assert_eq!(server.client().get(path).status, 200);
+    }
+    server
+        .call("shed_parameters", &serde_json::json!({}))
+        .data();
+    assert!(server.logged("shed_parameters"));
+    for operation in ["openapi.json", "\"health", "\"ready"] {
+        let line = format!("operation=\"{}\"", operation.trim_matches('"'));
+        assert!(!server.log().contains(&line), "{}", server.log());
+    }
+}
+
+#[test]
+fn health_tells_full_isolation_from_less() {
+    let server = Server::start();
+    let health = server.client().get("/health");
+    let doctor = server.run(&["doctor"]).stdout;
+    let is_whole = doctor.contains("ok      sandbox: ");
+    let expected = match (&health.body["sandbox"], &health.body["namespaces"]) {
+        (sandbox, _) if sandbox == "off" => "no_commands",
+        (_, namespaces) if *namespaces == true && is_whole => "full",
+        _ => "reduced",
+    };
+    assert_eq!(
+        health.body["isolation"], expected,
+        "{}\n{doctor}",
+        health.text
+    );
+}
+
+#[test]
 fn a_stop_is_heard_as_soon_as_the_server_listens() {
     for _ in 0..10 {
         let mut server = Server::start();

@@ -15,6 +15,22 @@ impl PublicUrl {
         self.0.is_empty()
     }
 
+    /// Whether only programs on the same machine reach it.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        let after = self.0.split_once("://").map_or("", |(_, rest)| rest);
+        let authority = after.split('/').next().unwrap_or_default();
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => authority,
+        };
+        let host = host.trim_matches(['[', ']']);
+        host.eq_ignore_ascii_case("localhost")
+            || host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    }
+
     /// The address without a slash at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {

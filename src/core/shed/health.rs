@@ -82,7 +82,46 @@ impl Sandbox {
     }
 }
 
+/// How far users are kept apart where commands run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// By every layer that there is.
+    Full,
+    /// Their files are; a layer is missing, so that a command may learn more than it should.
+    Reduced,
+    /// Not: the administrator chose to run commands that nothing holds.
+    None,
+    /// No command runs.
+    NoCommands,
+}
+
+impl Isolation {
+    /// The name in `/health`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Reduced => "reduced",
+            Self::None => "none",
+            Self::NoCommands => "no_commands",
+        }
+    }
+}
+
 impl Shed {
+    /// How far users are kept apart where commands run on this server.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        match self.sandbox() {
+            Sandbox::Off => Isolation::NoCommands,
+            Sandbox::BestEffort => Isolation::None,
+            Sandbox::Enforced if self.has_namespaces() && self.confinement().is_complete() => {
+                Isolation::Full
+            }
+            Sandbox::Enforced => Isolation::Reduced,
+        }
+    }
+
     /// How commands are held on this server.
     #[must_use]
     pub fn sandbox(&self) -> Sandbox {

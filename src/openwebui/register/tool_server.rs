@@ -1,6 +1,7 @@
 //! Our connection among the tool servers.
 
 use fileshed_core::Toolset;
+use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, Header};
@@ -62,14 +63,8 @@ impl ToolServer {
     /// Whether only programs on the same machine reach the server where the connection looks for
     /// it.
     pub(super) fn is_on_this_machine(&self) -> bool {
-        let address = self
-            .url
-            .split_once("://")
-            .map_or("", |(_, address)| address);
-        let host = address.split('/').next().unwrap_or_default();
-        ["localhost", "127.", "[::1]"]
-            .iter()
-            .any(|loopback| host.starts_with(loopback))
+        let url = self.url.parse::<PublicUrl>();
+        url.is_ok_and(|url| url.is_loopback())
     }
 
     /// Where the connection looks for the server.

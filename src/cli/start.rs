@@ -1,0 +1,176 @@
+//! What the log says when the server starts: where it is reached, how commands are held, what is
+//! connected and what is not.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fileshed_core::{Check, CheckState, Shed};
+
+use crate::config::Config;
+use crate::openwebui::health;
+
+/// Says how what the store depends on is.
+pub fn report_store(shed: &Shed) {
+    for check in shed.check() {
+        write(&check);
+    }
+}
+
+/// Says where the server is and who is let in. Open WebUI is asked beside the work: nothing waits
+/// for it.
+pub fn report(config: &Config, address: SocketAddr) {
+    let (version, url) = (env!("CARGO_PKG_VERSION"), url(config, address));
+    tracing::info!(version, %url, docs = %format!("{url}/docs/"), "fileshed is ready");
+    write(&callers(config));
+    write(&links(config, address));
+    if config.openwebui_api_url.is_empty() {
+        tracing::info!("openwebui: not connected, `openwebui_api_url` is not set");
+        return;
+    }
+    let config = config.clone();
+    std::thread::spawn(move || {
+        if let Some(check) = health::check(&config) {
+            write(&check);
+        }
+    });
+}
+
+fn write(check: &Check) {
+    let (name, text) = (check.name.as_str(), check.text.as_str());
+    match check.state {
+        CheckState::Ok => tracing::info!("{name}: {text}"),
+        CheckState::Warning | CheckState::Failed => tracing::warn!("{name}: {text}"),
+    }
+}
+
+/// Where people reach the server, as far as it knows.
+fn url(config: &Config, mut address: SocketAddr) -> String {
+    let public = &config.core.public_url;
+    if !public.is_empty() {
+        return public.to_string();
+    }
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    format!("http://{address}")
+}
+
+/// Who is let in.
+fn callers(config: &Config) -> Check {
+    let mut ways = Vec::new();
+    if !config.api_keys.is_empty() {
+        let signed = if config.forward_jwt_secret.is_some() {
+            "signed users"
+        } else {
+            "users in headers"
+        };
+        ways.push(format!(
+            "{} service keys with {signed}",
+            config.api_keys.len()
+        ));
+    }
+    if config.takes_sessions() {
+        ways.push("sessions of Open WebUI".to_owned());
+    }
+    let text = if ways.is_empty() {
+        "shared mode: no credential is configured, this machine has one workspace".to_owned()
+    } else {
+        format!("{}, personal tokens", ways.join(", "))
+    };
+    Check {
+        name: "callers".to_owned(),
+        state: CheckState::Ok,
+        text,
+    }
+}
+
+/// Whether links lead somewhere for others than this machine.
+pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
+    let public = &config.core.public_url;
+    let is_for_one = config.api_keys.is_empty() && !config.takes_sessions();
+    let (state, text) = if public.is_empty() && !address.ip().is_loopback() {
+        let text = "begin with `/links/`, because the server does not know its own address: set \
+                    `public_url` to where people reach it";
+        (CheckState::Warning, text.to_owned())
+    } else {
+        let begin = url(config, address);
+        if public.is_loopback() || public.is_empty() {
+            if is_for_one {
+                (
+                    CheckState::Ok,
+                    format!("begin with {begin}, for this machine"),
+                )
+            } else {
+                let text = format!(
+                    "begin with {begin}, which works on this machine only: set `public_url` to \
+                     where people reach the server"
+                );
+                (CheckState::Warning, text)
+            }
+        } else {
+            (CheckState::Ok, format!("begin with {begin}"))
+        }
+    };
+    Check {
+        name: "links".to_owned(),
+        state,
+        text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Secret;
+
+    #[test]
+    fn links_that_nobody_else_can_open_are_said() {
+        let key = || vec![Secret::new("key")];
+        for (address, public, keys, state, said) in [
+            (
+                "127.0.0.1:8000",
+                "",
+                vec![],
+                CheckState::Ok,
+                "http://127.0.0.1:8000, for this",
+            ),
+            (
+                "127.0.0.1:8000",
+                "",
+                key(),
+                CheckState::Warning,
+                "this machine only",
+            ),
+            (
+                "[::1]:8000",
+                "",
+                key(),
+                CheckState::Warning,
+                "http://[::1]:8000, which",
+            ),
+            ("0.0.0.0:8000", "", key(), CheckState::Warning, "`/links/`"),
+            (
+                "0.0.0.0:8000",
+                "http://localhost:8000",
+                key(),
+                CheckState::Warning,
+                "localhost",
+            ),
+            (
+                "0.0.0.0:8000",
+                "https://files.example.org",
+                key(),
+                CheckState::Ok,
+                "files.example",
+            ),
+        ] {
+            let mut config = Config {
+                api_keys: keys,
+                ..Config::default()
+            };
+            config.core.public_url = public.parse().expect("an address");
+            let check = links(&config, address.parse().expect("an address"));
+            assert_eq!(check.state, state, "{}", check.text);
+            assert!(check.text.contains(said), "{}", check.text);
+        }
+    }
+}
