@@ -27,17 +27,22 @@ def _all(world: World, name: str) -> None:
     files = [attachment(table), attachment(picture)]
     read = ("shed_exec", {"zone": "uploads", "cmd": "cat", "args": [f"{name}.csv"]})
     by_name = [("shed_import", {"filename": f"{name}.csv"})]
-    answer = world.ask(ada, [by_name, [read], by_name, _tree()], files=files)
-    imported, ran, again, tree = [result.data for result in answer.results]
+    sent = [by_name, [read], [_sum(f"{name}.png")], by_name, _tree()]
+    answer = world.ask(ada, sent, files=files)
+    imported, ran, seen, again, tree = [result.data for result in answer.results]
     check.equal("imported by name", imported["imported"], [f"{name}.csv"])
     check.equal("with its content", ran["stdout"], "a,b\n1,2\n")
+    check.that("the other by itself, to the last bit", seen["stdout"].startswith(_hash()), seen)
     check.equal("again it is the same", again["imported"], [f"{name}.csv"])
-    check.that("there is one copy, and nothing else", tree["tree"].count(name) == 1, tree)
+    check.equal("there is one copy of each", tree["tree"].count(name), 2)
 
+    delete = [("shed_delete", {"zone": "uploads", "path": f"{name}.png"})]
     by_id = [("shed_import", {"filename": picture["id"]})]
-    answer = world.ask(ada, [by_id, [_sum(f"{name}.png")]], after=answer)
-    check.equal("imported by id", answer.results[0].data["imported"], [f"{name}.png"])
-    check.that("to the last bit", answer.last.data["stdout"].startswith(_hash()), answer.last.text)
+    answer = world.ask(ada, [delete, _tree(), by_id, [_sum(f"{name}.png")]], after=answer)
+    _, tree, imported, seen = [result.data for result in answer.results]
+    check.that("what is deleted stays away", f"{name}.png" not in tree["tree"], tree)
+    check.equal("until it is imported by id", imported["imported"], [f"{name}.png"])
+    check.that("to the last bit again", seen["stdout"].startswith(_hash()), seen)
 
     another = world.webui.upload(ada, f"{name}.csv", b"a,b\n3,4\n", "text/csv")
     every = [("shed_import", {"import_all": True})]
