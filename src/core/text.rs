@@ -6,13 +6,16 @@
 
 mod binary;
 mod bytes;
+mod closest;
 mod dialect;
 mod edit;
 mod encoding;
 mod error;
+mod excerpt;
 mod hexdump;
 mod line_ends;
 mod lines;
+mod literal;
 mod pattern;
 mod substitution;
 mod template;
@@ -21,7 +24,8 @@ mod transliteration;
 pub use binary::expect_editable;
 pub(crate) use binary::is_binary_kind;
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
-pub use edit::{Edited, Position, TextEdit};
+pub use closest::Closest;
+pub use edit::{Edited, NoPattern, Position, TextEdit, addition};
 pub use encoding::Encoding;
 pub use error::TextError;
 pub use hexdump::hexdump;

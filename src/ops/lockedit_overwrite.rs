@@ -1,7 +1,7 @@
 //! `shed_lockedit_overwrite`: write the working copy of a locked file.
 
 use fileshed_core::lockedit;
-use fileshed_core::text::expect_editable;
+use fileshed_core::text::{addition, expect_editable};
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -65,15 +65,17 @@ impl Operation for LockeditOverwrite {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
-        let mut content = if request.append {
-            let copy = edit.content()?;
+        let content = if request.append {
+            let mut copy = edit.content()?;
             expect_editable(&copy)
                 .map_err(|error| Error::from(error).with_detail("path", edit.path().as_str()))?;
+            let ends_within_line = copy.last().is_some_and(|&byte| byte != b'\n');
+            let added = addition(&copy, ends_within_line, &request.content);
+            copy.extend_from_slice(&added);
             copy
         } else {
-            Vec::new()
+            request.content.as_bytes().to_vec()
         };
-        content.extend_from_slice(request.content.as_bytes());
         edit.write(&content)?;
         Ok(Reply::new(
             Response {

@@ -134,14 +134,13 @@ impl Operation for PatchBytes {
         let written = if request.overwrite {
             file.overwrite(&content)?
         } else {
-            let apply = |old: &[u8]| {
-                let edited = edit.apply(old)?;
-                bytes_affected = edited.bytes_affected;
-                Ok(edited.bytes)
-            };
             match edit.position {
-                BytePosition::End => file.append(apply)?,
-                _ => file.edit(edit.needs_file(), apply)?,
+                BytePosition::End => file.append(|_| Ok(content.clone()))?,
+                _ => file.edit(edit.needs_file(), |old| {
+                    let edited = edit.apply(old)?;
+                    bytes_affected = edited.bytes_affected;
+                    Ok(edited.bytes)
+                })?,
             }
         };
         let message = written.sentence();

@@ -1,6 +1,8 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
-use fileshed_core::text::{Position, TextEdit, expect_editable, line_count};
+use fileshed_core::text::{
+    Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
+};
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -31,18 +33,20 @@ pub struct Request {
     zone: String,
     path: String,
     content: String,
-    /// Default end. before, after, replace need line or pattern
+    /// Text in the file that content replaces. Must occur once; copy it exactly
+    find: Option<String>,
+    /// Default replace with find or pattern, else end
     #[schema(value_type = Option<PositionParameter>)]
     position: Option<String>,
     /// First line is 1
     line: Option<i64>,
     /// Last line of a replaced range
     end_line: Option<i64>,
-    /// Python regex
+    /// Python regex instead of find
     pattern: Option<String>,
     /// i, m, s
     regex_flags: Option<String>,
-    /// All matches, not the first only
+    /// Every match
     #[serde(default)]
     match_all: bool,
     /// Replace the whole file
@@ -72,6 +76,9 @@ pub struct Response {
     safe_mode: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pattern_matches: Option<u64>,
+    /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
     /// That the file has now, in a group.
@@ -82,13 +89,14 @@ pub struct Response {
 impl Operation for PatchText {
     const ID: &str = "shed_patch_text";
     const SUMMARY: &str = "Write text";
-    const DOC: &str = "Write text to a file: append (default), insert or replace by line or pattern, or overwrite. Creates file and directories. shed_patch_text(zone=\"storage\", path=\"log.md\", content=\"done\\n\")";
+    const DOC: &str = "Edit a text file: replace text (find), insert or replace lines, append (default), overwrite. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = write::ERRORS_OF_EDITS;
     const EXAMPLES: &[&str] = &[
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n", "overwrite": true}"##,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "- buy milk\n"}"#,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "- call Ada\n", "position": "after", "line": 1}"#,
+        r#"{"zone": "storage", "path": "notes/todo.md", "find": "buy milk", "content": "buy bread and milk"}"#,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "oat $1", "position": "replace", "pattern": "(milk)"}"#,
     ];
     const BODY_MAX: u64 = u64::MAX;
@@ -105,11 +113,23 @@ impl Operation for PatchText {
         let zone = shed
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
+        if request.overwrite && request.find.is_some() {
+            return Err(TextError::FindWithOverwrite.into());
+        }
+        let position = match request.position.as_deref() {
+            Some(position) => Position::parse(position)?,
+            None => Position::meant(
+                request.find.is_some() || request.pattern.is_some(),
+                request.line,
+                request.end_line,
+            )?,
+        };
         let edit = TextEdit {
-            position: Position::parse(request.position.as_deref().unwrap_or("end"))?,
+            position,
             content: &request.content,
             line: request.line,
             end_line: request.end_line,
+            find: request.find.as_deref(),
             pattern: request.pattern.as_deref(),
             regex_flags: request.regex_flags.as_deref().unwrap_or(""),
             match_all: request.match_all,
@@ -117,31 +137,33 @@ impl Operation for PatchText {
         if !request.overwrite {
             edit.check()?;
         }
-        let mut lines_affected = line_count(request.content.as_bytes());
-        let mut pattern_matches = 0;
         let file = write::File {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
             message: request.message.as_deref(),
         };
-        let written = if request.overwrite {
-            file.overwrite(request.content.as_bytes())?
+        let (written, edited) = if request.overwrite {
+            (file.overwrite(request.content.as_bytes())?, None)
         } else {
-            let apply = |old: &[u8]| {
-                expect_editable(old)
-                    .map_err(|error| Error::from(error).with_detail("path", &*request.path))?;
-                let edited = edit.apply(old, shed.settings().largest_file())?;
-                lines_affected = edited.lines_affected;
-                pattern_matches = edited.pattern_matches;
-                Ok(edited.bytes)
-            };
-            match edit.position {
-                Position::End => file.append(apply)?,
-                _ => file.edit(edit.needs_file(), apply)?,
-            }
+            apply(&file, &edit, shed.settings().largest_file())?
         };
-        let message = written.sentence();
+        let lines_affected = match &edited {
+            Some(edited) => edited.lines_affected,
+            None => line_count(request.content.as_bytes()),
+        };
+        let matches = edited.as_ref().map_or(0, |edited| edited.matches);
+        let mut message = written.sentence();
+        if let Some(reason) = edited.as_ref().and_then(|edited| edited.taken_literally) {
+            message.push_str(match reason {
+                NoPattern::Invalid => {
+                    "; `pattern` is no regular expression and was taken literally"
+                }
+                NoPattern::NoMatch => {
+                    "; as a regular expression `pattern` matches nothing, so it was taken literally"
+                }
+            });
+        }
         Ok(Reply::new(
             Response {
                 path: written.path,
@@ -155,11 +177,47 @@ impl Operation for PatchText {
                 created: written.created,
                 file_size: written.size,
                 safe_mode: request.safe,
-                pattern_matches: (pattern_matches > 0).then_some(pattern_matches),
+                pattern_matches: (matches > 0).then_some(matches),
+                lines: edited
+                    .map(|edited| edited.lines)
+                    .filter(|_| !written.created),
                 group: zone.group().map(|group| group.name.clone()),
                 mode: written.mode,
             },
             message,
         ))
     }
+}
+
+/// Makes the edit. What a long file has at its end is not looked at, nor shown.
+fn apply(
+    file: &write::File<'_>,
+    edit: &TextEdit<'_>,
+    largest: u64,
+) -> Result<(write::Written, Option<Edited>), Error> {
+    let expect_editable = |old: &[u8]| {
+        expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
+    };
+    let mut outcome = None;
+    let written = match edit.position {
+        Position::End => file.append(|existing| {
+            expect_editable(&existing.beginning)?;
+            if existing.is_whole {
+                outcome = Some(edit.apply(&existing.beginning, largest)?);
+            }
+            Ok(addition(
+                &existing.beginning,
+                existing.ends_within_line,
+                edit.content,
+            ))
+        })?,
+        _ => file.edit(edit.needs_file(), |old| {
+            expect_editable(old)?;
+            let mut edited = edit.apply(old, largest)?;
+            let bytes = std::mem::take(&mut edited.bytes);
+            outcome = Some(edited);
+            Ok(bytes)
+        })?,
+    };
+    Ok((written, outcome))
 }

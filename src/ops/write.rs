@@ -1,6 +1,6 @@
 //! How operations write one file: read, edit, stage, guard, install, commit.
 
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use fileshed_core::disk::{DiskError, Entry, Staged, Target};
 use fileshed_core::guard::{Needs, Writer, expect_plain};
@@ -46,8 +46,13 @@ pub(super) const ERRORS_OF_EDITS: &[Code] = &[
     Code::QuotaExceeded,
 ];
 
-/// With `overwrite: true` the parameters of a place mean nothing, whatever they hold.
+/// `position: "overwrite"` is `overwrite: true`. With it the parameters of a place mean nothing,
+/// whatever they hold.
 pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
+    let position = arguments.get("position").and_then(Value::as_str);
+    if position.is_some_and(|position| position.trim().eq_ignore_ascii_case("overwrite")) {
+        arguments.insert("overwrite".to_owned(), true.into());
+    }
     if arguments.get("overwrite").is_some_and(is_true) {
         for name in [
             "position",
@@ -73,6 +78,41 @@ pub(super) struct File<'a> {
     pub(super) operation: &'static str,
     pub(super) path: &'a str,
     pub(super) message: Option<&'a str>,
+}
+
+/// What an addition to a file has to know of it.
+#[derive(Default)]
+pub(super) struct Existing {
+    /// Its first bytes, which show its line ends.
+    pub(super) beginning: Vec<u8>,
+    /// Whether there is nothing more.
+    pub(super) is_whole: bool,
+    /// Whether its last line has no line end.
+    pub(super) ends_within_line: bool,
+}
+
+impl Existing {
+    /// Reads what is needed of a file, and leaves it at its beginning.
+    fn of(file: &mut std::fs::File) -> std::io::Result<Self> {
+        let mut beginning = Vec::new();
+        Read::by_ref(file)
+            .take(BEGINNING)
+            .read_to_end(&mut beginning)?;
+        let mut last = beginning.last().copied();
+        let size = file.seek(SeekFrom::End(0))?;
+        if size > BEGINNING {
+            let mut byte = [0];
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut byte)?;
+            last = Some(byte[0]);
+        }
+        file.rewind()?;
+        Ok(Self {
+            beginning,
+            is_whole: size <= BEGINNING,
+            ends_within_line: last.is_some_and(|byte| byte != b'\n'),
+        })
+    }
 }
 
 /// What was written.
@@ -144,34 +184,28 @@ impl File<'_> {
         self.install(writer, target, staged)
     }
 
-    /// Adds to the end of the file, or makes it. `extended` gets the beginning of the file and
-    /// gives the same with the addition behind it, so that the addition can follow the file's line
-    /// ends; the rest of a large file is copied by the kernel and never read.
+    /// Adds to the end of the file, or makes it. `addition` gets what a file has that is there
+    /// already. The rest of a large file is copied by the kernel and never read.
     pub(super) fn append(
         &self,
-        extended: impl FnOnce(&[u8]) -> Result<Vec<u8>, Error>,
+        addition: impl FnOnce(&Existing) -> Result<Vec<u8>, Error>,
     ) -> Result<Written, Error> {
         let path = self.zone.path_to_change("path", self.path)?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;
         let Some(entry) = target.entry() else {
-            let staged = self.zone.stage(&extended(&[])?)?;
+            let staged = self.zone.stage(&addition(&Existing::default())?)?;
             return self.install(writer, target, staged);
         };
         self.expect_plain(Some(entry))?;
-        let mut beginning = Vec::new();
         let mut file = entry.open()?;
-        let read = |error| DiskError::of("read", entry.path(), error);
-        Read::by_ref(&mut file)
-            .take(BEGINNING)
-            .read_to_end(&mut beginning)
-            .and_then(|_| file.rewind())
-            .map_err(read)?;
-        let longer = extended(&beginning).map_err(|error| self.zone.explain(error))?;
+        let existing =
+            Existing::of(&mut file).map_err(|error| DiskError::of("read", entry.path(), error))?;
+        let added = addition(&existing).map_err(|error| self.zone.explain(error))?;
         let mut staged = writer.staging().copy(&mut file)?;
         staged
             .file()
-            .write_all(&longer[beginning.len()..])
+            .write_all(&added)
             .map_err(|error| DiskError::of("write", entry.path(), error))?;
         self.install(writer, target, staged)
     }

@@ -247,10 +247,10 @@ fn flags_as_texts() {
         (json!(true), "x"),
         (json!("true"), "x"),
         (json!("TRUE"), "x"),
-        (json!(false), "oldx"),
-        (json!("false"), "oldx"),
-        (json!("False"), "oldx"),
-        (json!(null), "oldx"),
+        (json!(false), "old\nx"),
+        (json!("false"), "old\nx"),
+        (json!("False"), "old\nx"),
+        (json!(null), "old\nx"),
     ] {
         file(&client, "storage", "a.md", "old");
         let arguments =

@@ -59,7 +59,8 @@ fn the_copy_changes_and_the_file_does_not() {
         ("more\n", json!(true), 8, "append"),
         ("", json!(true), 8, "append"),
         ("", json!(null), 0, "overwrite"),
-        ("end", json!("TRUE"), 3, "append"),
+        ("a line", json!("TRUE"), 6, "append"),
+        ("end", json!(true), 10, "append"),
     ] {
         let arguments =
             json!({"zone": "storage", "path": "a.md", "content": text, "append": append});
@@ -75,5 +76,5 @@ fn the_copy_changes_and_the_file_does_not() {
         "shed_lockedit_save",
         &json!({"zone": "storage", "path": "a.md"}),
     );
-    assert_eq!(content(&alice, "storage", "a.md"), "end");
+    assert_eq!(content(&alice, "storage", "a.md"), "a line\nend");
 }

@@ -107,6 +107,11 @@ fn each_position() {
             "33",
         ),
         (
+            json!({"content": "33", "position": "overwrite", "offset": 1}),
+            1,
+            "33",
+        ),
+        (
             json!({"content": "Mw==", "content_format": "base64"}),
             1,
             "00112233",

@@ -96,9 +96,10 @@ fn all_fields() {
     let arguments = json!({
         "zone": "storage", "path": "new/a.md", "content": "y", "position": "replace", "pattern": "X", "regex_flags": "i",
     });
+    let data = done(&client, "shed_patch_text", &arguments);
     assert_eq!(
-        done(&client, "shed_patch_text", &arguments)["pattern_matches"],
-        1
+        (&data["pattern_matches"], &data["lines"]),
+        (&json!(1), &json!("1:y"))
     );
 }
 
@@ -119,7 +120,15 @@ fn check(edits: &[(&str, Value, &str)]) {
 fn edits_by_line() {
     check(&[
         ("a\nb\n", json!({}), "a\nb\nX"),
-        ("a\nb", json!({"content": "c\n"}), "a\nbc\n"),
+        ("a\nb", json!({"content": "c\n"}), "a\nb\nc\n"),
+        (
+            "a\r\nb",
+            json!({"content": "c\n", "position": "append"}),
+            "a\r\nb\r\nc\r\n",
+        ),
+        ("a\nb", json!({"content": "\nc"}), "a\nb\nc"),
+        ("a\nb\n", json!({"position": "Overwrite"}), "X"),
+        ("a\nb\nc\n", json!({"line": 1, "end_line": 2}), "X\nc\n"),
         ("a\nb\n", json!({"position": "start"}), "Xa\nb\n"),
         (
             "a\nb\n",
@@ -171,8 +180,106 @@ fn edits_by_line() {
 }
 
 #[test]
+fn edits_of_literal_text() {
+    check(&[
+        (
+            "a (b) c\n",
+            json!({"find": "(b)", "content": "$1 \\1 \\n"}),
+            "a $1 \\1 \\n c\n",
+        ),
+        ("a\r\nb\r\n", json!({"find": "a\nb"}), "X\r\n"),
+        (
+            "a\r\nb\r\n",
+            json!({"find": "a\nb", "content": "c\nd", "position": "replace"}),
+            "c\r\nd\r\n",
+        ),
+        ("a a\n", json!({"find": "a", "match_all": true}), "X X\n"),
+        ("a\na\n", json!({"find": "a", "line": "2"}), "a\nX\n"),
+        (
+            "a\nb\n",
+            json!({"find": "b", "position": "before"}),
+            "a\nX\nb\n",
+        ),
+        (
+            "a\nb\n",
+            json!({"find": "a", "position": "after"}),
+            "a\nX\nb\n",
+        ),
+        ("a\n", json!({"find": "a", "content": ""}), "\n"),
+        // Nothing to look for is no text.
+        ("a\n", json!({"find": ""}), "a\nX"),
+        ("a\n", json!({"find": null}), "a\nX"),
+    ]);
+}
+
+#[test]
+fn text_that_is_not_there_is_told_as_it_stands() {
+    let server = Server::start();
+    let client = server.client();
+    let text = "def add(a, b):\n    total = a + b\n    return total\n";
+    file(&client, "storage", "a.md", text);
+    let arguments = with(&json!({"find": "  total = a + b\n  return total"}));
+    let answer = client.call("shed_patch_text", &arguments);
+    answer.refused(400, "PATTERN_NOT_FOUND");
+    let error = &answer.body["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("line 2 differs in white space only"),
+        "{message}"
+    );
+    assert_eq!(
+        error["details"]["nearest"],
+        "1-def add(a, b):\n2:    total = a + b\n3:    return total"
+    );
+    let hint = error["hint"].as_str().unwrap();
+    let meant = "find=\"    total = a + b\\n    return total\"";
+    assert!(hint.contains(meant), "{hint}");
+    assert_eq!(content(&client, "storage", "a.md"), text);
+    let arguments = with(&json!({"find": "    total = a + b\n    return total"}));
+    let data = done(&client, "shed_patch_text", &arguments);
+    assert_eq!(data["lines"], "1-def add(a, b):\n2:X");
+}
+
+#[test]
+fn a_pattern_that_is_none_is_taken_literally_and_said() {
+    let server = Server::start();
+    let client = server.client();
+    for (pattern, said) in [
+        ("f(x)", "matches nothing"),
+        ("f(x", "no regular expression"),
+    ] {
+        file(&client, "storage", "a.md", "y = f(x) + 1\n");
+        let arguments = with(&json!({"pattern": pattern, "content": "g(\\1"}));
+        let answer = client.call("shed_patch_text", &arguments);
+        assert_eq!(answer.data()["pattern_matches"], 1);
+        let message = answer.body["message"].as_str().unwrap();
+        assert!(message.contains(said), "{message}");
+        let after = content(&client, "storage", "a.md");
+        assert!(after.starts_with("y = g(\\1"), "{after}");
+    }
+}
+
+#[test]
+fn what_is_added_to_a_long_file_begins_a_line() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    let long = "0123456789abcde\r\n".repeat(5000) + "last";
+    file(&alice, "storage", "a.md", &long);
+    let data = done(&alice, "shed_patch_text", &with(&json!({"content": "X\n"})));
+    assert_eq!(data["file_size"], long.len() + 5);
+    let disk = place(&server, "alice", "storage").join("a.md");
+    let expected = format!("{long}\r\nX\r\n");
+    assert!(std::fs::read(disk).unwrap() == expected.as_bytes());
+}
+
+#[test]
 fn edits_by_pattern() {
     check(&[
+        (
+            "a\n",
+            json!({"pattern": "a", "content": "print(\"a\\n\")\\1 $HOME C:\\new"}),
+            "print(\"a\\n\")\\1 $HOME C:\\new\n",
+        ),
         (
             "aa ab\n",
             json!({"position": "replace", "pattern": "a(.)", "content": "<$1>"}),
@@ -231,12 +338,61 @@ fn edits_by_pattern() {
     ]);
 }
 
-#[test]
-fn places_that_are_none() {
+/// Refuses edits of two lines for what they say of their place.
+#[track_caller]
+fn refuse(edits: &[(Value, &str, &str)]) {
     let server = Server::start();
     let client = server.client();
     file(&client, "storage", "a.md", "a\nb\n");
-    for (more, code, named) in [
+    for (more, code, named) in edits {
+        let answer = client.call("shed_patch_text", &with(more));
+        answer.refused(400, code);
+        let message = answer.body["error"]["message"].as_str().unwrap();
+        assert!(message.contains(named), "{more} {}", answer.text);
+        assert_eq!(content(&client, "storage", "a.md"), "a\nb\n");
+    }
+}
+
+#[test]
+fn looking_for_text_at_no_place() {
+    refuse(&[
+        (json!({"line": 2}), "MISSING_PARAMETER", "`position`"),
+        (
+            json!({"find": "a", "position": "end"}),
+            "INVALID_PARAMETER",
+            "`find`",
+        ),
+        (
+            json!({"find": "a", "overwrite": true}),
+            "INVALID_PARAMETER",
+            "`overwrite`",
+        ),
+        (
+            json!({"find": "a", "position": "overwrite"}),
+            "INVALID_PARAMETER",
+            "`overwrite`",
+        ),
+        (
+            json!({"find": "a", "pattern": "b"}),
+            "INVALID_PARAMETER",
+            "`pattern`",
+        ),
+        (
+            json!({"find": "\n"}),
+            "INVALID_PARAMETER",
+            "occurs 2 times, in lines 1, 2",
+        ),
+        (
+            json!({"find": "b", "line": 1}),
+            "PATTERN_NOT_FOUND",
+            "in line 1, but in line 2",
+        ),
+    ]);
+}
+
+#[test]
+fn places_that_are_none() {
+    refuse(&[
         (json!({"position": "before"}), "MISSING_PARAMETER", "`line`"),
         (
             json!({"position": "replace"}),
@@ -304,23 +460,11 @@ fn places_that_are_none() {
             "`iq`",
         ),
         (
-            json!({"position": "replace", "pattern": "a", "content": "\\2"}),
+            json!({"position": "replace", "pattern": "(a)", "content": "\\2"}),
             "INVALID_PARAMETER",
             "2",
         ),
-    ] {
-        let answer = client.call("shed_patch_text", &with(&more));
-        answer.refused(400, code);
-        assert!(
-            answer.body["error"]["message"]
-                .as_str()
-                .unwrap()
-                .contains(named),
-            "{more} {}",
-            answer.text
-        );
-        assert_eq!(content(&client, "storage", "a.md"), "a\nb\n");
-    }
+    ]);
 }
 
 #[test]

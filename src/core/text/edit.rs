@@ -1,75 +1,39 @@
-//! Edits of text by line or by pattern.
+//! Edits of text: at a line, at literal text, or by pattern.
+
+mod draft;
+mod position;
 
 use std::ops::Range;
 
+use draft::Draft;
+pub use position::Position;
+
 use super::TextError;
+use super::closest::closest;
+use super::excerpt::excerpt;
 use super::lines::{self, LineEnd, line_count};
-use super::pattern::{Pattern, Subject};
-use super::template::{self, Piece};
-
-/// Where the content of an edit goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Position {
-    /// Before everything.
-    Start,
-    /// Behind everything.
-    End,
-    /// As lines of its own before a line.
-    Before,
-    /// As lines of its own behind a line.
-    After,
-    /// In the place of lines, or of what a pattern matches.
-    Replace,
-}
-
-impl Position {
-    const ALL: &[&str] = &["start", "end", "before", "after", "replace"];
-
-    /// Reads the parameter `position`.
-    pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "start" => Ok(Self::Start),
-            "end" => Ok(Self::End),
-            "before" => Ok(Self::Before),
-            "after" => Ok(Self::After),
-            "replace" => Ok(Self::Replace),
-            _ => Err(TextError::UnknownWord {
-                parameter: "position",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
-    }
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::End => "end",
-            Self::Before => "before",
-            Self::After => "after",
-            Self::Replace => "replace",
-        }
-    }
-}
+use super::literal::{Literal, line_number};
+use super::pattern::Pattern;
+use super::template;
 
 /// A change of a text at a place.
 #[derive(Clone, Copy, Debug)]
 pub struct TextEdit<'a> {
     /// Where.
     pub position: Position,
-    /// The new text; with `replace` and a pattern it may refer to groups.
+    /// The new text; with `replace` and a pattern that has groups it may refer to them.
     pub content: &'a str,
-    /// The line of `before`, `after` and `replace`, from 1.
+    /// The line of `before`, `after` and `replace`, from 1; of literal text the line it begins in.
     pub line: Option<i64>,
-    /// The last line of `replace`, when it takes more than one.
+    /// The last line of `replace`, or of those that literal text may begin in.
     pub end_line: Option<i64>,
-    /// A regular expression instead of a line.
+    /// Literal text, which stands in the file once unless `match_all`.
+    pub find: Option<&'a str>,
+    /// A regular expression.
     pub pattern: Option<&'a str>,
     /// Any of `i`, `m` and `s`.
     pub regex_flags: &'a str,
-    /// Whether to edit at every match of the pattern instead of the first one.
+    /// Whether to edit at every match of the pattern or the text instead of one.
     pub match_all: bool,
 }
 
@@ -80,21 +44,34 @@ pub struct Edited {
     pub bytes: Vec<u8>,
     /// The lines inserted, or the lines replaced.
     pub lines_affected: u64,
-    /// The matches that were edited; 0 without a pattern.
-    pub pattern_matches: u64,
+    /// The places of the text or the pattern that were edited; 0 without one.
+    pub matches: u64,
+    /// A few lines around the places that were edited, numbered.
+    pub lines: String,
+    /// Why the pattern was taken as literal text, where it was.
+    pub taken_literally: Option<NoPattern>,
+}
+
+/// Why a pattern is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoPattern {
+    /// It is not a regular expression that can be searched.
+    Invalid,
+    /// It matches nothing.
+    NoMatch,
 }
 
 /// The place of an edit, read from its parameters.
 enum Place<'a> {
     Start,
     End,
-    BeforeLine(Line),
-    AfterLine(Line),
     Lines(Line, Line),
-    BeforeMatch(Pattern<'a>),
-    AfterMatch(Pattern<'a>),
-    Matches(Pattern<'a>, Vec<Piece>),
+    Text(&'a str, Option<(Line, Line)>),
+    Pattern(&'a str),
 }
+
+/// What an edit did, in lines and in matches.
+type Counts = (u64, u64);
 
 impl TextEdit<'_> {
     /// Whether the edit makes no sense without a file.
@@ -105,54 +82,79 @@ impl TextEdit<'_> {
 
     /// Refuses whatever can be refused without knowing the text.
     pub fn check(&self) -> Result<(), TextError> {
-        self.place(false).map(|_| ())
+        match self.place()? {
+            Place::Pattern(pattern) => match self.compiled(pattern, false) {
+                Err(error) if NoPattern::of(&error).is_none() => Err(error),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
     }
 
     /// The text after the edit, unless it would be larger than `max_bytes`.
     pub fn apply(&self, text: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
-        let has_crlf = text.windows(2).any(|pair| pair == b"\r\n");
-        let place = self.place(has_crlf)?;
         let mut draft = Draft::new(text, self.content, max_bytes);
-        let (lines_affected, pattern_matches) = match place {
+        let mut taken_literally = None;
+        let (lines_affected, matches) = match self.place()? {
             Place::Start => (draft.insert_raw(0)?, 0),
-            Place::End => (draft.insert_raw(text.len())?, 0),
-            Place::BeforeLine(line) => {
-                let at = line.range(text, 1)?.start;
-                (draft.insert_lines(at)?, 0)
-            }
-            Place::AfterLine(line) => {
-                let at = line.range(text, 0)?.end;
-                (draft.insert_lines(at)?, 0)
-            }
-            Place::Lines(first, last) => {
-                let range = first.range(text, 0)?.start..last.range(text, 0)?.end;
-                (draft.replace_lines(range)?, 0)
-            }
-            Place::BeforeMatch(pattern) => {
-                draft.insert_at_matches(&pattern, self.match_all, |line| line.start)?
-            }
-            Place::AfterMatch(pattern) => {
-                draft.insert_at_matches(&pattern, self.match_all, |line| line.end)?
-            }
-            Place::Matches(pattern, pieces) => {
-                draft.replace_matches(&pattern, &pieces, self.match_all)?
-            }
+            Place::End => (draft.append()?, 0),
+            Place::Lines(first, last) => (self.at_lines(&mut draft, first, last)?, 0),
+            Place::Text(find, within) => self.at_text(&mut draft, find, within)?,
+            Place::Pattern(pattern) => match self.at_pattern(&mut draft, pattern) {
+                Ok(counts) => counts,
+                Err(error) => {
+                    let reason = NoPattern::of(&error);
+                    let place = reason.and_then(|_| Literal::new(text, pattern).only_place());
+                    let Some(edit) = self.edits(text, place.into_iter()).next() else {
+                        return Err(error.near(|| closest(text, pattern)));
+                    };
+                    taken_literally = reason;
+                    draft = Draft::new(text, self.content, max_bytes);
+                    (self.at_edit(&mut draft, edit)?, 1)
+                }
+            },
         };
+        let (bytes, places) = draft.finish()?;
         Ok(Edited {
-            bytes: draft.finish()?,
+            lines: excerpt(&bytes, &places),
+            bytes,
             lines_affected,
-            pattern_matches,
+            matches,
+            taken_literally,
         })
     }
 
-    fn place(&self, has_crlf: bool) -> Result<Place<'_>, TextError> {
+    fn place(&self) -> Result<Place<'_>, TextError> {
         if !self.needs_file() {
-            return Ok(if self.position == Position::Start {
-                Place::Start
-            } else {
-                Place::End
-            });
+            return match self.find {
+                Some(_) => Err(TextError::FindWithoutPlace {
+                    position: self.position.as_str(),
+                }),
+                None if self.position == Position::Start => Ok(Place::Start),
+                None => Ok(Place::End),
+            };
         }
+        let lines = self.lines()?;
+        match (lines, self.find, self.pattern) {
+            (None, None, None) => Err(TextError::NoPlace {
+                position: self.position.as_str(),
+            }),
+            (_, Some(find), Some(pattern)) => Err(TextError::TwoPlaces {
+                names: ["find", "pattern"],
+                values: [find.to_owned(), pattern.to_owned()],
+            }),
+            (Some((line, _)), None, Some(pattern)) => Err(TextError::TwoPlaces {
+                names: ["line", "pattern"],
+                values: [line.number.to_string(), pattern.to_owned()],
+            }),
+            (within, Some(find), None) => Ok(Place::Text(find, within)),
+            (Some((first, last)), None, None) => Ok(Place::Lines(first, last)),
+            (None, None, Some(pattern)) => Ok(Place::Pattern(pattern)),
+        }
+    }
+
+    /// The first and the last line of the place.
+    fn lines(&self) -> Result<Option<(Line, Line)>, TextError> {
         let line = self.line.map(|line| Line::new("line", line)).transpose()?;
         let last = self
             .end_line
@@ -160,7 +162,7 @@ impl TextEdit<'_> {
             .transpose()?;
         if let Some(end_line) = self.end_line {
             match self.line {
-                Some(line) if self.position == Position::Replace => {
+                Some(line) if self.position == Position::Replace || self.find.is_some() => {
                     if end_line < line {
                         return Err(TextError::EndBeforeLine { line, end_line });
                     }
@@ -168,36 +170,176 @@ impl TextEdit<'_> {
                 _ => return Err(TextError::EndLineWithoutRange { end_line }),
             }
         }
-        match (line, self.pattern) {
-            (None, None) => Err(TextError::NoPlace {
-                position: self.position.as_str(),
-            }),
-            (Some(line), Some(pattern)) => Err(TextError::TwoPlaces {
-                line: line.number,
-                pattern: pattern.to_owned(),
-            }),
-            (Some(line), None) => Ok(match self.position {
-                Position::Before => Place::BeforeLine(line),
-                Position::After => Place::AfterLine(line),
-                _ => Place::Lines(line, last.unwrap_or(line)),
-            }),
-            (None, Some(pattern)) => self.match_place(pattern, has_crlf),
+        Ok(line.map(|line| (line, last.unwrap_or(line))))
+    }
+
+    fn at_lines(&self, draft: &mut Draft<'_>, first: Line, last: Line) -> Result<u64, TextError> {
+        let text = draft.text();
+        match self.position {
+            Position::Before => draft.insert_lines(first.range(text, 1)?.start),
+            Position::After => draft.insert_lines(first.range(text, 0)?.end),
+            _ => draft.replace_lines(first.range(text, 0)?.start..last.range(text, 0)?.end),
         }
     }
 
-    fn match_place<'a>(&self, pattern: &'a str, has_crlf: bool) -> Result<Place<'a>, TextError> {
-        // Lines are searched one by one, without their ends.
-        let crlf = has_crlf && self.position == Position::Replace;
-        let pattern = Pattern::compile(pattern, self.regex_flags, crlf)?;
-        Ok(match self.position {
-            Position::Before => Place::BeforeMatch(pattern),
-            Position::After => Place::AfterMatch(pattern),
-            _ => {
-                let pieces = template::parse(self.content, &pattern)?;
-                Place::Matches(pattern, pieces)
+    fn at_text(
+        &self,
+        draft: &mut Draft<'_>,
+        find: &str,
+        within: Option<(Line, Line)>,
+    ) -> Result<Counts, TextError> {
+        let text = draft.text();
+        let literal = Literal::new(text, find);
+        let bounds = match within {
+            Some((first, last)) => first.range(text, 0)?.start..last.range(text, 0)?.end,
+            None => 0..text.len(),
+        };
+        let places = || {
+            literal
+                .places()
+                .skip_while(|place| place.start < bounds.start)
+                .take_while(|place| place.start < bounds.end)
+        };
+        let edits = || self.edits(text, places());
+        match edits().count() as u64 {
+            0 => return Err(self.not_found(text, &literal, find)),
+            1 => {}
+            _ if self.match_all => {}
+            count => {
+                let lines = some_lines(text, places());
+                return Err(TextError::FoundSeveral {
+                    find: shown(find),
+                    count,
+                    lines,
+                });
             }
+        }
+        let (mut lines, mut matches) = (0, 0);
+        for edit in edits() {
+            lines += self.at_edit(draft, edit)?;
+            matches += 1;
+        }
+        Ok((lines, matches))
+    }
+
+    /// What is replaced for each place of a text, or where lines are inserted: beside a line once,
+    /// however often it has the text.
+    fn edits(
+        &self,
+        text: &[u8],
+        places: impl Iterator<Item = Range<usize>>,
+    ) -> impl Iterator<Item = Range<usize>> {
+        let mut last = None;
+        places.filter_map(move |place| {
+            let edit = match self.position {
+                Position::Before => {
+                    let start = lines::around(text, &place).start;
+                    start..start
+                }
+                Position::After => {
+                    let end = lines::around(text, &place).end;
+                    end..end
+                }
+                _ => place,
+            };
+            let is_new = last.replace(edit.clone()) != Some(edit.clone());
+            is_new.then_some(edit)
         })
     }
+
+    fn at_edit(&self, draft: &mut Draft<'_>, edit: Range<usize>) -> Result<u64, TextError> {
+        match self.position {
+            Position::Replace => draft.replace_text(edit),
+            _ => draft.insert_lines(edit.start),
+        }
+    }
+
+    /// The failure of text that is not where it was looked for.
+    fn not_found(&self, text: &[u8], literal: &Literal<'_>, find: &str) -> TextError {
+        let find_shown = shown(find);
+        let lines = some_lines(text, literal.places());
+        match self.line {
+            Some(line) if !lines.is_empty() => TextError::FoundElsewhere {
+                find: find_shown,
+                line,
+                end_line: self.end_line.unwrap_or(line),
+                lines,
+            },
+            _ => TextError::NotFound {
+                parameter: "find",
+                value: find_shown,
+                closest: closest(text, find).map(Box::new),
+            },
+        }
+    }
+
+    fn at_pattern(&self, draft: &mut Draft<'_>, pattern: &str) -> Result<Counts, TextError> {
+        let text = draft.text();
+        let has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
+        let pattern = self.compiled(pattern, has_crlf)?;
+        let all = self.match_all;
+        match self.position {
+            Position::Before => draft.insert_at_matches(&pattern, all, |line| line.start),
+            Position::After => draft.insert_at_matches(&pattern, all, |line| line.end),
+            _ => {
+                let pieces = template::parse(self.content, &pattern)?;
+                draft.replace_matches(&pattern, &pieces, all)
+            }
+        }
+    }
+
+    fn compiled<'p>(&self, pattern: &'p str, has_crlf: bool) -> Result<Pattern<'p>, TextError> {
+        // Lines are searched one by one, without their ends.
+        let crlf = has_crlf && self.position == Position::Replace;
+        let compiled = Pattern::compile(pattern, self.regex_flags, crlf)?;
+        if self.position == Position::Replace {
+            template::parse(self.content, &compiled)?;
+        }
+        Ok(compiled)
+    }
+}
+
+/// The text to add to a file with this beginning: on a line of its own where the file ends within
+/// one, and with the line ends that the file has.
+#[must_use]
+pub fn addition(beginning: &[u8], ends_within_line: bool, content: &str) -> Vec<u8> {
+    let line_end = LineEnd::of(beginning);
+    let mut added = line_end.between(ends_within_line, content).to_vec();
+    line_end.push(&mut added, content.as_bytes());
+    added
+}
+
+impl NoPattern {
+    /// Why a pattern may have been meant as literal text, where this failure says so.
+    fn of(error: &TextError) -> Option<Self> {
+        match error {
+            TextError::InvalidPattern { .. } | TextError::ExpensivePattern { .. } => {
+                Some(Self::Invalid)
+            }
+            TextError::NotFound { .. } => Some(Self::NoMatch),
+            _ => None,
+        }
+    }
+}
+
+/// The beginning of a text, for a message.
+pub(super) fn shown(text: &str) -> String {
+    const CHARACTERS: usize = 120;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// The numbers of the lines that some places begin in, each once.
+fn some_lines(text: &[u8], places: impl Iterator<Item = Range<usize>>) -> Vec<u64> {
+    const MOST: usize = 10;
+    let mut lines: Vec<u64> = places
+        .take(MOST)
+        .map(|place| line_number(text, place.start))
+        .collect();
+    lines.dedup();
+    lines
 }
 
 /// A line number from 1, and the parameter it came from.
@@ -233,144 +375,6 @@ impl Line {
             value: self.number,
             lines,
         })
-    }
-}
-
-/// The new text while it is written from front to back.
-struct Draft<'a> {
-    text: &'a [u8],
-    content: &'a [u8],
-    line_end: LineEnd,
-    limit: u64,
-    out: Vec<u8>,
-    /// Up to here the text was kept or left out.
-    done: usize,
-}
-
-impl<'a> Draft<'a> {
-    fn new(text: &'a [u8], content: &'a str, limit: u64) -> Self {
-        let out = Vec::with_capacity(text.len() + content.len());
-        let line_end = LineEnd::of(text);
-        Self {
-            text,
-            content: content.as_bytes(),
-            line_end,
-            limit,
-            out,
-            done: 0,
-        }
-    }
-
-    fn keep_up_to(&mut self, end: usize) {
-        self.out.extend_from_slice(&self.text[self.done..end]);
-        self.done = end;
-    }
-
-    fn insert(&mut self, new: &[u8]) -> Result<(), TextError> {
-        self.line_end.push(&mut self.out, new);
-        self.check_limit()
-    }
-
-    fn check_limit(&self) -> Result<(), TextError> {
-        if self.out.len() as u64 > self.limit {
-            return Err(TextError::TooLarge { limit: self.limit });
-        }
-        Ok(())
-    }
-
-    fn finish(mut self) -> Result<Vec<u8>, TextError> {
-        self.keep_up_to(self.text.len());
-        self.check_limit()?;
-        Ok(self.out)
-    }
-
-    fn insert_raw(&mut self, at: usize) -> Result<u64, TextError> {
-        self.keep_up_to(at);
-        self.insert(self.content)?;
-        Ok(line_count(self.content))
-    }
-
-    fn insert_lines(&mut self, at: usize) -> Result<u64, TextError> {
-        self.replace_lines(at..at)?;
-        Ok(line_count(self.content))
-    }
-
-    /// Replaces whole lines with the content as whole lines, and counts the lines replaced.
-    fn replace_lines(&mut self, range: Range<usize>) -> Result<u64, TextError> {
-        let (content, replaced) = (self.content, &self.text[range.clone()]);
-        self.keep_up_to(range.start);
-        if !content.is_empty() {
-            if !lines::is_complete(&self.text[..range.start]) {
-                self.out.extend_from_slice(self.line_end.as_bytes());
-            }
-            self.insert(content)?;
-            if !lines::is_complete(content) && lines::is_complete(replaced) {
-                self.out.extend_from_slice(self.line_end.as_bytes());
-            }
-        }
-        self.done = range.end;
-        Ok(line_count(replaced))
-    }
-
-    /// Inserts the content at the place of every matching line, and counts lines and matches.
-    fn insert_at_matches(
-        &mut self,
-        pattern: &Pattern<'_>,
-        all: bool,
-        place: fn(Range<usize>) -> usize,
-    ) -> Result<(u64, u64), TextError> {
-        let meter = pattern.meter(self.text)?;
-        let (mut lines, mut matches) = (0, 0);
-        for line in lines::ranges(self.text) {
-            if pattern.occurs_in(lines::without_end(&self.text[line.clone()]), &meter)? {
-                lines += self.insert_lines(place(line))?;
-                matches += 1;
-                if !all {
-                    break;
-                }
-            }
-        }
-        if matches == 0 {
-            Err(pattern.not_found())
-        } else {
-            Ok((lines, matches))
-        }
-    }
-
-    /// Replaces what the pattern matches, and counts lines and matches.
-    fn replace_matches(
-        &mut self,
-        pattern: &Pattern<'_>,
-        pieces: &[Piece],
-        all: bool,
-    ) -> Result<(u64, u64), TextError> {
-        let meter = pattern.meter(self.text)?;
-        let subject = Subject::new(self.text);
-        let mut found = pattern.matches(&subject, &meter);
-        let (mut lines, mut matches) = (0, 0);
-        while let Some(found) = found.next()? {
-            self.keep_up_to(found.whole.start);
-            for piece in pieces {
-                match piece {
-                    Piece::Literal(literal) => self.insert(literal.as_bytes())?,
-                    Piece::Group(number) => {
-                        self.out.extend_from_slice(&self.text[found.group(*number)]);
-                        self.check_limit()?;
-                    }
-                }
-            }
-            lines += line_count(&self.text[found.whole.clone()]).max(1);
-            matches += 1;
-            self.done = found.whole.end;
-            if !all {
-                break;
-            }
-        }
-        if matches == 0 {
-            Err(pattern.not_found())
-        } else {
-            Ok((lines, matches))
-        }
     }
 }
 

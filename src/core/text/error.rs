@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::hint::Argument;
+use super::closest::Closest;
+use crate::hint::{Argument, Repeat};
 use crate::{Call, Code, Hint, Teach};
 
 /// An edit that was refused; the text is as it was.
@@ -50,22 +51,38 @@ pub enum TextError {
         /// The line received.
         end_line: i64,
     },
-    /// Neither a line nor a pattern says where to edit.
-    #[error("`position` `{position}` needs `line` or `pattern`")]
+    /// Nothing says where to edit.
+    #[error("`position` `{position}` needs `find`, `line` or `pattern`")]
     NoPlace {
         /// The position received.
         position: &'static str,
     },
     /// Both a line and a pattern say where to edit.
     #[error(
-        "`line` is `{line}` and `pattern` is `{pattern}`, but only one of them can be the place"
+        "`{}` is `{}` and `{}` is `{}`, but only one of them can be the place",
+        names[0], in_one_line(&values[0]), names[1], in_one_line(&values[1])
     )]
     TwoPlaces {
+        /// The parameters.
+        names: [&'static str; 2],
+        /// What was received for each.
+        values: [String; 2],
+    },
+    /// A line without a word on what to do there.
+    #[error("`line` is `{line}`, but `position` does not say what to do there")]
+    NoPosition {
         /// The line received.
         line: i64,
-        /// The pattern received.
-        pattern: String,
     },
+    /// Text to look for, and an end of the file.
+    #[error("`position` is `{position}`, where nothing is looked for, but there is `find`")]
+    FindWithoutPlace {
+        /// The position received.
+        position: &'static str,
+    },
+    /// Text to look for, and the whole file.
+    #[error("`overwrite` replaces the whole file, but `find` names a part of it")]
+    FindWithOverwrite,
     /// A letter in `regex_flags` that is no flag.
     #[error("`regex_flags` is `{value}`, where `{flag}` is none of i, m, s")]
     UnknownFlag {
@@ -98,11 +115,41 @@ pub enum TextError {
         /// The most bytes that this pattern may search.
         limit: u64,
     },
-    /// A pattern that occurs nowhere.
-    #[error("`pattern` `{pattern}` does not occur in the file")]
-    PatternNotFound {
-        /// The pattern received.
-        pattern: String,
+    /// Text or a pattern that occurs nowhere.
+    #[error("`{parameter}` `{}` does not occur in the file{}", in_one_line(value), nearest(closest.as_deref()))]
+    NotFound {
+        /// `find` or `pattern`.
+        parameter: &'static str,
+        /// What was received, cut when it is long.
+        value: String,
+        /// What the file has instead.
+        closest: Option<Box<Closest>>,
+    },
+    /// Text that occurs, but not in the lines that were named.
+    #[error("`find` `{}` does not begin in {}, but in {}", in_one_line(find), range(*line, *end_line), listed(lines))]
+    FoundElsewhere {
+        /// The text received, cut when it is long.
+        find: String,
+        /// The first line received.
+        line: i64,
+        /// The last line received.
+        end_line: i64,
+        /// Lines where it does, each once; a few.
+        lines: Vec<u64>,
+    },
+    /// Text that occurs more than once.
+    #[error(
+        "`find` `{}` occurs {count} times, in {}",
+        in_one_line(find),
+        listed(lines)
+    )]
+    FoundSeveral {
+        /// The text received, cut when it is long.
+        find: String,
+        /// How often.
+        count: u64,
+        /// The lines where it begins, each once; the first few.
+        lines: Vec<u64>,
     },
     /// A reference to a group that the pattern does not have.
     #[error("`content` refers to the group `{reference}`, but `pattern` has {groups} groups")]
@@ -184,6 +231,53 @@ fn recode(encoding: &str) -> Hint {
         .or("shed_patch_bytes changes bytes")
 }
 
+impl TextError {
+    /// The same failure, with what the file has instead where nothing was found.
+    pub(super) fn near(self, closest: impl FnOnce() -> Option<Closest>) -> Self {
+        match self {
+            Self::NotFound {
+                parameter, value, ..
+            } => Self::NotFound {
+                parameter,
+                value,
+                closest: closest().map(Box::new),
+            },
+            other => other,
+        }
+    }
+}
+
+/// Text as a message shows it.
+fn in_one_line(text: &str) -> String {
+    text.replace("\r\n", "\\n").replace('\n', "\\n")
+}
+
+fn nearest(closest: Option<&Closest>) -> String {
+    let Some(closest) = closest else {
+        return String::new();
+    };
+    let line = closest.line;
+    if let Some(difference) = closest.difference.as_str() {
+        format!("; line {line} differs {difference} only")
+    } else {
+        format!("; line {line} is nearest")
+    }
+}
+
+fn range(line: i64, end_line: i64) -> String {
+    if line == end_line {
+        format!("line {line}")
+    } else {
+        format!("lines {line} to {end_line}")
+    }
+}
+
+fn listed(lines: &[u64]) -> String {
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    let numbers: Vec<String> = lines.iter().map(u64::to_string).collect();
+    format!("{word} {}", numbers.join(", "))
+}
+
 impl Teach for TextError {
     fn code(&self) -> Code {
         match self {
@@ -193,6 +287,9 @@ impl Teach for TextError {
             | Self::EndBeforeLine { .. }
             | Self::EndLineWithoutRange { .. }
             | Self::TwoPlaces { .. }
+            | Self::FindWithoutPlace { .. }
+            | Self::FindWithOverwrite
+            | Self::FoundSeveral { .. }
             | Self::UnknownFlag { .. }
             | Self::InvalidPattern { .. }
             | Self::ExpensivePattern { .. }
@@ -201,9 +298,11 @@ impl Teach for TextError {
             | Self::TruncatedContent { .. }
             | Self::OffsetOutside { .. }
             | Self::NegativeLength { .. } => Code::InvalidParameter,
-            Self::NoPlace { .. } | Self::NoOffset { .. } => Code::MissingParameter,
+            Self::NoPlace { .. } | Self::NoPosition { .. } | Self::NoOffset { .. } => {
+                Code::MissingParameter
+            }
             Self::TextTooLargeForPattern { .. } | Self::TooLarge { .. } => Code::FileTooLarge,
-            Self::PatternNotFound { .. } => Code::PatternNotFound,
+            Self::NotFound { .. } | Self::FoundElsewhere { .. } => Code::PatternNotFound,
             Self::Binary | Self::BinaryEdit | Self::WideText { .. } => Code::InvalidFormat,
         }
     }
@@ -229,13 +328,19 @@ impl Teach for TextError {
             Self::EndLineWithoutRange { .. } => {
                 "leave end_line out, or use position=\"replace\", line=3, end_line=5".into()
             }
-            Self::NoPlace { position } => format!(
-                "name the place: shed_patch_text(zone=\"storage\", path=\"notes.md\", \
-                 content=\"new line\\n\", position=\"{position}\", line=3), or pattern=\"^## Notes\" \
-                 instead of line"
-            ).into(),
-            Self::TwoPlaces { line, .. } => {
-                format!("use line={line} or the pattern, and leave the other one out").into()
+            Self::NoPlace { .. } => {
+                "name the place: find=\"text as it stands in the file\", or line=3".into()
+            }
+            Self::TwoPlaces { names: ["find", _], .. } => {
+                Repeat::without("pattern").into()
+            }
+            Self::TwoPlaces { names, .. } => {
+                Hint::repeat(Repeat::without(names[0])).or("").again(Repeat::without(names[1]))
+            }
+            Self::NoPosition { line } => no_position(*line),
+            Self::FindWithoutPlace { .. } => Repeat::with("position", "replace").into(),
+            Self::FindWithOverwrite => {
+                Repeat::with("overwrite", false).and("position", "replace").into()
             }
             Self::UnknownFlag { .. } => {
                 "use regex_flags=\"i\" to ignore case, \"m\" for ^ and $ at every line, \"s\" for . \
@@ -257,19 +362,13 @@ impl Teach for TextError {
                  args=[\"-i\", \"s/old/new/\", \"big.txt\"])"
                     .into()
             }
-            Self::PatternNotFound { .. } => {
-                "look at the file with shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-n\", \
-                 \"word\", \"notes.md\"]); check regex_flags (\"i\" ignores case, \"m\" lets ^ and $ \
-                 match at every line, \"s\" lets . match line ends) and escape ( ) [ ] { } . * + ?"
+            Self::NotFound { parameter, closest, .. } => not_found(parameter, closest.as_deref()),
+            Self::FoundElsewhere { lines, .. } => elsewhere(lines),
+            Self::FoundSeveral { lines, .. } => several(lines),
+            Self::NoSuchGroup { .. } => {
+                "refer to a group that the pattern has, as content=\"\\\\1\" does, or write its groups as \
+                 (?:…), with which content is literal"
                     .into()
-            }
-            Self::NoSuchGroup { groups: 0, .. } => {
-                "put parentheses around a part of the pattern, as in pattern=\"v(\\\\d+)\", to make \
-                 group 1, or write \\\\ for a backslash"
-                    .into()
-            }
-            Self::NoSuchGroup { groups, .. } => {
-                format!("use a group from \\1 to \\{groups}, or write \\\\ for a backslash").into()
             }
             Self::BinaryEdit => {
                 "change bytes with shed_patch_bytes(position=\"replace\", offset=0, length=4), or give the file a whole new content with shed_create_file".into()
@@ -332,9 +431,18 @@ impl Teach for TextError {
             Self::NoPlace { position } => {
                 json!({"parameters": ["line", "pattern"], "position": position})
             }
-            Self::TwoPlaces { line, pattern } => {
-                json!({"parameters": ["line", "pattern"], "line": line, "pattern": pattern})
+            Self::TwoPlaces { names, values } => {
+                let mut details = json!({"parameters": names});
+                for (name, value) in names.iter().zip(values) {
+                    details[*name] = value.as_str().into();
+                }
+                details
             }
+            Self::NoPosition { line } => json!({"parameter": "position", "line": line}),
+            Self::FindWithoutPlace { position } => {
+                json!({"parameters": ["find", "position"], "position": position})
+            }
+            Self::FindWithOverwrite => json!({"parameters": ["find", "overwrite"]}),
             Self::UnknownFlag { value, .. } => {
                 json!({"parameter": "regex_flags", "received": value, "allowed": ["i", "m", "s"]})
             }
@@ -347,8 +455,24 @@ impl Teach for TextError {
             Self::TextTooLargeForPattern { size, limit } => {
                 json!({"parameter": "pattern", "size": size, "limit": limit})
             }
-            Self::PatternNotFound { pattern } => {
-                json!({"parameter": "pattern", "received": pattern})
+            Self::NotFound {
+                parameter,
+                value,
+                closest,
+            } => {
+                let mut details = json!({"parameter": parameter, "received": value});
+                if let Some(closest) = closest {
+                    details["nearest"] = closest.lines.as_str().into();
+                }
+                details
+            }
+            Self::FoundElsewhere {
+                find, line, lines, ..
+            } => {
+                json!({"parameter": "line", "received": line, "find": find, "lines": lines})
+            }
+            Self::FoundSeveral { find, count, lines } => {
+                json!({"parameter": "find", "received": find, "matches": count, "lines": lines})
             }
             Self::NoSuchGroup { reference, groups } => {
                 json!({"parameter": "content", "received": reference, "groups": groups})
@@ -380,4 +504,57 @@ impl Teach for TextError {
             _ => Map::new(),
         }
     }
+}
+
+/// What to do about text or a pattern that occurs nowhere.
+fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
+    let lines = match closest {
+        Some(Closest {
+            text: Some(text), ..
+        }) => {
+            let repeat = Repeat::with("find", text.as_str());
+            return Hint::new("with what the file has, ").again(if parameter == "pattern" {
+                repeat.and_without("pattern")
+            } else {
+                repeat
+            });
+        }
+        Some(closest) => {
+            let first = closest.line.saturating_sub(3).max(1);
+            format!("{first},{}p", closest.line + 12)
+        }
+        None => "1,200p".to_owned(),
+    };
+    let args = vec!["-n".into(), lines.into(), Argument::Given("path")];
+    let look = Call::here("shed_exec")
+        .with("cmd", "sed")
+        .with("args", Argument::List(args));
+    Hint::new("copy the text from the file: ").call(look)
+}
+
+/// What to do about text that occurs more than once, in these lines.
+fn several(lines: &[u64]) -> Hint {
+    let all = Hint::new("for all of them, ").again(Repeat::with("match_all", true));
+    match lines {
+        [first, _, ..] => all
+            .or(format!("for the one in line {first}, "))
+            .again(Repeat::with("line", *first)),
+        _ => all.or("for one of them, make find longer"),
+    }
+}
+
+/// What to do about text that occurs in these lines only.
+fn elsewhere(lines: &[u64]) -> Hint {
+    let line = lines.first().copied().unwrap_or(1);
+    Repeat::with("line", line).and_without("end_line").into()
+}
+
+/// What to do about a line where nothing is said to be done.
+fn no_position(line: i64) -> Hint {
+    Hint::new(format!("to insert lines before line {line}, "))
+        .again(Repeat::with("position", "before"))
+        .or("behind it, ")
+        .again(Repeat::with("position", "after"))
+        .or("to replace it, ")
+        .again(Repeat::with("position", "replace"))
 }

@@ -30,6 +30,14 @@ pub(super) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// The whole lines that a place is in. What ends behind a line end does not touch the next line.
+pub(super) fn around(text: &[u8], place: &Range<usize>) -> Range<usize> {
+    let last = place.end.max(place.start + 1) - 1;
+    let start = memchr::memrchr(b'\n', &text[..place.start]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &text[last..]).map_or(text.len(), |end| last + end + 1);
+    start..end
+}
+
 /// How the lines of a text end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnd {
@@ -54,6 +62,16 @@ impl LineEnd {
         match self {
             Self::Lf => b"\n",
             Self::Crlf => b"\r\n",
+        }
+    }
+
+    /// What to put between a text and content that is added to it: a line end where the text ends
+    /// within a line, unless the content begins with one.
+    pub(super) fn between(self, ends_within_line: bool, content: &str) -> &'static [u8] {
+        if ends_within_line && !content.is_empty() && !content.starts_with(['\n', '\r']) {
+            self.as_bytes()
+        } else {
+            b""
         }
     }
 

@@ -16,6 +16,7 @@ use fancy_regex::{Captures, CompileError, Error, Input, Regex, RegexBuilder, Reg
 
 use super::TextError;
 use super::dialect::{self, Refusal};
+use super::edit::shown;
 
 /// The longest pattern, in bytes.
 const PATTERN_LIMIT: usize = 4096;
@@ -132,8 +133,10 @@ impl<'p> Pattern<'p> {
 
     /// The failure of a pattern that occurs nowhere.
     pub(super) fn not_found(&self) -> TextError {
-        TextError::PatternNotFound {
-            pattern: self.source.to_owned(),
+        TextError::NotFound {
+            parameter: "pattern",
+            value: shown(self.source),
+            closest: None,
         }
     }
 

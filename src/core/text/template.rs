@@ -12,29 +12,29 @@ pub(super) enum Piece {
 
 /// Reads a replacement. Group 0 is the whole match.
 ///
-/// `$` belongs to prices, shell variables and template strings as well, so `$9` and `${name}` stay
-/// as they are where there is no such group; `\9` has no other use and is refused.
+/// Text stays as it is, except for `$1`, `${1}`, `${name}`, `\1`, `\g<1>` and `\g<name>` where the
+/// pattern has groups: without groups there is nothing to refer to. `$` belongs to prices and shell
+/// variables as well, so what names no group is text; `\9` and `\g<other>` are then refused, since a
+/// reference was meant and the file would get something else.
 pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, TextError> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = content;
-    while let Some(place) = rest.find(['$', '\\']) {
+    while let Some(place) = rest.find(['$', '\\']).filter(|_| pattern.groups() > 0) {
         literal.push_str(&rest[..place]);
         rest = &rest[place..];
-        let (token, length) = if rest.starts_with('$') {
-            dollar(rest, pattern)
-        } else {
-            backslash(rest, pattern)?
-        };
-        match token {
-            Token::Text(text) => literal.push_str(text),
-            Token::Group(number) => {
-                if !literal.is_empty() {
-                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
-                }
-                pieces.push(Piece::Group(number));
+        let length = if let Some((number, length)) = reference(rest, pattern)? {
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
             }
-        }
+            pieces.push(Piece::Group(number));
+            length
+        } else {
+            // A backslash behind a backslash begins nothing.
+            let length = if rest.starts_with(r"\\") { 2 } else { 1 };
+            literal.push_str(&rest[..length]);
+            length
+        };
         rest = &rest[length..];
     }
     literal.push_str(rest);
@@ -44,67 +44,40 @@ pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, 
     Ok(pieces)
 }
 
-enum Token {
-    Text(&'static str),
-    Group(usize),
-}
-
-/// `$$`, `$1`, `$name`, `${1}` or `${name}` at the beginning of `text`, and its length.
-fn dollar(text: &str, pattern: &Pattern<'_>) -> (Token, usize) {
+/// The group that a reference at the beginning of `text` names, and the length of the reference.
+fn reference(text: &str, pattern: &Pattern<'_>) -> Result<Option<(usize, usize)>, TextError> {
     let behind = &text[1..];
-    if behind.starts_with('$') {
-        return (Token::Text("$"), 2);
-    }
-    let (name, length) = if let Some(inner) = behind.strip_prefix('{') {
-        let name = inner.split_once('}').map_or("", |(name, _)| name);
-        (name, name.len() + 3)
+    let braced = if text.starts_with('$') {
+        behind.strip_prefix('{').map(|inner| (inner, '}', 3))
     } else {
-        let name = word(behind);
-        (name, name.len() + 1)
+        behind.strip_prefix("g<").map(|inner| (inner, '>', 4))
+    };
+    let (name, length) = if let Some((inner, end, around)) = braced {
+        match inner.split_once(end) {
+            Some((name, _)) => (name, name.len() + around),
+            None => return Ok(None),
+        }
+    } else {
+        let most = if text.starts_with('$') { usize::MAX } else { 2 };
+        let digits = behind
+            .bytes()
+            .take(most)
+            .take_while(u8::is_ascii_digit)
+            .count();
+        // `\033` is how programs write a character.
+        if digits == 0 || text.starts_with(r"\0") && digits > 1 {
+            return Ok(None);
+        }
+        (&behind[..digits], digits + 1)
     };
     match group(name, pattern) {
-        Some(number) => (Token::Group(number), length),
-        None => (Token::Text("$"), 1),
-    }
-}
-
-/// `\\`, `\n`, `\t`, `\1`, `\g<1>` or `\g<name>` at the beginning of `text`, and its length.
-fn backslash(text: &str, pattern: &Pattern<'_>) -> Result<(Token, usize), TextError> {
-    let behind = &text[1..];
-    match behind.as_bytes().first() {
-        Some(b'\\') => return Ok((Token::Text("\\"), 2)),
-        Some(b'n') => return Ok((Token::Text("\n"), 2)),
-        Some(b't') => return Ok((Token::Text("\t"), 2)),
-        _ => {}
-    }
-    let digits = behind
-        .bytes()
-        .take(2)
-        .take_while(u8::is_ascii_digit)
-        .count();
-    let (name, length) = match behind
-        .strip_prefix("g<")
-        .and_then(|inner| inner.split_once('>'))
-    {
-        Some((name, _)) => (name, name.len() + 4),
-        None if digits > 0 => (&behind[..digits], digits + 1),
-        None => return Ok((Token::Text("\\"), 1)),
-    };
-    match group(name, pattern) {
-        Some(number) => Ok((Token::Group(number), length)),
+        Some(number) => Ok(Some((number, length))),
+        None if text.starts_with('$') => Ok(None),
         None => Err(TextError::NoSuchGroup {
             reference: text[..length].to_owned(),
             groups: pattern.groups(),
         }),
     }
-}
-
-/// The number or the name at the beginning of a text.
-fn word(text: &str) -> &str {
-    let starts_with_digit = text.starts_with(|c: char| c.is_ascii_digit());
-    let belongs =
-        |c: char| c.is_ascii_digit() || !starts_with_digit && (c.is_alphanumeric() || c == '_');
-    &text[..text.find(|c| !belongs(c)).unwrap_or(text.len())]
 }
 
 fn group(name: &str, pattern: &Pattern<'_>) -> Option<usize> {
@@ -131,7 +104,6 @@ mod tests {
         for (content, number) in [
             ("$1", 1),
             ("${1}", 1),
-            ("$name", 2),
             ("${name}", 2),
             ("$0", 0),
             (r"\1", 1),
@@ -155,15 +127,18 @@ mod tests {
         for (content, literal) in [
             ("$", "$"),
             ("a$", "a$"),
-            ("$$1", "$1"),
+            ("$name", "$name"),
+            ("$HOME/${PATH}", "$HOME/${PATH}"),
             ("$100", "$100"),
             ("$9.99", "$9.99"),
             ("${HOME}", "${HOME}"),
             ("${", "${"),
             ("$other", "$other"),
             ("$names", "$names"),
-            (r"\\1", r"\1"),
-            (r"\n\t", "\n\t"),
+            (r"\\1", r"\\1"),
+            (r"\n\t", r"\n\t"),
+            (r"C:\new\\\\x", r"C:\new\\\\x"),
+            (r"\033[0m", r"\033[0m"),
             (r"\d", r"\d"),
             ("\\", "\\"),
             (r"\g<", r"\g<"),
@@ -176,6 +151,24 @@ mod tests {
             );
         }
         assert_eq!(pieces(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn without_groups_nothing_refers() {
+        for content in [
+            r"\1 $1 ${1} \g<1> \g<0> $0 \\1",
+            "$$",
+            "\\",
+            r#"print("a\n")"#,
+        ] {
+            let pattern = Pattern::compile("a(?:b)", "", false);
+            let pieces = pattern.and_then(|pattern| parse(content, &pattern));
+            assert_eq!(
+                pieces,
+                Ok(vec![Piece::Literal(content.into())]),
+                "{content}"
+            );
+        }
     }
 
     #[test]

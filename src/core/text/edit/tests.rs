@@ -13,9 +13,17 @@ fn edit(position: Position, content: &str) -> TextEdit<'_> {
         content,
         line: None,
         end_line: None,
+        find: None,
         pattern: None,
         regex_flags: "",
         match_all: false,
+    }
+}
+
+fn at_text<'a>(position: Position, content: &'a str, find: &'a str) -> TextEdit<'a> {
+    TextEdit {
+        find: Some(find),
+        ..edit(position, content)
     }
 }
 
@@ -40,7 +48,7 @@ fn shown(edited: Result<Edited, TextError>) -> Result<(String, u64, u64), TextEr
             text.push_str(chunk.valid());
             text.extend(chunk.invalid().iter().map(|byte| format!("<{byte:02x}>")));
         }
-        (text, edited.lines_affected, edited.pattern_matches)
+        (text, edited.lines_affected, edited.matches)
     })
 }
 
@@ -58,7 +66,10 @@ fn content_goes_to_its_line() {
     use Position::{After, Before, End, Replace, Start};
     let cases = [
         (Start, "x", 1, "a\nb\n", "xa\nb\n", 1),
-        (End, "x", 1, "a\nb", "a\nbx", 1),
+        (End, "x", 1, "a\nb", "a\nb\nx", 1),
+        (End, "x\n", 1, "a\r\nb", "a\r\nb\r\nx\r\n", 1),
+        (End, "\nx", 1, "a\nb", "a\nb\nx", 2),
+        (End, "", 1, "a", "a", 0),
         (End, "x\ny\n", 1, "", "x\ny\n", 2),
         (End, "x\n", 1, "a\r\n", "a\r\nx\r\n", 1),
         (Before, "x", 1, "a\nb\n", "x\na\nb\n", 1),
@@ -163,8 +174,8 @@ fn parameters_that_contradict_are_refused() {
     assert_eq!(
         both.check(),
         Err(TextError::TwoPlaces {
-            line: 1,
-            pattern: "a".into()
+            names: ["line", "pattern"],
+            values: ["1".into(), "a".into()],
         })
     );
     let reversed = TextEdit {
@@ -253,13 +264,8 @@ fn lines_are_inserted_at_matching_lines() {
             "{pattern} in {text:?}"
         );
     }
-    let over_lines = at_match(Before, "x", "a\nb").apply(b"a\nb\n", ROOM);
-    assert_eq!(
-        over_lines,
-        Err(TextError::PatternNotFound {
-            pattern: "a\nb".into()
-        })
-    );
+    let over_lines = shown(at_match(Before, "x", "a\nb").apply(b"a\nb\n", ROOM));
+    assert_eq!(over_lines, Ok(("x\na\nb\n".into(), 1, 1)));
 }
 
 #[test]
@@ -284,7 +290,15 @@ fn matches_are_replaced_as_in_python() {
         ("a\r\nb\r\n", "^.+$", "m", "x", "x\r\nx\r\n"),
         ("a\r\nb\r\n", "a$", "m", "x\ny", "x\r\ny\r\nb\r\n"),
         ("a\r\nb\r\n", "b$", "", "x", "a\r\nx\r\n"),
-        ("a\r\nb\n", "^(.)$", "m", "$1\\n", "a\n\r\nb\n\n"),
+        ("a\r\nb\n", "^(.)$", "m", "$1\n", "a\n\r\nb\n\n"),
+        ("a b", "a", "", r#"print("x\n$1")"#, r#"print("x\n$1") b"#),
+        (
+            "x: 1",
+            "(x): 1",
+            "",
+            r"$1: C:\new $HOME",
+            r"x: C:\new $HOME",
+        ),
         ("<b>", r"\<b\>", "", "x", "x"),
     ];
     for (text, pattern, flags, content, expected) in cases {
@@ -352,7 +366,9 @@ fn wrong_patterns_are_explained_in_one_line() {
         r"(b)\2",
         "[z-a]",
     ] {
-        let error = at_match(Position::Replace, "x", pattern).check();
+        let edit = at_match(Position::Replace, "x", pattern);
+        assert_eq!(edit.check(), Ok(()));
+        let error = edit.apply(b"text", ROOM);
         let Err(TextError::InvalidPattern { reason, .. }) = error else {
             panic!("{pattern}: {error:?}");
         };
@@ -414,7 +430,7 @@ fn large_programs_are_refused() {
         r"(?<=\w{1,5000})x",
         &long,
     ] {
-        let error = at_match(Position::Replace, "x", pattern).check();
+        let error = at_match(Position::Replace, "x", pattern).apply(b"text", ROOM);
         assert!(
             matches!(error, Err(TextError::ExpensivePattern { .. })),
             "{pattern}: {error:?}"
@@ -429,7 +445,7 @@ fn the_result_has_a_limit() {
     assert_eq!(at_line(Position::After, "xxxx", 1).apply(b"aaaa", 8), error);
     assert_eq!(
         edit(Position::End, "xxxx")
-            .apply(b"aaaa", 8)
+            .apply(b"aaa\n", 8)
             .map(|edited| edited.bytes.len()),
         Ok(8)
     );
@@ -456,14 +472,29 @@ fn every_failure_teaches() {
     let errors = [
         at_line(Position::Replace, "x", 0).check(),
         edit(Position::Replace, "x").check(),
-        at_match(Position::Replace, "x", "(").check(),
-        at_match(Position::Replace, r"\3", "a").check(),
-        at_match(Position::Replace, "x", "a{99999}").check(),
-        at_match(Position::Replace, "x", "a")
-            .apply(b"b", ROOM)
-            .map(|_| ()),
+        at_match(Position::Replace, r"\3", "(a)").check(),
+        at_text(Position::End, "x", "a").check(),
+        Position::meant(false, Some(3), None).map(|_| ()),
+        Err(TextError::FindWithOverwrite),
+        TextEdit {
+            pattern: Some("a"),
+            ..at_text(Position::Replace, "x", "a\nb")
+        }
+        .check(),
     ];
-    for error in errors {
+    let in_text = [
+        at_match(Position::Replace, "x", "("),
+        at_match(Position::Replace, "x", "a{99999}"),
+        at_match(Position::Replace, "x", "a"),
+        at_text(Position::Replace, "x", "a\nb"),
+        at_text(Position::Replace, "x", "b"),
+        TextEdit {
+            line: Some(1),
+            ..at_text(Position::Replace, "x", "c")
+        },
+    ]
+    .map(|edit| edit.apply(b"b\nb\nc\n", ROOM).map(|_| ()));
+    for error in errors.into_iter().chain(in_text) {
         let Err(error) = error else {
             panic!("no error")
         };
@@ -471,11 +502,166 @@ fn every_failure_teaches() {
             error.to_string().contains('`') && !error.to_string().contains('\n'),
             "{error}"
         );
-        assert!(error.hint().to_string().contains('='), "{}", error.hint());
+        let hint = error.hint().to_string();
+        assert!(hint.contains('=') || hint.contains("repeat"), "{hint}");
         assert!(
             error.details().contains_key("parameter") || error.details().contains_key("parameters")
         );
     }
+}
+
+fn edited(edit: &TextEdit<'_>, text: &str) -> Result<String, TextError> {
+    shown(edit.apply(text.as_bytes(), ROOM)).map(|(text, _, _)| text)
+}
+
+#[test]
+fn text_is_edited_where_it_stands() {
+    use Position::{After, Before, Replace};
+    for (position, find, content, text, expected) in [
+        (Replace, "b", "x", "a b c\n", "a x c\n"),
+        (Replace, "f(x)[0].*", "g", "f(x)[0].*\n", "g\n"),
+        (
+            Replace,
+            "b",
+            r"$1 \1 \n $HOME C:\new",
+            "b",
+            r"$1 \1 \n $HOME C:\new",
+        ),
+        (Replace, "b\n", "", "a\nb\nc\n", "a\nc\n"),
+        (Replace, "a\nb", "x\ny\nz", "a\r\nb\r\n", "x\r\ny\r\nz\r\n"),
+        (Replace, "a\nb", "x\ny", "a\r\nb\r\nc\n", "x\r\ny\r\nc\n"),
+        (Replace, "a\r\nb", "x\r\ny", "a\nb\n", "x\r\ny\n"),
+        (Replace, "c", "x\ny", "a\r\nb\r\nc", "a\r\nb\r\nx\r\ny"),
+        (Before, "b", "x", "a\n b\n", "a\nx\n b\n"),
+        (After, "a\n b", "x", "a\n b\nc\n", "a\n b\nx\nc\n"),
+        (After, "b", "x", "bb\nc\n", "bb\nx\nc\n"),
+        (After, "b", "x", "b", "b\nx\n"),
+    ] {
+        let edit = at_text(position, content, find);
+        assert_eq!(
+            edited(&edit, text).as_deref(),
+            Ok(expected),
+            "{position:?} {find:?} in {text:?}"
+        );
+    }
+}
+
+#[test]
+fn text_has_to_stand_there_once() {
+    let text = "a\nb a\nc\n a\n";
+    let once = at_text(Position::Replace, "x", "a");
+    let several = TextError::FoundSeveral {
+        find: "a".into(),
+        count: 3,
+        lines: vec![1, 2, 4],
+    };
+    assert_eq!(edited(&once, text), Err(several));
+    let all = TextEdit {
+        match_all: true,
+        ..once
+    };
+    assert_eq!(edited(&all, text).as_deref(), Ok("x\nb x\nc\n x\n"));
+    let after = TextEdit {
+        position: Position::After,
+        ..all
+    };
+    assert_eq!(edited(&after, "a a\nb\n").as_deref(), Ok("a a\nx\nb\n"));
+    for (line, end_line, expected) in [
+        (2, None, Ok("a\nb x\nc\n a\n")),
+        (3, Some(4), Ok("a\nb a\nc\n x\n")),
+        (3, None, Err((vec![1, 2, 4], 3, 3))),
+    ] {
+        let edit = TextEdit {
+            line: Some(line),
+            end_line,
+            ..once
+        };
+        let expected = expected
+            .map(str::to_owned)
+            .map_err(|(lines, line, end_line)| TextError::FoundElsewhere {
+                find: "a".into(),
+                line,
+                end_line,
+                lines,
+            });
+        assert_eq!(edited(&edit, text), expected);
+    }
+    let missing = edited(&at_text(Position::Replace, "x", "b  a"), text);
+    let Err(TextError::NotFound {
+        parameter: "find",
+        closest: Some(closest),
+        ..
+    }) = missing
+    else {
+        panic!("{missing:?}");
+    };
+    assert_eq!(closest.text.as_deref(), Some("b a"));
+}
+
+#[test]
+fn a_pattern_that_is_none_is_text() {
+    for (pattern, text, expected, reason) in [
+        ("f(x", "y = f(x)\n", "y = z)\n", NoPattern::Invalid),
+        ("f(x)", "y = f(x)\n", "y = z\n", NoPattern::NoMatch),
+        ("a[0]", "a[0] = 1\n", "z = 1\n", NoPattern::NoMatch),
+        ("a\n(b)", "a\r\n(b)\r\n", "z\r\n", NoPattern::NoMatch),
+    ] {
+        let edit = at_match(Position::Replace, "z", pattern);
+        let edited = edit.apply(text.as_bytes(), ROOM);
+        let told = edited.as_ref().map(|edited| edited.taken_literally);
+        assert_eq!(told, Ok(Some(reason)), "{pattern}");
+        assert_eq!(
+            shown(edited),
+            Ok((expected.into(), 1.max(pattern.lines().count() as u64), 1))
+        );
+    }
+    for text in ["f(x) f(x)", "g(x)"] {
+        let error = edited(&at_match(Position::Replace, "z", "f(x)"), text);
+        assert!(
+            matches!(error, Err(TextError::NotFound { .. })),
+            "{error:?}"
+        );
+    }
+    let with_groups = at_match(Position::Replace, r"$1", "f(x)");
+    assert_eq!(edited(&with_groups, "f(x)\n").as_deref(), Ok("$1\n"));
+}
+
+#[test]
+fn an_edit_that_does_not_say_where_is_understood_or_refused() {
+    for (is_looking, line, end_line, expected) in [
+        (true, None, None, Ok(Position::Replace)),
+        (true, Some(3), None, Ok(Position::Replace)),
+        (false, Some(3), Some(4), Ok(Position::Replace)),
+        (false, Some(3), None, Err(TextError::NoPosition { line: 3 })),
+        (false, None, None, Ok(Position::End)),
+    ] {
+        assert_eq!(Position::meant(is_looking, line, end_line), expected);
+    }
+    assert_eq!(Position::parse("append"), Ok(Position::End));
+    assert_eq!(Position::parse("prepend"), Ok(Position::Start));
+}
+
+#[test]
+fn what_changed_is_shown() {
+    let text = "a\nb\nc\nd\n";
+    for (edit, expected) in [
+        (
+            at_text(Position::Replace, "x\ny", "b"),
+            "1-a\n2:x\n3:y\n4-c",
+        ),
+        (at_line(Position::After, "x", 4), "4-d\n5:x"),
+        (at_line(Position::Replace, "", 2), "1-a\n2-c"),
+        (edit(Position::End, "x"), "4-d\n5:x"),
+        (at_match(Position::Replace, "x", "c"), "2-b\n3:x\n4-d"),
+    ] {
+        let lines = edit.apply(text.as_bytes(), ROOM).map(|edited| edited.lines);
+        assert_eq!(lines.as_deref(), Ok(expected), "{edit:?}");
+    }
+    let appended = edit(Position::End, "b\n").apply(b"a", ROOM);
+    assert_eq!(
+        appended.map(|edited| edited.lines).as_deref(),
+        Ok("1-a\n2:b")
+    );
 }
 
 /// The lines of a text with LF ends, edited as a list.
@@ -549,6 +735,50 @@ proptest! {
             };
             prop_assert!(edited.bytes.starts_with(&lines[..before].concat()));
             prop_assert!(edited.bytes.ends_with(&lines[behind..].concat()));
+        }
+    }
+
+    /// On text without CR an edit of literal text is what the standard library makes of it.
+    #[test]
+    fn text_is_replaced_as_in_a_string(
+        text in "[ab$1\\\\\n]{0,20}",
+        find in "[ab\n]{1,3}",
+        content in "[x$1\\\\\n]{0,4}",
+    ) {
+        let all = TextEdit { match_all: true, ..at_text(Position::Replace, &content, &find) };
+        let expected = text.contains(&find).then(|| text.replace(&find, &content));
+        prop_assert_eq!(edited(&all, &text).ok(), expected.clone());
+        let once = TextEdit { match_all: false, ..all };
+        let is_unique = text.matches(&find).count() == 1;
+        prop_assert_eq!(edited(&once, &text).ok(), expected.clone().filter(|_| is_unique));
+        let windows = edited(&all, &text.replace('\n', "\r\n")).ok();
+        // A text without line ends has none to keep.
+        if text.contains('\n') && !text.contains('\r') {
+            prop_assert_eq!(windows, expected.map(|expected| expected.replace('\n', "\r\n")));
+        }
+    }
+
+    /// What is added to a text never changes the text before it, nor its last line.
+    #[test]
+    fn lines_are_not_glued(text in "[a\r\n]{0,8}", content in "[b\n]{0,5}") {
+        let added = edited(&edit(Position::End, &content), &text);
+        let lines: Vec<&str> = text.split('\n').collect();
+        let added = added.unwrap_or_default();
+        prop_assert!(added.starts_with(&text));
+        let kept: Vec<&str> = added.split('\n').take(lines.len()).collect();
+        let is_crlf = LineEnd::of(text.as_bytes()) == LineEnd::Crlf;
+        prop_assert!(
+            is_crlf || text.ends_with('\n') || text.is_empty() || kept == lines,
+            "{:?} {:?}", text, added
+        );
+    }
+
+    /// Without groups in the pattern, whatever the content is comes out.
+    #[test]
+    fn content_is_literal_without_groups(content in r"[a$\\{}1nt<>g0]{0,10}") {
+        for pattern in ["b", "(?:b)", "b(?=c)"] {
+            let edit = at_match(Position::Replace, &content, pattern);
+            prop_assert_eq!(edited(&edit, "abc"), Ok(format!("a{content}c")));
         }
     }
 
