@@ -20,6 +20,7 @@ use moka::sync::Cache;
 use crate::config::Config;
 
 mod account;
+mod arrival;
 mod breaker;
 mod chat;
 pub mod client;
@@ -167,6 +168,10 @@ impl Frontend for OpenWebUi {
 
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
         self.withdraw_file(caller, id)
+    }
+
+    fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>) {
+        self.tell_arrival(caller, place, names);
     }
 
     fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {

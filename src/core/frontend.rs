@@ -132,6 +132,10 @@ pub trait Frontend: Debug + Send + Sync {
     /// no such file. Others are refused.
     fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error>;
 
+    /// Says in the caller's conversation that somebody brought files of these names to `place`. Does
+    /// not wait for it.
+    fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>);
+
     /// Shows in the caller's conversation what is going on, as soon as it lasts.
     fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>>;
 }

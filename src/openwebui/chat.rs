@@ -12,7 +12,7 @@ use fileshed_core::{Caller, Chat, Error, UserId};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::client::{CallError, segment};
+use super::client::{CallError, Client, segment};
 use super::item::Item;
 use super::{Key, OpenWebUi, OpenWebUiError};
 
@@ -38,6 +38,8 @@ struct Content {
 
 #[derive(Default, Deserialize)]
 struct History {
+    #[serde(default, rename = "currentId")]
+    current: Value,
     #[serde(default)]
     messages: HashMap<String, Message>,
 }
@@ -46,6 +48,8 @@ struct History {
 struct Message {
     #[serde(default)]
     role: Value,
+    #[serde(default, rename = "parentId")]
+    parent: Value,
     #[serde(default)]
     timestamp: Value,
     #[serde(default)]
@@ -127,6 +131,24 @@ impl OpenWebUi {
             }
             sink(&piece[..read])?;
         }
+    }
+}
+
+/// The last answer in a conversation of this user, as a segment of a path.
+pub(super) fn last_answer(client: &Client, key: &str, chat: &str, user: &UserId) -> Option<String> {
+    let kept = client.get::<Kept>(key, &format!("/api/v1/chats/{chat}"));
+    let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
+    let kept = kept.ok().filter(|kept| kept.user_id == user.as_str())?;
+    let mut history = kept.chat.history?;
+    let mut id = history.current;
+    loop {
+        let name = id.as_str()?;
+        // A chat may name a circle; none is taken twice.
+        let message = history.messages.remove(name)?;
+        if message.role == "assistant" {
+            return segment(name);
+        }
+        id = message.parent;
     }
 }
 

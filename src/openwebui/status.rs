@@ -7,6 +7,7 @@
 //! line without one goes on for ever.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
@@ -17,6 +18,7 @@ use fileshed_core::{Caller, Secret};
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
+use super::arrival::Arrival;
 use super::chat::kept;
 use super::client::{Client, segment};
 
@@ -48,6 +50,7 @@ enum News {
     Begun(u64, Box<Work>),
     /// The sender is dropped when it was told.
     Ended(u64, Ending, Sender<()>),
+    Arrived(Box<Arrival>),
 }
 
 #[derive(Debug)]
@@ -65,12 +68,7 @@ impl Work {
     }
 
     fn event(&self, text: &str, done: bool) -> Event {
-        let text: String = text.chars().take(TEXT_MAX).collect();
-        Event {
-            path: self.path.clone(),
-            key: self.key.clone(),
-            body: json!({"type": "status", "data": {"description": text, "done": done}}),
-        }
+        Event::new(self.path.clone(), self.key.clone(), text, done)
     }
 }
 
@@ -83,6 +81,12 @@ struct Event {
 }
 
 impl Event {
+    fn new(path: String, key: Secret, text: &str, done: bool) -> Self {
+        let text: String = text.chars().take(TEXT_MAX).collect();
+        let body = json!({"type": "status", "data": {"description": text, "done": done}});
+        Self { path, key, body }
+    }
+
     /// Whether it need not be told again.
     fn tell(&self, client: &Client) -> bool {
         match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
@@ -139,13 +143,17 @@ impl Board {
         }
     }
 
-    fn begin(&self, work: Work) -> Shown {
-        let thread = self.thread.get_or_init(|| {
+    fn thread(&self) -> &Sender<News> {
+        self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let client = self.client.clone();
             std::thread::spawn(move || Teller::new(client).tell(&receiver));
             sender
-        });
+        })
+    }
+
+    fn begin(&self, work: Work) -> Shown {
+        let thread = self.thread();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_seen = Arc::clone(&work.shown);
         let _shown_or_not = thread.send(News::Begun(number, Box::new(work)));
@@ -172,6 +180,20 @@ impl OpenWebUi {
         };
         Some(Box::new(board.begin(work)))
     }
+
+    /// Tells files that came, in the last answer of the caller's conversation.
+    pub(super) fn tell_arrival(&self, caller: &Caller, place: &str, names: Vec<String>) {
+        let (Some(board), Some(key), Some(chat), Some(user)) = (
+            self.board.as_ref(),
+            self.key(caller),
+            kept(&caller.chat),
+            caller.user.clone(),
+        ) else {
+            return;
+        };
+        let arrival = Arrival::new(user, chat, place, Secret::new(key.reveal()), names);
+        let _told_or_not = board.thread().send(News::Arrived(Box::new(arrival)));
+    }
 }
 
 /// Where events of the message go that is being written; none in conversations that are not kept.
@@ -185,6 +207,7 @@ struct Teller {
     client: Client,
     works: HashMap<u64, Box<Work>>,
     owed: Vec<Owed>,
+    arrivals: Vec<Arrival>,
 }
 
 impl Teller {
@@ -193,6 +216,7 @@ impl Teller {
             client,
             works: HashMap::new(),
             owed: Vec::new(),
+            arrivals: Vec::new(),
         }
     }
 
@@ -210,6 +234,7 @@ impl Teller {
                     self.end(number, &ending);
                     drop(told);
                 }
+                Ok(News::Arrived(arrival)) => self.gather(*arrival),
                 Err(RecvTimeoutError::Timeout) => self.show(Instant::now()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
@@ -220,7 +245,9 @@ impl Teller {
     fn next(&self) -> Option<Instant> {
         let waiting = self.works.values().filter(|work| !work.shows());
         let waiting = waiting.map(|work| work.begun + PATIENCE);
-        waiting.chain(self.owed.iter().map(|owed| owed.due)).min()
+        let owed = self.owed.iter().map(|owed| owed.due);
+        let arrivals = self.arrivals.iter().map(Arrival::due);
+        waiting.chain(owed).chain(arrivals).min()
     }
 
     fn end(&mut self, number: u64, ending: &Ending) {
@@ -229,6 +256,11 @@ impl Teller {
             return;
         };
         let event = work.event(&work.task.ended(ending, work.begun.elapsed()), true);
+        self.insist(event);
+    }
+
+    /// Tells what must be told, if not now then later.
+    fn insist(&mut self, event: Event) {
         if !event.tell(&self.client) {
             self.owed.push(Owed {
                 event,
@@ -238,11 +270,33 @@ impl Teller {
         }
     }
 
+    fn gather(&mut self, arrival: Arrival) {
+        let mut arrivals = self.arrivals.iter_mut();
+        let left = arrivals.try_fold(arrival, |arrival, earlier| {
+            earlier
+                .join(arrival)
+                .map_or(ControlFlow::Break(()), ControlFlow::Continue)
+        });
+        if let ControlFlow::Continue(arrival) = left {
+            self.arrivals.push(arrival);
+        }
+    }
+
     fn show(&mut self, now: Instant) {
         for work in self.works.values() {
             if !work.shows() && work.begun + PATIENCE <= now {
                 work.shown.store(true, Ordering::Release);
                 work.event(work.task.doing(), false).tell(&self.client);
+            }
+        }
+        let (due, wait) = std::mem::take(&mut self.arrivals)
+            .into_iter()
+            .partition(|arrival: &Arrival| arrival.due() <= now);
+        self.arrivals = wait;
+        let due: Vec<Arrival> = due;
+        for arrival in due {
+            if let Some(path) = arrival.path(&self.client) {
+                self.insist(Event::new(path, arrival.key.clone(), &arrival.text(), true));
             }
         }
         let client = &self.client;

@@ -12,6 +12,7 @@ mod standin;
 mod support;
 
 mod accounts;
+mod arrivals;
 mod attachments;
 mod chats;
 mod connection;

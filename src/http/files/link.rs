@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{Existing, Transit, Upload};
-use fileshed_core::{Code, Error, Hint, Shed, Teach};
+use fileshed_core::{Code, Error, Hint, Shed, Teach, Zone, ZonePath};
 use serde_json::json;
 
 use super::download::{Given, Opening};
@@ -128,7 +128,24 @@ fn take(
     // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
     let upload = Upload::new(&zone, link.path.display(), Existing::Hidden, transit)?;
     let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
+    if let Some(frontend) = shed.frontend() {
+        let names = stored.iter().filter_map(|stored| stored.path.name());
+        let names = names.map(str::to_owned).collect();
+        frontend.arrived(&link.caller, &place(&zone, &link.path), names);
+    }
     Ok(stored.len())
+}
+
+/// How the directory of a link is called where it was asked for.
+fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
+    let name = match zone.group() {
+        Some(group) => format!("group {}", group.name),
+        None => zone.name().to_string(),
+    };
+    match path.as_str() {
+        "" => name,
+        path => format!("{name}/{path}"),
+    }
 }
 
 /// How many files were stored.

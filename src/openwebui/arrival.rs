@@ -1,0 +1,121 @@
+//! Files that somebody brought are told to the conversation that asked for them.
+//!
+//! The page of a link sends each file by itself, so it is waited until no more come.
+
+use std::time::{Duration, Instant};
+
+use fileshed_core::{Secret, UserId};
+
+use super::client::Client;
+
+/// How long no more files come before they are told.
+const QUIET: Duration = Duration::from_secs(3);
+
+/// Longest that files wait which others follow.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Names that are told.
+const NAMES: usize = 5;
+
+/// Files that came to one place, for one conversation.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) user: UserId,
+    /// The conversation, as a segment of a path.
+    pub(super) chat: String,
+    pub(super) place: String,
+    pub(super) key: Secret,
+    names: Vec<String>,
+    first: Instant,
+    last: Instant,
+}
+
+impl Arrival {
+    pub(super) fn new(
+        user: UserId,
+        chat: String,
+        place: &str,
+        key: Secret,
+        names: Vec<String>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            user,
+            chat,
+            place: place.to_owned(),
+            key,
+            names,
+            first: now,
+            last: now,
+        }
+    }
+
+    /// Takes in what came after it, unless that is for somebody or something else.
+    pub(super) fn join(&mut self, later: Self) -> Option<Self> {
+        let same = self.user == later.user && self.chat == later.chat && self.place == later.place;
+        if !same {
+            return Some(later);
+        }
+        self.names.extend(later.names);
+        self.last = later.last;
+        None
+    }
+
+    /// When it is told.
+    pub(super) fn due(&self) -> Instant {
+        (self.last + QUIET).min(self.first + LONGEST)
+    }
+
+    pub(super) fn text(&self) -> String {
+        let names = self.names.iter().take(NAMES).cloned();
+        let names: Vec<String> = names.collect();
+        let more = if self.names.len() > NAMES {
+            ", …"
+        } else {
+            ""
+        };
+        let files = match self.names.len() {
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        format!(
+            "{files} came into {}: {}{more}",
+            self.place,
+            names.join(", ")
+        )
+    }
+
+    /// Where events go of the last answer in the conversation, if it is the user's.
+    pub(super) fn path(&self, client: &Client) -> Option<String> {
+        let key = self.key.reveal();
+        let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;
+        Some(format!(
+            "/api/v1/chats/{}/messages/{answer}/event",
+            self.chat
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrival(user: &str, names: &[&str]) -> Arrival {
+        let user = UserId::parse(user).expect("a user");
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        Arrival::new(user, "c".to_owned(), "uploads", Secret::new("k"), names)
+    }
+
+    #[test]
+    fn what_comes_together_is_told_together() {
+        let mut first = arrival("ada", &["a"]);
+        assert_eq!(first.text(), "1 file came into uploads: a");
+        let (begun, due) = (first.first, first.due());
+        assert!(first.join(arrival("ada", &["b", "c"])).is_none());
+        assert_eq!(first.text(), "3 files came into uploads: a, b, c");
+        assert!(first.due() >= due && first.due() <= begun + LONGEST);
+        assert!(first.join(arrival("bob", &["x"])).is_some());
+        first.join(arrival("ada", &["d", "e", "f"]));
+        assert_eq!(first.text(), "6 files came into uploads: a, b, c, d, e, …");
+    }
+}
