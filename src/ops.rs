@@ -7,14 +7,17 @@
 
 use fileshed_core::frontend::Task;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Code, Error, Settings, Shed, Toolset};
+use fileshed_core::{Answers, Caller, Code, Error, Hint, Settings, Shed, Toolset};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use brief::Keep;
+
 mod arguments;
 mod bridge;
+pub mod brief;
 mod missing;
 pub mod parameters;
 pub mod schema;
@@ -80,6 +83,9 @@ pub trait Operation: 'static {
     /// What it answers in `data`.
     type Response: Serialize + ToSchema;
 
+    /// What of [`Response`](Self::Response) a short answer keeps.
+    const BRIEF: &'static [Keep];
+
     /// Most bytes of a call: of one that carries the content of a file, as many as the server takes.
     const BODY_MAX: u64 = MEBIBYTE;
     /// Whether it always changes something, so that a credential that only reads need not send it.
@@ -103,6 +109,9 @@ pub trait Operation: 'static {
     /// Changes raw arguments before their types are checked, where one argument makes others
     /// meaningless.
     fn prepare(_arguments: &mut Map<String, Value>) {}
+
+    /// Gives data the form in which a short answer keeps its fields.
+    fn shorten(_data: &mut Map<String, Value>) {}
 
     /// What a person reads in the conversation if the work lasts; nothing where it never does.
     fn task(_request: &Self::Request) -> Option<Task> {
@@ -149,6 +158,8 @@ pub struct Reply<T> {
     pub data: T,
     /// What was done, in a few words.
     pub message: String,
+    /// What a caller must know and no field says; at the end of the message too.
+    pub notes: Vec<Hint>,
 }
 
 impl<T> Reply<T> {
@@ -157,12 +168,39 @@ impl<T> Reply<T> {
         Self {
             data,
             message: message.into(),
+            notes: Vec::new(),
         }
+    }
+
+    /// The same with other data.
+    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Reply<U> {
+        Reply {
+            data: change(self.data),
+            message: self.message,
+            notes: self.notes,
+        }
+    }
+
+    /// Adds what a caller must know and no field says, and what to do about it. A short answer
+    /// has it, and no message.
+    #[must_use]
+    pub fn noting<N: Into<Hint>>(mut self, note: Option<N>) -> Self {
+        self.notes.extend(note.map(Into::into));
+        self
     }
 }
 
+/// A success in the form that the caller asked for.
+#[derive(Debug)]
+pub enum Answer {
+    /// Every field of the contract, and the message.
+    Full(Reply<Value>),
+    /// What the caller cannot know yet.
+    Short(Value),
+}
+
 /// Runs an operation on raw arguments.
-pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Reply<Value>, Error>;
+pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Answer, Error>;
 
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
@@ -191,7 +229,9 @@ pub struct Entry {
     pub answer_max: fn(&Settings, &Map<String, Value>) -> u64,
     /// Whether it has a parameter of that name.
     pub has_parameter: fn(&str) -> bool,
-    /// Coerces the arguments, runs the operation, gives `data` and message.
+    /// [`Operation::BRIEF`]
+    pub brief: &'static [Keep],
+    /// Coerces the arguments, runs the operation, gives its answer.
     pub call: Call,
 }
 
@@ -210,6 +250,7 @@ impl Entry {
             changes: O::CHANGES,
             answer_max: O::answer_max,
             has_parameter: arguments::has_parameter::<O>,
+            brief: O::BRIEF,
             call: call::<O>,
         }
     }
@@ -255,11 +296,11 @@ fn call<O: Operation>(
     shed: &Shed,
     caller: &Caller,
     mut arguments: Map<String, Value>,
-) -> Result<Reply<Value>, Error> {
+) -> Result<Answer, Error> {
     shed.expect_active(caller)?;
     O::prepare(&mut arguments);
     let place = place(&arguments);
-    let answered = answer::<O>(shed, caller, arguments);
+    let answered = answer::<O>(shed, caller, arguments, &place);
     answered.map_err(|error| missing::located::<O>(shed, caller, &place, error).of_call(&place))
 }
 
@@ -281,12 +322,26 @@ fn answer<O: Operation>(
     shed: &Shed,
     caller: &Caller,
     arguments: Map<String, Value>,
-) -> Result<Reply<Value>, Error> {
+    place: &Map<String, Value>,
+) -> Result<Answer, Error> {
     let request = arguments::read::<O>(arguments)?;
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
     let reply = shed.shown(caller, task, result, || O::run(shed, caller, request))?;
+    let is_offered = |id: &str| find(id).is_some_and(|entry| entry.is_in(caller.client.toolset));
+    let notes = reply.notes.into_iter().map(|mut note| {
+        note.complete(place);
+        note.told(&is_offered)
+    });
+    let notes = notes.collect::<Vec<String>>().join("; ");
     let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
-    Ok(Reply::new(data, reply.message))
+    Ok(match (caller.client.answers, data) {
+        (Answers::Minimal, Value::Object(mut data)) => {
+            O::shorten(&mut data);
+            Answer::Short(brief::answer(O::BRIEF, data, place, notes))
+        }
+        (_, data) if notes.is_empty() => Answer::Full(Reply::new(data, reply.message)),
+        (_, data) => Answer::Full(Reply::new(data, format!("{}; {notes}", reply.message))),
+    })
 }
 
 /// The one list, in the order in which documents show it.

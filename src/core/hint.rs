@@ -161,7 +161,7 @@ impl Hint {
     }
 
     /// Completes the calls from the arguments of the call that failed.
-    pub(crate) fn complete(&mut self, given: &Map<String, Value>) {
+    pub fn complete(&mut self, given: &Map<String, Value>) {
         if let Some(zone) = given.get("zone").and_then(Value::as_str) {
             self.in_zone(zone);
         }

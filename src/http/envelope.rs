@@ -11,13 +11,13 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Client, Code, Error, Hint, Teach, Toolset};
+use fileshed_core::{Answers, Client, Code, Error, Hint, Teach};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::Admitted;
 use super::answer;
-use crate::ops::{self, Reply};
+use crate::ops::{self, Answer, Reply, brief};
 
 /// A failure on its way out.
 #[derive(Clone)]
@@ -42,8 +42,12 @@ impl<'a> Told<'a> {
 }
 
 /// The text of a success.
-pub(super) fn text(reply: &Reply<Value>) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(&Told::of(reply)).map_err(|error| Unwritten(error).into())
+pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
+    let text = match answer {
+        Answer::Full(reply) => serde_json::to_vec(&Told::of(reply)),
+        Answer::Short(fields) => serde_json::to_vec(fields),
+    };
+    text.map_err(|error| Unwritten(error).into())
 }
 
 /// An answer that is no JSON.
@@ -106,8 +110,8 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     let client = parts.extensions.get::<Client>().copied();
-    let toolset = client.unwrap_or_default().toolset;
-    let text = told(&error, request_id, toolset).to_string();
+    let client = client.unwrap_or_default();
+    let text = told(&error, request_id, client).to_string();
     let held = parts.extensions.remove::<Held>();
     let held = held.and_then(|held| held.0.lock().ok()?.take());
     let body = match held {
@@ -117,9 +121,10 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     (Response::from_parts(parts, body), Some(error))
 }
 
-fn told(error: &Error, request_id: &str, toolset: Toolset) -> Value {
+fn told(error: &Error, request_id: &str, client: Client) -> Value {
     let is_offered =
-        |operation: &str| ops::find(operation).is_some_and(|entry| entry.is_in(toolset));
+        |operation: &str| ops::find(operation).is_some_and(|entry| entry.is_in(client.toolset));
+    let hint = error.hint().told(&is_offered);
     let error = if is_ours(error.code()) {
         json!({
             "code": error.code().as_str(),
@@ -127,12 +132,14 @@ fn told(error: &Error, request_id: &str, toolset: Toolset) -> Value {
             "details": {"request_id": request_id},
             "hint": "repeat the call; if it fails again, tell the administrator the request id",
         })
+    } else if client.answers == Answers::Minimal {
+        brief::failure(error, &hint)
     } else {
         json!({
             "code": error.code().as_str(),
             "message": error.message(),
             "details": error.details(),
-            "hint": error.hint().told(&is_offered),
+            "hint": hint,
         })
     };
     json!({"success": false, "error": error})

@@ -143,8 +143,7 @@ fn carry_out(
     drop(body);
     let answer = (entry.answer_max)(shed.settings(), &arguments);
     admitted.reserve_blocking(brought + answer, &caller.cancellation)?;
-    let reply = (entry.call)(shed, caller, arguments)?;
-    envelope::text(&reply)
+    envelope::text(&(entry.call)(shed, caller, arguments)?)
 }
 
 struct Watch(Cancellation);
@@ -256,7 +255,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::http::app;
-    use crate::ops::Reply;
+    use crate::ops::{Answer, Reply};
 
     fn entry(call: crate::ops::Call) -> &'static Entry {
         Box::leak(Box::new(Entry {
@@ -341,7 +340,7 @@ mod tests {
         assert!(
             called(
                 &server,
-                entry(|_, _, _| Ok(Reply::new(Value::Null, "done")))
+                entry(|_, _, _| Ok(Answer::Full(Reply::new(Value::Null, "done"))))
             )
             .await
             .is_ok()
@@ -363,7 +362,7 @@ mod tests {
             while !caller.cancellation.is_cancelled() {
                 std::thread::yield_now();
             }
-            Ok(Reply::new(Value::Null, "done"))
+            Ok(Answer::Full(Reply::new(Value::Null, "done")))
         });
         let call = called(&server, waits);
         let left = tokio::time::timeout(Duration::from_millis(50), call).await;

@@ -4,8 +4,10 @@ use fileshed_core::policy::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
@@ -60,8 +62,43 @@ impl Operation for AllowedCommands {
     const DOC: &str = "List the commands that shed_exec runs in each zone.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("storage"),
+        Keep::Unusual("documents"),
+        Keep::Always("uploads"),
+        Keep::Unusual("missing"),
+        Keep::Always("network"),
+    ];
     type Request = Nothing;
     type Response = Response;
+
+    /// A zone that has what `storage` has is not told again.
+    fn shorten(data: &mut Map<String, Value>) {
+        let names = |list: &Value| {
+            let names: Vec<&str> = list
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            Value::String(names.join(" "))
+        };
+        let (storage, documents) = (data.get("storage").cloned(), data.get("documents").cloned());
+        if storage == documents {
+            data.shift_remove("documents");
+        }
+        if let Some(storage) = storage {
+            data.insert("missing".to_owned(), names(&storage["missing"]));
+        }
+        for zone in ["storage", "documents", "uploads"] {
+            if let Some(commands) = data.get_mut(zone) {
+                *commands = names(&commands["available"]);
+            }
+        }
+        if let Some(network) = data.get_mut("network") {
+            *network = network["mode"].take();
+        }
+    }
 
     fn run(shed: &Shed, _caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
         let mode = shed.settings().network_mode;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Reply;
+use super::brief::Keep;
 
 /// Failures of those that move: a move takes no more space.
 pub(super) const ERRORS: &[Code] = &[
@@ -46,6 +47,9 @@ pub struct Response {
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
 }
+
+/// What of it a short answer keeps.
+pub(super) const BRIEF: &[Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
 
 /// The way from a zone to another, and what is to be done.
 pub(super) struct Way {
@@ -88,7 +92,8 @@ impl Way {
                 commit: bridged.commit.as_ref().map(ToString::to_string),
             },
             self.sentence(&bridged),
-        ))
+        )
+        .noting(left_out(&bridged)))
     }
 
     fn sentence(&self, bridged: &Bridged) -> String {
@@ -100,14 +105,11 @@ impl Way {
             ..
         } = bridged;
         let size = human_size(totals.bytes);
-        let note = if bridged.without_git {
-            "; .git was left out"
-        } else {
-            ""
-        };
-        format!(
-            "{verb} {source} to {} as {destination} ({size}){note}",
-            self.to
-        )
+        format!("{verb} {source} to {} as {destination} ({size})", self.to)
     }
+}
+
+/// What did not come along.
+pub(super) fn left_out(bridged: &Bridged) -> Option<String> {
+    bridged.without_git.then(|| ".git was left out".to_owned())
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::choice;
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply, write};
 
@@ -68,6 +69,10 @@ impl Operation for ConvertEol {
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[
+        Keep::Unknown("original_format"),
+        Keep::Always("lines_converted"),
+    ];
     type Request = Request;
     type Response = Response;
 

@@ -3,6 +3,7 @@
 use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 
 use super::bridge::{self, Way};
+use super::brief::Keep;
 use super::{Operation, Reply};
 
 /// See the module.
@@ -25,6 +26,7 @@ impl Operation for CopyStorageToDocuments {
         Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] = &[r#"{"src": "draft.md", "dest": "reports/final.md"}"#];
+    const BRIEF: &[Keep] = bridge::BRIEF;
     type Request = bridge::Request;
     type Response = bridge::Response;
 

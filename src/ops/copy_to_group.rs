@@ -6,8 +6,9 @@ use fileshed_core::{Caller, Code, Error, Shed, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::{ModeParameter, PersonalZoneParameter};
-use super::{Operation, Reply};
+use super::{Operation, Reply, bridge};
 
 /// See the module.
 pub struct CopyToGroup;
@@ -67,6 +68,7 @@ impl Operation for CopyToGroup {
     const EXAMPLES: &[&str] = &[
         r#"{"src_zone": "storage", "src_path": "notes/todo.md", "group": "team", "dest_path": "shared/todo.md", "overwrite": true}"#,
     ];
+    const BRIEF: &[Keep] = &[Keep::Unknown("dest_path"), Keep::Always("mode")];
     type Request = Request;
     type Response = Response;
 
@@ -88,22 +90,22 @@ impl Operation for CopyToGroup {
         }
         .duplicate()?;
         let group = to.group().map_or("", |group| &group.name).to_owned();
-        let note = if bridged.without_git {
-            "; .git was left out"
-        } else {
-            ""
-        };
         let at = &bridged.destination;
         let unlike = sharing::count_unlike(&to, at)?;
         let of_file = sharing::mode_of(&to, at)?.filter(|_| !bridged.is_directory);
         let mode = of_file.or(to.mode()).unwrap_or_default();
         let kept = match of_file {
-            _ if unlike == 0 => String::new(),
-            Some(mode) => format!("; it is another member's and keeps mode {}", mode.as_str()),
-            None => format!("; {unlike} file(s) of other members keep another mode"),
+            _ if unlike == 0 => None,
+            Some(mode) => Some(format!(
+                "it is another member's and keeps mode {}",
+                mode.as_str()
+            )),
+            None => Some(format!(
+                "{unlike} file(s) of other members keep another mode"
+            )),
         };
         let message = format!(
-            "Copied {} to group {group} as {} ({}){note}{kept}",
+            "Copied {} to group {group} as {} ({})",
             bridged.source,
             bridged.destination,
             human_size(bridged.totals.bytes)
@@ -117,6 +119,8 @@ impl Operation for CopyToGroup {
                 mode: mode.as_str(),
             },
             message,
-        ))
+        )
+        .noting(bridge::left_out(&bridged))
+        .noting(kept))
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::choice;
+use super::brief::Keep;
 use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
 use super::{Operation, Reply, write};
 
@@ -78,6 +79,11 @@ impl Operation for CreateFile {
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n"}"##,
         r#"{"zone": "storage", "path": "pixel.bin", "content": "AAEC", "file_type": "bytes", "content_format": "base64"}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("created"),
+        Keep::Always("file_size"),
+        Keep::Unusual("mode"),
+    ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
     type Request = Request;
@@ -105,7 +111,7 @@ impl Operation for CreateFile {
             message: request.message.as_deref(),
         }
         .overwrite(&content)?;
-        let message = written.sentence();
+        let (message, note) = (written.sentence(), written.note());
         let size = content.len() as u64;
         Ok(Reply::new(
             Response {
@@ -123,6 +129,7 @@ impl Operation for CreateFile {
                 mode: written.mode,
             },
             message,
-        ))
+        )
+        .noting(note))
     }
 }

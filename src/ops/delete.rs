@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -49,6 +50,7 @@ impl Operation for Delete {
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Remove;
+    const BRIEF: &[Keep] = &[Keep::Unusual("was_directory")];
     type Request = Request;
     type Response = Response;
 

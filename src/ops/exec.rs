@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::{integer, split_words};
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -92,12 +93,25 @@ impl Operation for Exec {
         r#"{"zone": "storage", "cmd": "ls", "args": ["-la"]}"#,
         r#"{"zone": "storage", "cmd": "mkdir", "args": ["-p", "projects/2026"]}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("stdout"),
+        Keep::Unusual("stderr"),
+        Keep::Unusual("returncode"),
+        Keep::Always("stdout_file_size"),
+        Keep::Always("stderr_file_size"),
+    ];
     type Request = Request;
     type Response = Response;
 
     fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
         let asked = arguments.get("max_output").and_then(integer);
         exec::answer_max(settings, asked)
+    }
+
+    fn shorten(data: &mut Map<String, Value>) {
+        if data.contains_key("stdout_file_size") {
+            data.shift_remove("stdout");
+        }
     }
 
     fn task(request: &Request) -> Option<Task> {
@@ -135,7 +149,7 @@ impl Operation for Exec {
                 allow_zone_in_path: request.allow_zone_in_path,
             },
         )?;
-        let message = ran.message(&request.cmd, "ran");
+        let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),
@@ -151,6 +165,7 @@ impl Operation for Exec {
                 stderr_file_size: ran.stderr_size,
             },
             message,
-        ))
+        )
+        .noting(note))
     }
 }

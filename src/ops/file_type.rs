@@ -7,6 +7,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -60,6 +61,12 @@ impl Operation for FileType {
         Code::InvalidPath,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("mime"),
+        Keep::Always("encoding"),
+        Keep::Always("magic"),
+        Keep::Always("size"),
+    ];
     type Request = Request;
     type Response = Response;
 

@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -43,6 +44,7 @@ impl Operation for ForceUnlock {
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Remove;
+    const BRIEF: &[Keep] = &[];
     type Request = Request;
     type Response = Response;
 
@@ -54,12 +56,14 @@ impl Operation for ForceUnlock {
             Holder::OtherChat => "another conversation of yours".to_owned(),
             Holder::OtherUser(member) => member.to_string(),
         };
-        let message = format!("Unlocked {path}; the changes of {whose} are dropped");
+        let note = format!("the changes of {whose} are dropped");
+        let message = format!("Unlocked {path}");
         Ok(Reply::new(
             Response {
-                message: message.clone(),
+                message: format!("{message}; {note}"),
             },
             message,
-        ))
+        )
+        .noting(Some(note)))
     }
 }

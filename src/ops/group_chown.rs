@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -45,6 +46,7 @@ impl Operation for GroupChown {
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Always("old_owner")];
     type Request = Request;
     type Response = Response;
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::stats::Total as Space;
 use super::{Operation, Reply};
 
@@ -72,6 +73,16 @@ impl Operation for GroupInfo {
     const DOC: &str = "Show the members of a group and its files with owner and mode.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
+    const BRIEF: &[Keep] = &[
+        Keep::Unknown("group_id"),
+        Keep::Unknown("name"),
+        Keep::Always("member_count"),
+        Keep::Table("members", &["id", "name"]),
+        Keep::Table("files", &["path", "size", "owner", "mode"]),
+        Keep::Always("total_files"),
+        Keep::Always("total_size"),
+        Keep::Always("quota_mb"),
+    ];
     type Request = Request;
     type Response = Response;
 

@@ -4,6 +4,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
@@ -33,6 +34,10 @@ impl Operation for GroupList {
         "List the groups whose files you share; use one with zone=\"group\", group=<name>.";
     const ERRORS: &[Code] = &[Code::GroupNotAvailable];
     const EXAMPLES: &[&str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Table("groups", &["id", "name", "member_count", "description"]),
+        Keep::Always("count"),
+    ];
     type Request = Nothing;
     type Response = Response;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::vocabulary::ModeParameter;
 use super::{Aim, Operation, Reply};
 
@@ -46,6 +47,7 @@ impl Operation for GroupSetMode {
     ];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Always("old_mode")];
     type Request = Request;
     type Response = Response;
 

@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::{Operation, Reply};
 
 /// See the module.
@@ -91,8 +93,25 @@ impl Operation for Help {
     const CORE: bool = true;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];
+    const BRIEF: &[Keep] = &[Keep::Always("help"), Keep::Unusual("howtos")];
     type Request = Request;
     type Response = Response;
+
+    /// Who reads a guide has the topics already.
+    fn shorten(data: &mut Map<String, Value>) {
+        let help = data.get("help").and_then(Value::as_str);
+        let title = include_str!("help/overview.md").lines().next();
+        let is_overview = help.and_then(|help| help.lines().next()) == title;
+        let Some(Value::Object(howtos)) = data.shift_remove("howtos").filter(|_| is_overview)
+        else {
+            return;
+        };
+        let topic = |(name, line): (&String, &Value)| {
+            format!("{name}: {}", line.as_str().unwrap_or_default())
+        };
+        let topics: Vec<String> = howtos.iter().map(topic).collect();
+        data.insert("howtos".to_owned(), topics.join("\n").into());
+    }
 
     fn run(shed: &Shed, _caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let topic = request.howto.map(|topic| topic.trim().to_lowercase());

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -63,6 +64,7 @@ impl Operation for Hexdump {
         r#"{"zone": "storage", "path": "image.png", "length": 64}"#,
         r#"{"zone": "storage", "path": "image.png", "offset": 4, "length": 8}"#,
     ];
+    const BRIEF: &[Keep] = &[Keep::Always("hexdump"), Keep::Always("file_size")];
     type Request = Request;
     type Response = Response;
 

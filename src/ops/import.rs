@@ -16,6 +16,7 @@ use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::{Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Unknown};
@@ -93,6 +94,11 @@ impl Operation for Import {
     const EXAMPLES: &[&str] = &[
         r#"{"filename": "report.pdf"}"#,
         r#"{"import_all": true, "dest_subdir": "originals"}"#,
+    ];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("count"),
+        Keep::Lines("imported"),
+        Keep::Lines("errors"),
     ];
     type Request = Request;
     type Response = Response;

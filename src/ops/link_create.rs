@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::vocabulary::{ZoneParameter, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
@@ -77,6 +78,12 @@ impl Operation for LinkCreate {
         r#"{"zone": "storage", "path": "notes/todo.md"}"#,
         r#"{"zone": "uploads", "path": ".", "upload": true}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("clickable_link"),
+        Keep::Always("file_id"),
+        Keep::Always("expires_at"),
+        Keep::Unusual("attached"),
+    ];
     type Request = Request;
     type Response = Response;
 
@@ -127,21 +134,16 @@ impl Operation for LinkCreate {
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
-        let mut message = if upload {
+        let message = if upload {
             format!("Whoever opens the link can send files to {filename}")
         } else {
             format!("Whoever opens the link gets {path} as it is then")
         };
-        if !links.are_absolute() {
-            message += "; the administrator has not set `public_url`: the link begins after the address of this server";
-        }
-        if shows == Shows::Page {
-            message += SHOWN;
-        }
-        if let Some(reason) = instead {
-            message += "; it does not lead into Open WebUI: ";
-            message += reason.message();
-        }
+        let relative = (!links.are_absolute()).then(|| {
+            "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
+        });
+        let instead =
+            instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
         Ok(Reply::new(
             Response {
                 clickable_link: match shows {
@@ -159,12 +161,15 @@ impl Operation for LinkCreate {
                 attached: (shows == Shows::Page).then_some(true),
             },
             message,
-        ))
+        )
+        .noting(relative)
+        .noting((shows == Shows::Page).then_some(SHOWN))
+        .noting(instead))
     }
 }
 
 /// Said of what the person sees already.
-const SHOWN: &str = "; it shows with your answer";
+const SHOWN: &str = "it shows with your answer";
 
 /// What the person sees of a file without opening its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,13 +243,10 @@ fn is_of_openwebui(code: Code) -> bool {
 
 fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response> {
     let attached = attached || shows == Shows::Page;
-    let mut message = format!(
+    let message = format!(
         "{} is in Open WebUI as it is now; only this user can open it",
         file.path
     );
-    if attached {
-        message += SHOWN;
-    }
     Reply::new(
         Response {
             // A picture that hangs on the answer would show twice.
@@ -265,4 +267,5 @@ fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response
         },
         message,
     )
+    .noting(attached.then_some(SHOWN))
 }

@@ -4,6 +4,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::{Operation, Reply};
 
 /// See the module.
@@ -34,6 +35,7 @@ impl Operation for LinkDelete {
         Code::OpenwebuiDeleteError,
     ];
     const EXAMPLES: &[&str] = &[r#"{"file_id": "5f0e4a529f0b0e8f4f"}"#];
+    const BRIEF: &[Keep] = &[Keep::Unknown("filename")];
     type Request = Request;
     type Response = Response;
 

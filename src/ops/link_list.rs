@@ -6,8 +6,10 @@ use fileshed_core::publication::PublishedFile;
 use fileshed_core::{Caller, Code, Error, Shed};
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::{Nothing, clickable};
 use super::{Operation, Reply};
 use crate::content_type;
@@ -52,8 +54,38 @@ impl Operation for LinkList {
     const DOC: &str = "List your links that still work.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Table(
+            "files",
+            &[
+                "file_id",
+                "source_zone",
+                "source_path",
+                "brings",
+                "expires_at",
+            ],
+        ),
+        Keep::Always("count"),
+    ];
     type Request = Nothing;
     type Response = Response;
+
+    fn shorten(data: &mut Map<String, Value>) {
+        let Some(Value::Array(files)) = data.get_mut("files") else {
+            return;
+        };
+        for file in files.iter_mut().filter_map(Value::as_object_mut) {
+            let directory = file.get("upload") == Some(&Value::Bool(true));
+            file.insert(
+                "brings".to_owned(),
+                if directory { true.into() } else { Value::Null },
+            );
+            if let Some(Value::String(moment)) = file.get_mut("expires_at") {
+                // The day is enough.
+                moment.truncate(10);
+            }
+        }
+    }
 
     fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
         let links = shed.links().list(caller)?.into_iter();

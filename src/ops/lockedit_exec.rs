@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::split_words;
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -66,6 +67,11 @@ impl Operation for LockeditExec {
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[
+        Keep::Always("stdout"),
+        Keep::Unusual("stderr"),
+        Keep::Unusual("returncode"),
+    ];
     type Request = Request;
     type Response = Response;
 
@@ -93,6 +99,7 @@ impl Operation for LockeditExec {
             ..CommandLine::default()
         })?;
         let message = ran.message(&request.cmd, "ran on the working copy");
+        let note = ran.note();
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),
@@ -103,6 +110,7 @@ impl Operation for LockeditExec {
                 returncode: ran.status,
             },
             message,
-        ))
+        )
+        .noting(note))
     }
 }

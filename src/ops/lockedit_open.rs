@@ -5,6 +5,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -55,6 +56,7 @@ impl Operation for LockeditOpen {
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Always("content"), Keep::Always("size")];
     type Request = Request;
     type Response = Response;
 
@@ -66,14 +68,15 @@ impl Operation for LockeditOpen {
         let text = String::from_utf8(content.bytes)
             .ok()
             .filter(|text| !text.contains('\0'));
-        let message = match content.origin {
-            Origin::File => format!("Locked {path}"),
-            Origin::Copy => format!("{path} was open already: this is its working copy"),
-            Origin::OutdatedCopy => format!(
-                "{path} was open already: this is its working copy; the file has changed since, \
-                 shed_lockedit_cancel and shed_lockedit_open begin with the file as it is"
+        let note = match content.origin {
+            Origin::File => None,
+            Origin::Copy => Some("it was open already: this is its working copy"),
+            Origin::OutdatedCopy => Some(
+                "it was open already: this is its working copy; the file has changed since, \
+                 shed_lockedit_cancel and shed_lockedit_open begin with the file as it is",
             ),
         };
+        let message = format!("Locked {path}");
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),
@@ -84,6 +87,7 @@ impl Operation for LockeditOpen {
                 locked_by: edit.chat().to_owned(),
             },
             message,
-        ))
+        )
+        .noting(note.map(str::to_owned)))
     }
 }

@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -55,6 +56,7 @@ impl Operation for LockeditOverwrite {
     ];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
+    const BRIEF: &[Keep] = &[Keep::Always("new_size")];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
     const AIM: Aim = Aim::Change;
@@ -89,7 +91,8 @@ impl Operation for LockeditOverwrite {
                     "overwrite"
                 },
             },
-            "Wrote the working copy; shed_lockedit_save makes it final",
-        ))
+            "Wrote the working copy",
+        )
+        .noting(Some("shed_lockedit_save makes it final".to_owned())))
     }
 }

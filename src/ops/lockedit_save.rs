@@ -5,6 +5,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -58,6 +59,7 @@ impl Operation for LockeditSave {
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Always("size")];
     type Request = Request;
     type Response = Response;
 

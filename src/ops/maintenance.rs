@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::{Operation, Reply};
 
 /// See the module.
@@ -57,6 +58,13 @@ impl Operation for Maintenance {
     const DOC: &str = "Release expired and broken locks of your zones and groups.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Lines("expired_locks"),
+        Keep::Lines("corrupted_locks"),
+        Keep::Lines("orphan_editzones"),
+        Keep::Lines("orphan_ownerships"),
+        Keep::Unusual("others"),
+    ];
     type Request = Request;
     type Response = Response;
 

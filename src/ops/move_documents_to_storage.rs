@@ -3,6 +3,7 @@
 use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 
 use super::bridge::{self, Way};
+use super::brief::Keep;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -15,6 +16,7 @@ impl Operation for MoveDocumentsToStorage {
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "old.md", "dest": "archive/old.md"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = bridge::BRIEF;
     type Request = bridge::Request;
     type Response = bridge::Response;
 

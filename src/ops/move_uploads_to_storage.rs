@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::bridge::{self, Way};
+use super::brief::Keep;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -39,6 +40,7 @@ impl Operation for MoveUploadsToStorage {
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "data.csv", "dest": "tables/data.csv"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
     type Request = Request;
     type Response = Response;
 
@@ -55,12 +57,11 @@ impl Operation for MoveUploadsToStorage {
             message: None,
             overwrite: request.overwrite,
         };
-        let Reply { data, message } = way.go(shed, caller, &request)?;
-        let data = Response {
+        let reply = way.go(shed, caller, &request)?;
+        Ok(reply.map(|data| Response {
             source: data.source,
             destination: data.destination,
             size: data.size,
-        };
-        Ok(Reply::new(data, message))
+        }))
     }
 }

@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::{Operation, Reply};
 
 /// `shed_parameters`
@@ -54,6 +55,23 @@ impl Operation for Parameters {
         "Shows quotas, size and time limits, and whether commands have network.";
     const ERRORS: &'static [Code] = &[];
     const EXAMPLES: &'static [&'static str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("quota_per_user_mb"),
+        Keep::Always("quota_per_group_mb"),
+        Keep::Always("max_file_size_mb"),
+        Keep::Always("lock_max_age_hours"),
+        Keep::Always("exec_timeout_default"),
+        Keep::Always("exec_timeout_max"),
+        Keep::Always("exec_memory_limit_mb"),
+        Keep::Always("exec_cpu_limit_seconds"),
+        Keep::Always("exec_max_per_user"),
+        Keep::Always("group_default_mode"),
+        Keep::Always("network_mode"),
+        Keep::Always("max_output_default"),
+        Keep::Always("max_output_absolute"),
+        Keep::Unusual("sqlite_readonly"),
+        Keep::Always("_info"),
+    ];
     type Request = Request;
     type Response = Response;
 

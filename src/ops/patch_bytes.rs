@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
@@ -102,6 +103,12 @@ impl Operation for PatchBytes {
         r#"{"zone": "storage", "path": "data.bin", "content": "IQ==", "content_format": "base64"}"#,
         r#"{"zone": "storage", "path": "data.bin", "content": "4a", "position": "replace", "offset": 0}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Unusual("created"),
+        Keep::Always("bytes_affected"),
+        Keep::Always("file_size"),
+        Keep::Unusual("mode"),
+    ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
     const AIM: Aim = Aim::Change;
@@ -143,7 +150,7 @@ impl Operation for PatchBytes {
                 })?,
             }
         };
-        let message = written.sentence();
+        let (message, note) = (written.sentence(), written.note());
         Ok(Reply::new(
             Response {
                 path: written.path,
@@ -164,6 +171,7 @@ impl Operation for PatchBytes {
                 mode: written.mode,
             },
             message,
-        ))
+        )
+        .noting(note))
     }
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::{ModeParameter, ZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
@@ -99,6 +100,13 @@ impl Operation for PatchText {
         r#"{"zone": "storage", "path": "notes/todo.md", "find": "buy milk", "content": "buy bread and milk"}"#,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "oat $1", "position": "replace", "pattern": "(milk)"}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Unusual("created"),
+        Keep::Unusual("lines"),
+        Keep::Always("pattern_matches"),
+        Keep::Always("file_size"),
+        Keep::Unusual("mode"),
+    ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
     const AIM: Aim = Aim::Change;
@@ -153,17 +161,15 @@ impl Operation for PatchText {
             None => line_count(request.content.as_bytes()),
         };
         let matches = edited.as_ref().map_or(0, |edited| edited.matches);
-        let mut message = written.sentence();
-        if let Some(reason) = edited.as_ref().and_then(|edited| edited.taken_literally) {
-            message.push_str(match reason {
-                NoPattern::Invalid => {
-                    "; `pattern` is no regular expression and was taken literally"
-                }
+        let literally = edited.as_ref().and_then(|edited| {
+            Some(match edited.taken_literally? {
+                NoPattern::Invalid => "`pattern` is no regular expression and was taken literally",
                 NoPattern::NoMatch => {
-                    "; as a regular expression `pattern` matches nothing, so it was taken literally"
+                    "as a regular expression `pattern` matches nothing, so it was taken literally"
                 }
-            });
-        }
+            })
+        });
+        let (message, note) = (written.sentence(), written.note());
         Ok(Reply::new(
             Response {
                 path: written.path,
@@ -185,7 +191,9 @@ impl Operation for PatchText {
                 mode: written.mode,
             },
             message,
-        ))
+        )
+        .noting(literally)
+        .noting(note))
     }
 }
 

@@ -5,6 +5,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -53,6 +54,7 @@ impl Operation for Rename {
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[Keep::Unknown("new_path")];
     type Request = Request;
     type Response = Response;
 

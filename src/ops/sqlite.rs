@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::{ArgumentError, choice};
+use super::brief::{Keep, csv};
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -168,6 +169,19 @@ impl Operation for Sqlite {
         r#"{"zone": "storage", "path": "shop.db", "import_csv": "sales.csv", "table": "sales", "if_exists": "replace"}"#,
         r#"{"zone": "storage", "path": "shop.db", "query": "SELECT item, sum(amount) AS total FROM sales GROUP BY item", "output_csv": "totals.csv"}"#,
     ];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("rows"),
+        Keep::Always("row_count"),
+        Keep::Unusual("truncated"),
+        Keep::Always("total_rows"),
+        Keep::Lines("notes"),
+        Keep::Always("rows_affected"),
+        Keep::Unusual("last_row_id"),
+        Keep::Always("rows_exported"),
+        Keep::Always("rows_imported"),
+        Keep::Always("columns"),
+        Keep::Unusual("import_info"),
+    ];
     const BODY_MAX: u64 = 16 * MEBIBYTE;
     type Request = Request;
     type Response = Response;
@@ -205,6 +219,40 @@ impl Operation for Sqlite {
             named @ Value::Object(_) => [named.to_string()].into_iter().collect(),
             other => other,
         };
+    }
+
+    fn shorten(data: &mut Map<String, Value>) {
+        if let Some(Value::Array(rows)) = data.get("rows") {
+            let columns = data.get("columns").and_then(Value::as_array);
+            let columns: Vec<&str> = columns
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let text = csv(&columns, rows.iter().map(|row| |name: &str| &row[name]));
+            data.insert("rows".to_owned(), text.into());
+            data.shift_remove("columns");
+            if data.get("total_rows") == data.get("row_count") {
+                data.shift_remove("total_rows");
+            }
+        }
+        if let Some(Value::Object(info)) = data.get_mut("import_info") {
+            let types = info.shift_remove("column_types");
+            // What is as it nearly always is goes without saying.
+            info.retain(|name, value| match name.as_str() {
+                "detected_delimiter" => value != ",",
+                "detected_encoding" => value != "utf-8",
+                "has_header" => value == false,
+                _ => *value != 0,
+            });
+            if let Some(Value::Object(types)) = types {
+                let column = |(name, kind): (&String, &Value)| {
+                    format!("{name} {}", kind.as_str().unwrap_or_default())
+                };
+                let columns: Vec<String> = types.iter().map(column).collect();
+                data.insert("columns".to_owned(), columns.join(", ").into());
+            }
+        }
     }
 
     fn task(request: &Request) -> Option<frontend::Task> {

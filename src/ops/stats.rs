@@ -5,8 +5,10 @@ use fileshed_core::ledger::human_size;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Code, Error, Shed};
 use serde::Serialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
@@ -71,8 +73,33 @@ impl Operation for Stats {
     const DOC: &str = "Show the space used in each zone and group, and the quotas.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("uploads"),
+        Keep::Always("storage"),
+        Keep::Always("documents"),
+        Keep::Always("total"),
+        Keep::Lines("groups"),
+    ];
     type Request = Nothing;
     type Response = Response;
+
+    fn shorten(data: &mut Map<String, Value>) {
+        let size = |space: &Value| space["size_human"].as_str().unwrap_or_default().to_owned();
+        let total = |space: &Value| format!("{} of {} MB", size(space), space["quota_mb"]);
+        for (name, space) in data.iter_mut() {
+            *space = match (name.as_str(), &mut *space) {
+                ("groups", Value::Array(groups)) => {
+                    let line = |group: &Value| {
+                        let name = group["name"].as_str().unwrap_or_default();
+                        format!("{name}: {}", total(group))
+                    };
+                    groups.iter().map(line).collect()
+                }
+                ("total", space) => total(space).into(),
+                (_, space) => format!("{} in {} files", size(space), space["files"]).into(),
+            };
+        }
+    }
 
     fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
         let usage = shed.usage(caller)?;

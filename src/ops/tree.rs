@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -60,6 +61,7 @@ impl Operation for Tree {
         r#"{"zone": "storage"}"#,
         r#"{"zone": "storage", "path": "notes", "depth": 1}"#,
     ];
+    const BRIEF: &[Keep] = &[Keep::Always("tree")];
     type Request = Request;
     type Response = Response;
 

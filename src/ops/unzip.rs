@@ -8,6 +8,7 @@ use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -71,6 +72,12 @@ impl Operation for Unzip {
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes.zip"}"#,
         r#"{"zone": "documents", "src": "notes.zip", "dest": "from-storage", "src_zone": "storage"}"#,
+    ];
+    const BRIEF: &[Keep] = &[
+        Keep::Unknown("destination"),
+        Keep::Always("files_count"),
+        Keep::Lines("files"),
+        Keep::Unusual("truncated"),
     ];
     type Request = Request;
     type Response = Response;

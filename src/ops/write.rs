@@ -129,13 +129,13 @@ pub(super) struct Written {
 impl Written {
     pub(super) fn sentence(&self) -> String {
         let verb = if self.created { "Created" } else { "Wrote" };
-        let kept = match self.mode {
-            Some(mode) if self.keeps_mode => {
-                format!("; it is another member's and keeps mode {mode}")
-            }
-            _ => String::new(),
-        };
-        format!("{verb} {} ({} bytes){kept}", self.path, self.size)
+        format!("{verb} {} ({} bytes)", self.path, self.size)
+    }
+
+    /// What did not go as it was asked.
+    pub(super) fn note(&self) -> Option<String> {
+        let mode = self.mode.filter(|_| self.keeps_mode)?;
+        Some(format!("it is another member's and keeps mode {mode}"))
     }
 }
 

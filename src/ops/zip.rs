@@ -9,6 +9,7 @@ use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
@@ -68,6 +69,13 @@ impl Operation for Zip {
         r#"{"zone": "documents", "src": ".", "dest": "backup/all.zip", "include_empty_dirs": true}"#,
     ];
     const AIM: Aim = Aim::Change;
+    const BRIEF: &[Keep] = &[
+        Keep::Unknown("zip_path"),
+        Keep::Always("files_count"),
+        Keep::Always("size_bytes"),
+        Keep::Unusual("empty_dirs_count"),
+        Keep::Lines("skipped"),
+    ];
     type Request = Request;
     type Response = Response;
 

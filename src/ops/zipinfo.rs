@@ -6,6 +6,7 @@ use fileshed_core::{Caller, Code, Error, Shed};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -68,6 +69,12 @@ impl Operation for Zipinfo {
         Code::InvalidPath,
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
+    const BRIEF: &[Keep] = &[
+        Keep::Always("files_count"),
+        Keep::Always("total_size"),
+        Keep::Table("files", &["name", "size"]),
+        Keep::Unusual("truncated"),
+    ];
     type Request = Request;
     type Response = Response;
 

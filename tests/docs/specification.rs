@@ -72,6 +72,12 @@ fn check(entry: &Entry, section: &str) {
         assert_eq!(default == "required", required, "{id}: {name}");
     }
 
+    let short = quoted(line(section, id, "Short: "));
+    for keep in entry.brief {
+        let name = keep.name();
+        assert!(short.contains(name), "{id}: `{name}` of the short answer");
+    }
+
     let answer = (entry.response_schema)();
     let fields = quoted(line(section, id, "Data: "));
     for field in properties(&answer) {

@@ -14,6 +14,7 @@ const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
     "binary",
+    "brief",
     "bridge",
     "calls",
     "coercions",

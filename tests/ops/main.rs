@@ -33,6 +33,7 @@ mod arbitrary;
 mod archives;
 mod binary;
 mod bridge;
+mod brief;
 mod calls;
 mod coercions;
 mod coverage;

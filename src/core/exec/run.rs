@@ -94,13 +94,17 @@ impl Ran {
     /// What is said of its end: `done` where it succeeded.
     #[must_use]
     pub fn message(&self, command: &str, done: &str) -> String {
-        match (self.status, self.limit) {
-            (0, _) => format!("{command} {done}"),
-            (status, None) => format!("{command} ended with status {status}"),
-            (status, Some(limit)) => {
-                format!("{command} ended with status {status}, and stderr names a limit: {limit}")
-            }
+        match self.status {
+            0 => format!("{command} {done}"),
+            status => format!("{command} ended with status {status}"),
         }
+    }
+
+    /// What its caller must know besides.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        let limit = self.limit?;
+        Some(format!("stderr names a limit: {limit}"))
     }
 }
 

@@ -51,6 +51,7 @@ fn a_new_one_is_whole_and_needs_nothing_more() {
             "X-OpenWebUI-User-Role": "{{USER_ROLE}}",
             "X-OpenWebUI-User-Group-Ids": "{{USER_GROUP_IDS}}",
             "X-OpenWebUI-User-Groups": "{{USER_GROUPS}}",
+            "Prefer": "return=minimal",
         },
         "config": {
             "enable": true,
@@ -74,7 +75,7 @@ fn headers_follow_the_way_users_are_named() {
         let names: Vec<String> = headers.into_iter().map(|(name, _)| name).collect();
         (text(&connection, "auth_type").to_owned(), names)
     };
-    let chat = ["X-OpenWebUI-Chat-Id", "X-OpenWebUI-Message-Id"];
+    let chat = ["X-OpenWebUI-Chat-Id", "X-OpenWebUI-Message-Id", "Prefer"];
     assert_eq!(
         names(&[]),
         ("session".to_owned(), chat.map(str::to_owned).into())
@@ -122,6 +123,7 @@ fn what_others_wrote_into_it_stays() {
             "x-openwebui-chat-id": "{{CHAT_ID}}",
             "X-OpenWebUI-User-Role": "guest",
             "X-OpenWebUI-Message-Id": "{{MESSAGE_ID}}",
+            "Prefer": "return=minimal",
         },
         "config": {"enable": true, "timeout": 5, "access_grants": []},
         "info": {"name": "Files", "id": "fileshed", "icon": "x", "description": "Files that stay"},
@@ -178,8 +180,13 @@ fn broken_ones_are_mended() {
         );
         assert_eq!(mended["info"]["name"], "fileshed");
     }
-    let written = json!({"headers": "{\"X-Own\": \"1\"}"});
-    assert_eq!(ours.connection(Some(&written))["headers"]["X-Own"], "1");
+    let written = json!({"headers": "{\"X-Own\": \"1\", \"prefer\": \"wait=9\"}"});
+    let headers = ours.connection(Some(&written))["headers"].clone();
+    assert_eq!(
+        (&headers["X-Own"], &headers["prefer"]),
+        (&json!("1"), &json!("wait=9"))
+    );
+    assert!(headers.get("Prefer").is_none(), "what others wrote counts");
 }
 
 #[test]

@@ -14,6 +14,12 @@ use crate::openapi;
 /// What people read below the name, until they write something better.
 const DESCRIPTION: &str = "Files that stay";
 
+/// Headers that ask for a form of the answers, ours first.
+const PREFER: [&str; 2] = ["Prefer", "X-Fileshed-Prefer"];
+
+/// What ours says.
+const SHORT_ANSWERS: &str = "return=minimal";
+
 /// What the connection should be.
 #[derive(Debug)]
 pub(super) struct ToolServer {
@@ -153,6 +159,11 @@ impl ToolServer {
         let mut headers = object(parsed.as_ref().or(existing));
         for header in &self.headers {
             header.settle(&mut headers);
+        }
+        // Models read the answers. What somebody else wrote there stays.
+        let is_own = |name: &String| PREFER.iter().any(|own| name.eq_ignore_ascii_case(own));
+        if !headers.keys().any(is_own) {
+            headers.insert(PREFER[0].to_owned(), json!(SHORT_ANSWERS));
         }
         headers
     }

@@ -1,0 +1,254 @@
+//! Short answers (`Prefer: return=minimal`): what the caller cannot know yet.
+//!
+//! Each operation lists the fields of its data that a short answer keeps ([`Operation::BRIEF`]);
+//! the list has no default, so that a new operation decides. The rule is here: a kept field that
+//! says nothing is left out, and where nothing is left the answer says that it worked.
+//!
+//! [`Operation::BRIEF`]: super::Operation::BRIEF
+
+use fileshed_core::Error;
+use serde_json::{Map, Value, json};
+
+/// A field of an answer's data that a short answer has.
+#[derive(Clone, Copy, Debug)]
+pub enum Keep {
+    /// Whatever it holds.
+    Always(&'static str),
+    /// Unless it is false, 0, null or empty: then it is as everybody expects.
+    Unusual(&'static str),
+    /// Unless the caller named it itself, in whatever argument.
+    Unknown(&'static str),
+    /// A list of texts: as one text, a line each, unless the caller named the only one.
+    Lines(&'static str),
+    /// A list of objects: as one text in CSV, with those of these columns that a row has.
+    Table(&'static str, &'static [&'static str]),
+}
+
+impl Keep {
+    /// The field.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Always(name)
+            | Self::Unusual(name)
+            | Self::Unknown(name)
+            | Self::Lines(name)
+            | Self::Table(name, _) => name,
+        }
+    }
+
+    /// What of it is told.
+    fn told(self, value: Value, arguments: &Map<String, Value>) -> Option<Value> {
+        match self {
+            Self::Always(_) => Some(value),
+            Self::Unusual(_) => Some(value).filter(|value| !is_usual(value)),
+            Self::Unknown(_) => Some(value).filter(|value| !is_given(arguments, value)),
+            Self::Lines(_) => lines(&value).filter(|lines| !is_given(arguments, lines)),
+            Self::Table(_, columns) => table(columns, value.as_array()?).map(Value::String),
+        }
+    }
+}
+
+/// Whether an argument is this text.
+fn is_given(arguments: &Map<String, Value>, value: &Value) -> bool {
+    value.is_string() && arguments.values().any(|argument| argument == value)
+}
+
+/// The short form of the answer to a call with these arguments; `note` is what no field says.
+pub(super) fn answer(
+    kept: &[Keep],
+    mut data: Map<String, Value>,
+    arguments: &Map<String, Value>,
+    note: String,
+) -> Value {
+    let fields = kept.iter().filter_map(|keep| {
+        let value = data.remove(keep.name())?;
+        Some((keep.name().to_owned(), keep.told(value, arguments)?))
+    });
+    let mut brief: Map<String, Value> = fields.collect();
+    if !note.is_empty() {
+        brief.insert("note".to_owned(), note.into());
+    }
+    if brief.is_empty() {
+        brief.insert("success".to_owned(), true.into());
+    }
+    Value::Object(brief)
+}
+
+/// The short form of a failure: code, message and hint, and the details that neither says.
+#[must_use]
+pub fn failure(error: &Error, hint: &str) -> Value {
+    let mut told = json!({
+        "code": error.code().as_str(),
+        "message": error.message(),
+    });
+    let words = format!("{} {hint}", error.message());
+    let mut details = error.details().clone();
+    details.retain(|name, value| {
+        // The caller named them, and the calls of the hint have them.
+        !["zone", "group"].contains(&name.as_str()) && !is_usual(value) && !is_said(&words, value)
+    });
+    if !details.is_empty() {
+        told["details"] = Value::Object(details);
+    }
+    told["hint"] = hint.into();
+    told
+}
+
+/// Whether a value is what stands there when there is nothing to say.
+fn is_usual(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Bool(true) => false,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+    }
+}
+
+/// Whether a text holds all of a value.
+fn is_said(words: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => false,
+        Value::Number(number) => holds(words, &number.to_string()),
+        Value::String(text) => holds(words, text),
+        Value::Array(items) => items.iter().all(|item| is_said(words, item)),
+        Value::Object(members) => members.values().all(|member| is_said(words, member)),
+    }
+}
+
+/// Whether a word stands in a text, and not as a part of a longer one.
+fn holds(text: &str, word: &str) -> bool {
+    let part = |character: char| character.is_alphanumeric() || "._-/".contains(character);
+    let goes_on = |character: Option<char>| character.is_some_and(part);
+    text.match_indices(word).any(|(at, _)| {
+        !goes_on(text[..at].chars().next_back()) && !goes_on(text[at + word.len()..].chars().next())
+    })
+}
+
+fn lines(list: &Value) -> Option<Value> {
+    let texts: Vec<&str> = list.as_array()?.iter().filter_map(Value::as_str).collect();
+    (!texts.is_empty()).then(|| texts.join("\n").into())
+}
+
+/// Objects as CSV, without columns that no row has; nothing where there is no row.
+fn table(columns: &[&str], rows: &[Value]) -> Option<String> {
+    if rows.is_empty() {
+        return None;
+    }
+    let columns = columns.iter().copied();
+    let held = columns.filter(|name| rows.iter().any(|row| !row[*name].is_null()));
+    let held: Vec<&str> = held.collect();
+    Some(csv(&held, rows.iter().map(|row| |name: &str| &row[name])))
+}
+
+/// Rows in CSV (RFC 4180, lines end with LF), below their columns. NULL is nothing, an empty text
+/// is `""`, a BLOB is base64.
+pub(super) fn csv<'a, R: Fn(&str) -> &'a Value>(
+    columns: &[&str],
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let names: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+    let mut text = names.join(",");
+    for row in rows {
+        let fields: Vec<String> = columns.iter().map(|name| field(row(name))).collect();
+        text.push('\n');
+        text.push_str(&fields.join(","));
+    }
+    text
+}
+
+fn field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => quoted(text),
+        Value::Object(blob) => match blob.get("base64") {
+            Some(Value::String(bytes)) if blob.len() == 1 => bytes.clone(),
+            _ => quoted(&value.to_string()),
+        },
+        other => quoted(&other.to_string()),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(kept: &[Keep], data: Value, arguments: Value) -> Value {
+        let (Value::Object(data), Value::Object(arguments)) = (data, arguments) else {
+            panic!("objects");
+        };
+        answer(kept, data, &arguments, String::new())
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let kept = [
+            Keep::Always("size"),
+            Keep::Unusual("stderr"),
+            Keep::Unusual("returncode"),
+            Keep::Unknown("path"),
+            Keep::Lines("files"),
+        ];
+        let data = json!({"path": "a", "size": 0, "stderr": "", "returncode": 0, "files": []});
+        assert_eq!(
+            short(&kept, data.clone(), json!({"path": "a"})),
+            json!({"size": 0})
+        );
+        assert_eq!(
+            short(&kept, data, json!({"path": "./a"})),
+            json!({"size": 0, "path": "a"})
+        );
+        let data = json!({"stderr": "x", "returncode": -9, "files": ["a", "b c"], "more": 1});
+        assert_eq!(
+            short(&kept, data, json!({})),
+            json!({"stderr": "x", "returncode": -9, "files": "a\nb c"})
+        );
+        assert_eq!(short(&kept, json!({}), json!({})), json!({"success": true}));
+    }
+
+    #[test]
+    fn lists_of_objects_are_tables() {
+        let kept = [Keep::Table("files", &["name", "size", "date"])];
+        let data = json!({"files": [
+            {"name": "a,b", "size": 1, "other": 5},
+            {"name": "say \"x\"", "size": 2.5},
+            {"name": "", "size": null},
+        ]});
+        let expected = "name,size\n\"a,b\",1\n\"say \"\"x\"\"\",2.5\n\"\",";
+        assert_eq!(short(&kept, data, json!({})), json!({"files": expected}));
+        let blob = json!({"base64": "AAE="});
+        let columns = ["a", "b"];
+        let row = |name: &str| if name == "a" { &blob } else { &Value::Null };
+        assert_eq!(csv(&columns, std::iter::once(row)), "a,b\nAAE=,");
+        assert_eq!(
+            short(&kept, json!({"files": []}), json!({})),
+            json!({"success": true})
+        );
+    }
+
+    #[test]
+    fn details_are_told_unless_the_words_say_them() {
+        for (value, said) in [
+            (json!("a.txt"), true),
+            (json!("a"), false),
+            (json!(12), true),
+            (json!(1), false),
+            (json!(["a.txt", 12]), true),
+            (json!(["a.txt", 13]), false),
+            (json!({"size": 12}), true),
+            (json!(true), false),
+        ] {
+            assert_eq!(is_said("`a.txt` has 12 lines", &value), said, "{value}");
+        }
+    }
+}
