@@ -2,7 +2,8 @@
 //!
 //! Open WebUI fetches it on every chat turn and makes a tool of every operation: its description
 //! is what the model reads, the properties of its body are the parameters. So bodies stand inline
-//! with plain types, and what only programs need (answers, errors) never enters the tools.
+//! with plain types, and what only people and programs need (answers, errors, groups, whole files)
+//! never enters the tools.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +13,27 @@ use serde_json::{Map, Value, json};
 use crate::http::envelope;
 use crate::ops::{Entry, OPERATIONS};
 
+mod files;
+mod groups;
+
 /// What the document is called.
 pub const TITLE: &str = "fileshed";
 
 /// The document of a toolset.
 #[must_use]
 pub fn document(toolset: Toolset) -> Value {
-    let paths: Map<String, Value> = OPERATIONS
-        .iter()
-        .filter(|entry| entry.is_in(toolset))
+    let offered = || OPERATIONS.iter().filter(|entry| entry.is_in(toolset));
+    let mut paths: Map<String, Value> = offered()
         .map(|entry| (entry.path(toolset), json!({"post": operation(entry)})))
         .collect();
+    let is_whole = toolset == Toolset::All;
+    if is_whole {
+        paths.extend(files::paths());
+    }
+    let groups = groups::list(|group| {
+        let mut offered = offered().filter_map(|entry| groups::of(entry.id));
+        is_whole || offered.any(|other| other.name == group.name)
+    });
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -32,19 +43,32 @@ pub fn document(toolset: Toolset) -> Value {
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}, {}],
+        "tags": groups,
+        "security": [{"token": []}, {"key": [], "user": []}, {"session": []}, {}],
         "paths": paths,
         "components": {
             "schemas": {"Failure": failure()},
-            "securitySchemes": {
-                "bearer": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "A personal token, or a service key with the user in a header. \
-                                    Not needed where neither is configured.",
-                },
-            },
+            "securitySchemes": security_schemes(),
         },
+    })
+}
+
+/// The ways to say who calls. One of them is enough; none is needed where none is configured.
+fn security_schemes() -> Value {
+    let bearer =
+        |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    json!({
+        "token": bearer(
+            "A personal token: an administrator makes one with `fileshed token create --user <id>`.",
+        ),
+        "key": bearer("A service key, one of `api_keys`. It needs a user beside it."),
+        "user": {
+            "type": "apiKey",
+            "in": "header",
+            "name": "X-User-Id",
+            "description": "The user for whom a service key calls.",
+        },
+        "session": bearer("What a user is signed in to Open WebUI with: the cookie `token` there."),
     })
 }
 
@@ -62,8 +86,13 @@ fn operation(entry: &Entry) -> Value {
     if let Ok(example) = serde_json::from_str::<Value>(example) {
         content.insert("example".to_owned(), example);
     }
+    let groups: Vec<&str> = groups::of(entry.id)
+        .iter()
+        .map(|group| group.name)
+        .collect();
     json!({
         "operationId": entry.id,
+        "tags": groups,
         "summary": entry.summary,
         "description": entry.doc,
         "requestBody": {"content": {"application/json": content}},

@@ -65,6 +65,11 @@ fn flatten(
         only.extend(object);
         return flatten(Value::Object(only), components, null, nullable);
     }
+    if let Some(Value::Array(parts)) = object.remove("allOf") {
+        for part in parts {
+            join(&mut object, flatten(part, components, null, nullable));
+        }
+    }
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|name| nullable || name != "null");
         if let [only] = types.as_slice() {
@@ -106,6 +111,22 @@ fn reference(
 ) -> Option<Map<String, Value>> {
     let name = object.get("$ref")?.as_str()?.rsplit('/').next()?;
     components.get(name)?.as_object().cloned()
+}
+
+/// Adds the fields of one object to another: what is flattened in Rust is one object here.
+fn join(object: &mut Map<String, Value>, part: Value) {
+    let Value::Object(part) = part else { return };
+    for (key, value) in part {
+        match (object.get_mut(&key), value) {
+            (Some(Value::Object(fields)), Value::Object(more)) => fields.extend(more),
+            (Some(Value::Array(names)), Value::Array(more)) => names.extend(more),
+            // What the whole says of itself counts.
+            (Some(_), _) => {}
+            (None, value) => {
+                object.insert(key, value);
+            }
+        }
+    }
 }
 
 /// The one alternative that is left of `oneOf: [X, null]`.
@@ -160,6 +181,30 @@ mod tests {
                     "always": {"type": ["string", "null"]},
                     "sometimes": {"type": "string"},
                 },
+            })
+        );
+    }
+
+    #[derive(serde::Serialize, ToSchema)]
+    struct Inner {
+        size: u64,
+    }
+
+    #[derive(serde::Serialize, ToSchema)]
+    struct Outer {
+        name: String,
+        #[serde(flatten)]
+        inner: Inner,
+    }
+
+    #[test]
+    fn what_is_flattened_is_one_object() {
+        assert_eq!(
+            of_answer::<Outer>(),
+            json!({
+                "type": "object",
+                "required": ["size", "name"],
+                "properties": {"size": {"type": "integer"}, "name": {"type": "string"}},
             })
         );
     }

@@ -107,6 +107,109 @@ fn people_browse_without_the_internet() {
 }
 
 #[test]
+fn whole_files_are_described_and_are_no_tools() {
+    let document = document(Toolset::All);
+    let paths = document["paths"].as_object().expect("paths");
+    let server = Server::start();
+    let mut others = BTreeSet::new();
+    for (path, methods) in paths.iter().filter(|(path, _)| !path.starts_with("/shed_")) {
+        for (method, operation) in methods.as_object().expect("methods") {
+            assert_eq!(operation["operationId"], Value::Null, "{path}");
+            let answer = server.client().send(&method.to_uppercase(), path, b"");
+            assert_ne!(answer.status, 405, "{method} {path}");
+            assert!(
+                !answer.text.contains("UNKNOWN_OPERATION"),
+                "{method} {path}"
+            );
+            others.insert(path.as_str());
+        }
+    }
+    let expected = [
+        "/files/content",
+        "/files/upload",
+        "/health",
+        "/links/{token}",
+        "/ready",
+    ];
+    assert_eq!(others, BTreeSet::from(expected));
+}
+
+#[test]
+fn every_operation_is_in_a_group_that_is_described() {
+    for toolset in [Toolset::All, Toolset::Core] {
+        let document = document(toolset);
+        let names = |list: &Value, name: &dyn Fn(&Value) -> Value| -> BTreeSet<String> {
+            let list = list.as_array().expect("a list").iter();
+            list.filter_map(|item| name(item).as_str().map(str::to_owned))
+                .collect()
+        };
+        let described = names(&document["tags"], &|tag| tag["name"].clone());
+        let mut used = BTreeSet::new();
+        for methods in document["paths"].as_object().expect("paths").values() {
+            for operation in methods.as_object().expect("methods").values() {
+                let groups = names(&operation["tags"], &Value::clone);
+                assert_eq!(groups.len(), 1, "{operation}");
+                used.extend(groups);
+            }
+        }
+        assert_eq!(described, used);
+    }
+}
+
+#[test]
+fn every_reference_leads_somewhere() {
+    fn look(value: &Value, document: &Value) {
+        if let Some(name) = value["$ref"].as_str() {
+            let found = document.pointer(name.trim_start_matches('#'));
+            assert!(found.is_some(), "{name}");
+        }
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| look(item, document)),
+            Value::Object(fields) => fields.values().for_each(|field| look(field, document)),
+            _ => {}
+        }
+    }
+    for toolset in [Toolset::All, Toolset::Core] {
+        let document = document(toolset);
+        look(&document, &document);
+    }
+}
+
+#[test]
+fn trying_it_out_works_with_each_credential() {
+    let server = Server::with_key();
+    let made = server.run(&["token", "create", "--user", "ada"]);
+    let token = made.stdout.trim().to_owned();
+    let document = document(Toolset::All);
+    let schemes = &document["components"]["securitySchemes"];
+    let given = |name: &str| match name {
+        "token" => Some(token.clone()),
+        "key" => Some("service-key".to_owned()),
+        "user" => Some("ada".to_owned()),
+        _ => None,
+    };
+    let mut tried = 0;
+    for requirement in document["security"].as_array().expect("requirements") {
+        let names = requirement.as_object().expect("schemes").keys();
+        let mut client = server.client();
+        for name in names.clone() {
+            let scheme = &schemes[name];
+            assert!(scheme.is_object(), "{name}");
+            let Some(value) = given(name) else { continue };
+            client = match scheme["scheme"].as_str() {
+                Some(_) => client.header("Authorization", &format!("Bearer {value}")),
+                None => client.header(scheme["name"].as_str().unwrap_or_default(), &value),
+            };
+        }
+        if names.clone().any(|name| given(name).is_some()) {
+            client.call("shed_stats", &json!({})).data();
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 2, "a token; a key and its user");
+}
+
+#[test]
 fn open_webui_makes_a_usable_tool_of_every_operation() {
     for (toolset, budget) in [(Toolset::All, BUDGET_ALL), (Toolset::Core, BUDGET_CORE)] {
         let tools = tools(&document(toolset));

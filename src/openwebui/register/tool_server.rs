@@ -134,7 +134,10 @@ impl ToolServer {
             return Err(RegisterError::SomebodyElse(place));
         }
         let version = printable(text(&found["info"], "version"));
-        let count = found["paths"].as_object().map_or(0, Map::len);
+        let operation = |path: &&String| path.rsplit('/').next().is_some_and(is_operation);
+        let count = found["paths"]
+            .as_object()
+            .map_or(0, |paths| paths.keys().filter(operation).count());
         Ok(format!(
             "Open WebUI reads {place}: fileshed {version}, {count} operations"
         ))
@@ -214,6 +217,11 @@ fn here(config: &Config) -> String {
         address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
     }
     format!("http://{address}")
+}
+
+/// Whether a path of the document leads to a tool: whole files have paths there, too.
+fn is_operation(name: &str) -> bool {
+    crate::ops::find(name).is_some()
 }
 
 fn is_openapi(connection: &Value) -> bool {

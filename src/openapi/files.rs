@@ -1,0 +1,182 @@
+//! What is no operation: whole files, links, and what watches the server. Nothing here has an
+//! `operationId`, so that Open WebUI makes no tool of it.
+
+use serde_json::{Map, Value, json};
+
+use super::groups::{FILES, SERVER};
+
+/// The paths, as they stand in the document.
+pub(super) fn paths() -> Map<String, Value> {
+    let paths = [
+        ("/files/upload", json!({"post": upload()})),
+        ("/files/content", json!({"get": fetch(), "put": store()})),
+        ("/links/{token}", json!({"get": open(), "post": bring()})),
+        (
+            "/health",
+            json!({"get": watched("The process answers, and says how commands are held.", &[])}),
+        ),
+        (
+            "/ready",
+            json!({"get": watched("Whether what the server needs is there.", &["503"])}),
+        ),
+    ];
+    let paths = paths.into_iter();
+    paths.map(|(path, item)| (path.to_owned(), item)).collect()
+}
+
+fn upload() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Store the files of a form in a directory",
+        "parameters": [
+            zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
+            query("overwrite", "boolean", "Replace files of the same name; else the new ones get another."),
+            query("message", "string", "Message of the commit, where there is a history."), chat(),
+        ],
+        "requestBody": form(),
+        "responses": answers("Stored", &["400", "401", "403", "413", "429", "507"]),
+    })
+}
+
+fn store() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Store the body as one file",
+        "parameters": [
+            zone(None), group(), required(path("The file.")),
+            query("message", "string", "Message of the commit, where there is a history."), chat(),
+        ],
+        "requestBody": {"required": true, "content": {"application/octet-stream": {
+            "schema": {"type": "string", "format": "binary"},
+        }}},
+        "responses": answers("Replaced", &["201", "400", "401", "403", "412", "413", "429", "507"]),
+    })
+}
+
+fn fetch() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Fetch a file, or a directory as a ZIP archive",
+        "parameters": [
+            zone(None), group(), required(path("The file or directory.")),
+            query("inline", "boolean", "Show it instead of saving it."), chat(),
+        ],
+        "responses": content(&["206", "304", "400", "401", "403", "404", "412", "416", "429"]),
+    })
+}
+
+fn open() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Open a link: the file, or the page that takes files",
+        "security": [{}],
+        "parameters": [token()],
+        "responses": content(&["206", "304", "403", "404", "416", "429"]),
+    })
+}
+
+fn bring() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Bring files through an upload link",
+        "security": [{}],
+        "parameters": [token()],
+        "requestBody": form(),
+        "responses": answers("Received", &["400", "403", "404", "413", "429", "507"]),
+    })
+}
+
+fn watched(summary: &str, statuses: &[&str]) -> Value {
+    let mut responses = answers("Yes", statuses);
+    responses.insert(
+        "200".to_owned(),
+        json!({"description": "Yes", "content": {"application/json": {"schema": {"type": "object"}}}}),
+    );
+    json!({"tags": [SERVER], "summary": summary, "security": [{}], "responses": responses})
+}
+
+fn form() -> Value {
+    let file = json!({"type": "string", "format": "binary"});
+    json!({"required": true, "content": {"multipart/form-data": {"schema": {
+        "type": "object",
+        "required": ["file"],
+        "properties": {"file": {"type": "array", "items": file}},
+    }}}})
+}
+
+fn zone(default: Option<&str>) -> Value {
+    let mut zone = query("zone", "string", "Where.");
+    zone["schema"]["enum"] = json!(["uploads", "storage", "documents", "group"]);
+    match default {
+        Some(default) => {
+            zone["schema"]["default"] = default.into();
+            zone
+        }
+        None => required(zone),
+    }
+}
+
+fn group() -> Value {
+    query("group", "string", "Id or name, with zone=group.")
+}
+
+fn chat() -> Value {
+    query(
+        "chat",
+        "string",
+        "The conversation, where no header names it.",
+    )
+}
+
+fn path(description: &str) -> Value {
+    query("path", "string", description)
+}
+
+fn query(name: &str, kind: &str, description: &str) -> Value {
+    json!({"name": name, "in": "query", "description": description, "schema": {"type": kind}})
+}
+
+fn required(mut parameter: Value) -> Value {
+    parameter["required"] = true.into();
+    parameter
+}
+
+fn token() -> Value {
+    json!({"name": "token", "in": "path", "required": true, "schema": {"type": "string"}})
+}
+
+/// An envelope, and the statuses besides 200.
+fn answers(done: &str, statuses: &[&str]) -> Map<String, Value> {
+    let envelope = json!({"type": "object"});
+    let answer =
+        json!({"description": done, "content": {"application/json": {"schema": envelope}}});
+    with(answer, statuses)
+}
+
+/// Bytes, and the statuses besides 200.
+fn content(statuses: &[&str]) -> Map<String, Value> {
+    let bytes = json!({"type": "string", "format": "binary"});
+    let answer = json!({"description": "The content", "content": {"application/octet-stream": {"schema": bytes}}});
+    with(answer, statuses)
+}
+
+fn with(answer: Value, statuses: &[&str]) -> Map<String, Value> {
+    let mut responses = Map::from_iter([("200".to_owned(), answer)]);
+    for &status in statuses {
+        let is_failure = status.starts_with(['4', '5']);
+        let response = if is_failure {
+            json!({
+                "description": "Refused",
+                "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}},
+            })
+        } else {
+            json!({"description": match status {
+                "201" => "Made",
+                "206" => "A part",
+                _ => "Not changed",
+            }})
+        };
+        responses.insert(status.to_owned(), response);
+    }
+    responses
+}
