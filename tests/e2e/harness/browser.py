@@ -83,6 +83,26 @@ class Browser:
         )
         return found[-1]
 
+    def count(self, selector: str, text: str = "") -> int:
+        """How many of these show now."""
+        return len(self._driver.execute_script(_VISIBLE, selector, text))
+
+    def reload(self) -> None:
+        self._driver.refresh()
+
+    def within(self, frame: str, selector: str) -> str:
+        """The text of an element in a frame; empty where there is none yet."""
+        from selenium.common.exceptions import WebDriverException
+        from selenium.webdriver.common.by import By
+
+        try:
+            self._driver.switch_to.frame(self.see(frame))
+            return self._driver.find_element(By.CSS_SELECTOR, selector).text
+        except WebDriverException:
+            return ""
+        finally:
+            self._driver.switch_to.default_content()
+
     def click(self, selector: str, text: str = "") -> None:
         from selenium.common.exceptions import WebDriverException
 
