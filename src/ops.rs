@@ -151,6 +151,10 @@ pub const GROUP_ERRORS: &[Code] = &[
     Code::GroupNotAvailable,
 ];
 
+/// The parameter of every operation that may answer `PATH_STARTS_WITH_ZONE`: its paths may begin
+/// with the name of a zone.
+pub const ALLOW_ZONE_IN_PATH: &str = "allow_zone_in_path";
+
 /// A success: data for programs, a sentence for the model.
 #[derive(Debug)]
 pub struct Reply<T> {
@@ -244,7 +248,7 @@ impl Entry {
             core: O::CORE,
             errors: O::ERRORS,
             examples: O::EXAMPLES,
-            request_schema: schema::of::<O::Request>,
+            request_schema: schema::of_request::<O>,
             response_schema: schema::of_answer::<O::Response>,
             body_max: O::BODY_MAX,
             changes: O::CHANGES,
@@ -324,7 +328,14 @@ fn answer<O: Operation>(
     arguments: Map<String, Value>,
     place: &Map<String, Value>,
 ) -> Result<Answer, Error> {
+    let names_zones = arguments
+        .get(ALLOW_ZONE_IN_PATH)
+        .is_some_and(arguments::is_true);
     let request = arguments::read::<O>(arguments)?;
+    let caller = &Caller {
+        names_zones,
+        ..caller.clone()
+    };
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
     let reply = shed.shown(caller, task, result, || O::run(shed, caller, request))?;
     let is_offered = |id: &str| find(id).is_some_and(|entry| entry.is_in(caller.client.toolset));

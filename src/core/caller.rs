@@ -197,6 +197,8 @@ pub struct Caller {
     pub groups: Vec<GroupClaim>,
     /// The program that makes the call.
     pub client: Client,
+    /// Whether paths of this call may begin with the name of a zone that no directory has.
+    pub names_zones: bool,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.

@@ -173,6 +173,14 @@ impl Shed {
             return Ok(group.clone());
         }
         let mut same: Vec<&Group> = groups.iter().filter(|group| group.name == text).collect();
+        if same.is_empty() {
+            let lower = text.to_lowercase();
+            same.extend(
+                groups
+                    .iter()
+                    .filter(|group| group.name.to_lowercase() == lower),
+            );
+        }
         match (same.pop(), same.is_empty()) {
             (Some(group), true) => Ok(group.clone()),
             (Some(_), false) => Err(GroupError::ambiguous(text, groups).into()),

@@ -288,7 +288,6 @@ impl Shed {
             base: home.root.try_clone()?,
             data: home.root.subdirectory(DATA)?,
             home,
-            names_zones: false,
             absent: false,
             group: Some(Shared {
                 group,
@@ -373,7 +372,6 @@ impl Shed {
             ready,
             absent,
             group: None,
-            names_zones: false,
         })
     }
 

@@ -23,7 +23,7 @@ fn schema_of<O: Operation>() -> &'static Value {
     let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
     schemas
         .entry(O::ID)
-        .or_insert_with(|| Box::leak(Box::new(schema::of::<O::Request>())))
+        .or_insert_with(|| Box::leak(Box::new(schema::of_request::<O>())))
 }
 
 /// Whether `O` has a parameter of that name.
@@ -193,6 +193,18 @@ pub(super) fn choice(
             received: Received::of(&value.into()),
             allowed,
         })
+}
+
+/// A number that is not below 0.
+pub(super) fn not_negative(
+    parameter: &'static str,
+    value: Option<i64>,
+) -> Result<Option<u64>, ArgumentError> {
+    value
+        .map(|value| {
+            u64::try_from(value).map_err(|_| ArgumentError::range(parameter, value, "0 or more"))
+        })
+        .transpose()
 }
 
 fn list(value: &Value) -> Option<Vec<Value>> {

@@ -81,9 +81,9 @@ impl Operation for ConvertEol {
         let ends = match choice(
             "to",
             request.to.as_deref(),
-            &["unix", "windows", "lf", "crlf"],
+            &["unix", "windows", "lf", "crlf", "dos"],
         )? {
-            "windows" | "crlf" => LineEnds::Windows,
+            "windows" | "crlf" | "dos" => LineEnds::Windows,
             _ => LineEnds::Unix,
         };
         let file = write::File {

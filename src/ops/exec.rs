@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::{integer, split_words};
+use super::arguments::{integer, not_negative, split_words};
 use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
@@ -36,8 +36,6 @@ pub struct Request {
     stderr_file: Option<String>,
     #[serde(default)]
     redirect_stderr_to_stdout: bool,
-    #[serde(default)]
-    allow_zone_in_path: bool,
     /// For zone group
     group: Option<String>,
 }
@@ -133,9 +131,9 @@ impl Operation for Exec {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .allowing_zone_in_path(request.allow_zone_in_path);
+        not_negative("timeout", request.timeout)?;
+        not_negative("max_output", request.max_output)?;
+        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let ran = exec::run(
             &zone,
             &CommandLine {
@@ -146,7 +144,6 @@ impl Operation for Exec {
                 stdout_file: request.stdout_file.as_deref(),
                 stderr_file: request.stderr_file.as_deref(),
                 merge_streams: request.redirect_stderr_to_stdout,
-                allow_zone_in_path: request.allow_zone_in_path,
             },
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());

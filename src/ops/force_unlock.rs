@@ -2,10 +2,11 @@
 
 use fileshed_core::guard::Holder;
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
@@ -16,10 +17,10 @@ pub struct ForceUnlock;
 /// The locked file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    /// Or group
+    #[schema(value_type = Option<ZoneParameter>)]
+    zone: Option<String>,
     path: String,
-    /// For zone group
     group: Option<String>,
 }
 
@@ -49,7 +50,13 @@ impl Operation for ForceUnlock {
     type Response = Response;
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+        let group = request.group.as_deref();
+        let zone = match (&request.zone, group) {
+            (Some(zone), _) => zone,
+            (None, Some(_)) => ZoneName::Group.as_str(),
+            (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
+        };
+        let zone = shed.zone(caller, zone, group)?;
         let path = zone.path_to_change("path", &request.path)?;
         let whose = match lockedit::force_unlock(&zone, &path)? {
             Holder::Caller => "this conversation".to_owned(),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::split_words;
+use super::arguments::{not_negative, split_words};
 use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
@@ -89,6 +89,7 @@ impl Operation for LockeditExec {
     }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        not_negative("timeout", request.timeout)?;
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use fileshed_core::Code;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
+
+use super::{ALLOW_ZONE_IN_PATH, Operation};
 
 /// What becomes of null.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,16 @@ enum Null {
 #[must_use]
 pub fn of<T: ToSchema>() -> Value {
     resolved::<T>(Null::Dropped)
+}
+
+/// The schema of what an operation takes: its request, and what every operation with paths takes.
+#[must_use]
+pub fn of_request<O: Operation>() -> Value {
+    let mut schema = of::<O::Request>();
+    if O::ERRORS.contains(&Code::PathStartsWithZone) {
+        schema["properties"][ALLOW_ZONE_IN_PATH] = json!({"type": "boolean"});
+    }
+    schema
 }
 
 /// The schema of an answer: the same with null where a field is always there and has no value.

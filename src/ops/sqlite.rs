@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::{ArgumentError, choice};
+use super::arguments::{ArgumentError, choice, not_negative};
 use super::brief::{Keep, csv};
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
@@ -319,12 +319,15 @@ impl From<String> for Encoded {
     }
 }
 
-fn not_negative(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
-    value
-        .map(|value| {
-            u64::try_from(value).map_err(|_| ArgumentError::range(parameter, value, "0 or more"))
-        })
-        .transpose()
+fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
+    if text.contains('%') {
+        return Ok(DateFormat::Directives(text.to_owned()));
+    }
+    let allowed = &["dayfirst", "monthfirst", "%d.%m.%Y"];
+    Ok(match choice("date_format", Some(text), allowed)? {
+        "monthfirst" => DateFormat::MonthFirst,
+        _ => DateFormat::DayFirst,
+    })
 }
 
 impl Request {
@@ -370,13 +373,7 @@ impl Request {
             delimiter: self.delimiter,
             encoding: self.encoding,
             date_columns: self.date_columns,
-            date_format: self.date_format.map(|format| {
-                match format.trim().to_ascii_lowercase().as_str() {
-                    "dayfirst" => DateFormat::DayFirst,
-                    "monthfirst" => DateFormat::MonthFirst,
-                    _ => DateFormat::Directives(format),
-                }
-            }),
+            date_format: self.date_format.as_deref().map(date_format).transpose()?,
             decimal: self.decimal,
             skip_rows: not_negative("skip_rows", self.skip_rows)?.unwrap_or(0),
             has_header: self.has_header,

@@ -27,7 +27,7 @@ pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
     src: String,
-    /// Directory; default: named after the archive, beside it
+    /// Directory; default: beside the archive
     dest: Option<String>,
     /// Zone of src, if not zone
     #[schema(value_type = Option<ZoneParameter>)]
@@ -98,12 +98,15 @@ impl Operation for Unzip {
             None => shed.zone(caller, &request.zone, group)?,
         };
         let source = from.path("src", &request.src)?;
-        let destination = match &request.dest {
-            Some(dest) => zone.path_to_fill("dest", dest)?,
-            None => zone.path_below("dest", &ZonePath::root(), &beside(&source, &zone))?,
-        };
+        let asked = request.dest.as_deref();
+        let asked = asked.map(|dest| zone.path_to_fill("dest", dest));
+        let asked = asked.transpose()?;
         zone.expect_writable()?;
         let mut archive = Archive::open(&from, &from.entry(&source)?)?;
+        let destination = match asked {
+            Some(destination) => destination,
+            None => beside(&source, &zone, archive.is_one_thing()?)?,
+        };
         let directory = target(&zone, &destination)?.path().clone();
         // Unpacked before the turn: others need not wait for it.
         let unpacked = archive
@@ -142,21 +145,29 @@ impl Operation for Unzip {
     }
 }
 
-/// The directory of an archive that was not told where to go. Paths do not begin with the name of
-/// their zone.
-fn beside(source: &ZonePath, zone: &Zone<'_>) -> String {
+/// Where an archive is unpacked that was not told where to go: one file or one directory beside
+/// it, where it was when it was packed; several in a directory of their own. Paths do not begin
+/// with the name of their zone.
+fn beside(source: &ZonePath, zone: &Zone<'_>, is_one_thing: bool) -> Result<ZonePath, Error> {
+    let below_root = |path: &str| zone.path_below("dest", &ZonePath::root(), path);
+    if is_one_thing {
+        let directory = source.parent().filter(|directory| !directory.is_root());
+        return directory.map_or(Ok(ZonePath::root()), |directory| {
+            below_root(directory.as_str())
+        });
+    }
     let path = source.as_str();
     let name = source.name().unwrap_or_default();
     match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => {
             let path = &path[..path.len() - ending.len() - 1];
             if path.eq_ignore_ascii_case(zone.name().as_str()) {
-                format!("{path}{DIRECTORY_ENDING}")
+                below_root(&format!("{path}{DIRECTORY_ENDING}"))
             } else {
-                path.to_owned()
+                below_root(path)
             }
         }
-        _ => format!("{path}{DIRECTORY_ENDING}"),
+        _ => below_root(&format!("{path}{DIRECTORY_ENDING}")),
     }
 }
 

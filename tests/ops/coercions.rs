@@ -76,7 +76,7 @@ fn every_required_parameter_of_every_operation_is_asked_for() {
                     continue;
                 }
                 // The contract has a code of its own for this one.
-                let code = if name == "file_id" && arguments[name] == "" {
+                let code = if name == "file_id" {
                     "MISSING_FILE_ID"
                 } else {
                     "MISSING_PARAMETER"
@@ -152,6 +152,38 @@ fn lists() {
         let arguments = json!({"zone": "storage", "cmd": "touch", "args": given});
         let answer = client.call("shed_exec", &arguments);
         answer.refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
+fn numbers_below_what_they_count_are_refused() {
+    let server = Server::start();
+    let client = server.client();
+    file(&client, "storage", "a.md", "x");
+    file(&client, "storage", "a.csv", "d\n2026-01-02\n");
+    let path = json!({"zone": "storage", "path": "a.md"});
+    done(&client, "shed_lockedit_open", &path);
+    for (operation, name, value) in [
+        ("shed_exec", "max_output", json!(-5)),
+        ("shed_exec", "timeout", json!(-3)),
+        ("shed_exec", "timeout", json!("-3")),
+        ("shed_lockedit_exec", "timeout", json!(-3)),
+        ("shed_sqlite", "limit", json!(-1)),
+        ("shed_sqlite", "skip_rows", json!(-1)),
+        ("shed_sqlite", "date_format", json!("bogus")),
+        ("shed_sqlite", "date_format", json!("DD.MM.YYYY")),
+        ("shed_sqlite", "date_format", json!("%!")),
+    ] {
+        let mut arguments = json!({"zone": "storage", "path": "a.md", "cmd": "ls"});
+        if operation == "shed_sqlite" {
+            arguments = json!({"zone": "storage", "path": "a.db", "import_csv": "a.csv",
+                "table": "t", "date_columns": ["d"]});
+        }
+        arguments[name] = value.clone();
+        let answer = client.call(operation, &arguments);
+        answer.refused(400, "INVALID_PARAMETER");
+        let message = answer.body["error"]["message"].as_str().unwrap();
+        assert!(message.contains(&format!("`{name}`")), "{message}");
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) const PROVOKED: Provoked = &[
         for name in ["a", "b", "c", "d"] {
             stage.file("storage", name, &"\n".repeat(500 * 1024));
         }
-        let arguments = json!({"zone": "storage", "path": "a", "to": "crlf"});
+        let arguments = json!({"zone": "storage", "path": "a", "to": "dos"});
         stage.refuses(&arguments, &["quota"]);
     }),
 ];

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::calls;
-use crate::stage::{bring, content, done, file, output, place, small};
+use crate::stage::{bring, content, done, file, output, small};
 use crate::support::{Answer, Client, Server};
 
 /// Asserts a refusal whose hint holds `expected`.
@@ -250,28 +250,16 @@ fn a_directory_that_has_the_name_of_a_zone_is_a_directory() {
 fn what_was_not_written_by_the_caller_may_have_the_name() {
     let server = small().start();
     let alice = server.as_user("alice");
-    file(&alice, "storage", "notes/a.md", "x");
-    for (archive, directory) in [
-        ("documents.zip", "documents"),
-        ("storage.zip", "storage_unpacked"),
-    ] {
-        let pack = json!({"zone": "storage", "src": "notes", "dest": archive});
-        done(&alice, "shed_zip", &pack);
-        let unpack = json!({"zone": "storage", "src": archive});
-        let unpacked = done(&alice, "shed_unzip", &unpack);
-        let found = unpacked["destination"].as_str().unwrap();
-        assert!(
-            found == directory || found.starts_with("storage"),
-            "{found}"
-        );
-        let at = place(&server, "alice", "storage").join(found);
-        assert!(at.join("notes/a.md").exists() || at.join("a.md").exists());
-    }
-    // Beside what is there.
-    let again = json!({"zone": "storage", "src": "documents"});
-    done(&alice, "shed_zip", &again);
-    let again = json!({"zone": "storage", "src": "documents/notes"});
-    alice.call("shed_zip", &again);
+    let make = json!({"zone": "storage", "path": "documents/a.md", "content": "x",
+        "allow_zone_in_path": true});
+    done(&alice, "shed_create_file", &make);
+    let pack = json!({"zone": "storage", "src": "documents"});
+    done(&alice, "shed_zip", &pack);
+    let directory = json!({"zone": "storage", "path": "documents"});
+    done(&alice, "shed_delete", &directory);
+    let unpack = json!({"zone": "storage", "src": "documents.zip"});
+    done(&alice, "shed_unzip", &unpack);
+    assert_eq!(content(&alice, "storage", "documents/a.md"), "x");
 }
 
 #[test]

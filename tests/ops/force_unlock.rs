@@ -50,6 +50,21 @@ fn any_conversation_ends_a_lock() {
 }
 
 #[test]
+fn a_zone_or_a_group_is_named() {
+    let server = small().start();
+    let anna = server.as_member("anna", "team-of-both");
+    let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
+    done(&anna, "shed_create_file", &shared);
+    done(&anna, "shed_lockedit_open", &shared);
+    let unlock = json!({"group": "team", "path": "a.md"});
+    done(&anna, "shed_force_unlock", &unlock);
+    anna.call("shed_force_unlock", &unlock)
+        .refused(409, "NOT_IN_EDIT_MODE");
+    anna.call("shed_force_unlock", &json!({"path": "a.md"}))
+        .refused(400, "MISSING_PARAMETER");
+}
+
+#[test]
 fn nobody_ends_the_lock_of_another_user() {
     let server = small().start();
     let (alice, bob) = (server.as_user("alice"), server.as_user("bob"));

@@ -7,6 +7,29 @@ use crate::support::Client;
 
 pub(crate) const PROVOKED: Provoked = &[];
 
+#[test]
+fn names_match_in_any_case_where_one_group_is_meant() {
+    let server = small().start();
+    let anna = |groups: &str, names: &str| {
+        server
+            .client()
+            .header("Authorization", "Bearer service-key")
+            .header("X-OpenWebUI-User-Id", "anna")
+            .header("X-OpenWebUI-User-Group-Ids", groups)
+            .header("X-OpenWebUI-User-Groups", names)
+    };
+    let asked =
+        |client: &Client<'_>, group: &str| client.call("shed_group_info", &json!({"group": group}));
+    let one = anna("g-1", "%C3%89quipe%20Nord");
+    for name in ["Équipe Nord", "équipe nord", "ÉQUIPE NORD"] {
+        assert_eq!(asked(&one, name).data()["group_id"], "g-1", "{name}");
+    }
+    let two = anna("g-1,g-2", "Team,team");
+    assert_eq!(asked(&two, "Team").data()["group_id"], "g-1");
+    assert_eq!(asked(&two, "team").data()["group_id"], "g-2");
+    asked(&two, "TEAM").refused(400, "INVALID_PARAMETER");
+}
+
 /// Who left is not told by id, and whose name two have is told by it.
 #[test]
 fn owners_are_named_as_members_are() {

@@ -38,7 +38,7 @@ fn a_group_of_others_does_not_exist() {
             &serde_json::from_str(entry.examples[0]).unwrap(),
         );
         let before = groups();
-        for group in ["5f0e4a52-secret", "nowhere", "Team"] {
+        for group in ["5f0e4a52-secret", "nowhere", "Teams"] {
             let answer = eve.call(entry.id, &example(entry, group));
             answer.refused(404, "GROUP_NOT_FOUND");
             // The same answer, whether there is such a group or not.

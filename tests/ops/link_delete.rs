@@ -11,6 +11,9 @@ pub(crate) const PROVOKED: Provoked = &[
         for id in ["", "  "] {
             stage.refuses(&json!({"file_id": id}), &["`file_id`"]);
         }
+        for arguments in [json!({}), json!({"file_id": null})] {
+            stage.refuses(&arguments, &["`file_id`"]);
+        }
     }),
     ("NOT_A_FILESHED_LINK", |stage| {
         for id in ["none", "5f0e4a529f0b0e8f4f", "../x", "' OR 1=1 --"] {

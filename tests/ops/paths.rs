@@ -112,6 +112,54 @@ fn a_directory_that_has_the_name_of_its_zone() {
 }
 
 #[test]
+fn any_path_may_begin_with_the_name_of_a_zone_where_that_is_meant() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    let call = |operation: &str, mut arguments: serde_json::Value| {
+        arguments["zone"] = "storage".into();
+        let refused = alice.call(operation, &arguments);
+        refused.refused(400, "PATH_STARTS_WITH_ZONE");
+        arguments["allow_zone_in_path"] = "true".into();
+        done(&alice, operation, &arguments)
+    };
+    file(&alice, "storage", "a.md", "a\n");
+    call(
+        "shed_create_file",
+        json!({"path": "documents/a.md", "content": "x"}),
+    );
+    call("shed_zip", json!({"src": "a.md", "dest": "uploads/a.zip"}));
+    call(
+        "shed_unzip",
+        json!({"src": "uploads/a.zip", "dest": "group"}),
+    );
+    call(
+        "shed_rename",
+        json!({"old_path": "a.md", "new_path": "storage/a.md"}),
+    );
+    call(
+        "shed_exec",
+        json!({"cmd": "cp", "args": ["storage/a.md", "STORAGE"]}),
+    );
+    // What is there needs no word, in arguments either.
+    for arguments in [
+        json!(["storage/a.md", "documents/a.md", "group/a.md"]),
+        json!(["-l", "storage"]),
+    ] {
+        let arguments = json!({"zone": "storage", "cmd": "ls", "args": arguments});
+        assert_eq!(done(&alice, "shed_exec", &arguments)["returncode"], 0);
+    }
+    let moved = json!({"src": "storage/a.md", "dest": "storage/a.md"});
+    let copy = "shed_copy_storage_to_documents";
+    alice
+        .call(copy, &moved)
+        .refused(400, "PATH_STARTS_WITH_ZONE");
+    let mut moved = moved;
+    moved["allow_zone_in_path"] = true.into();
+    done(&alice, copy, &moved);
+    assert_eq!(content(&alice, "documents", "storage/a.md"), "a\n");
+}
+
+#[test]
 fn links_lead_nowhere_outside() {
     let server = small().start();
     let alice = server.as_user("alice");

@@ -32,10 +32,28 @@ pub(crate) const PROVOKED: Provoked = &[
         ] {
             stage.refuses(&at("uploads", "a.db", &call), &["uploads"]);
         }
+        for query in ["DROP TABLE t", "INSERT INTO t VALUES (1)", "DELETE FROM t"] {
+            let call = json!({"query": query});
+            stage.refuses(&at("uploads", "a.db", &call), &["uploads"]);
+        }
     }),
     ("FILE_NOT_FOUND", |stage| {
         let read = json!({"query": "SELECT 1"});
         stage.refuses(&at("storage", "missing.db", &read), &["`missing.db`"]);
+        for query in [
+            "SELECT * FROM t",
+            "DROP TABLE t",
+            "DROP TABLE IF EXISTS t",
+            "INSERT INTO t VALUES (1)",
+            "INSERT INTO t (a) SELECT 1",
+            "UPDATE t SET a = 1",
+            "DELETE FROM t",
+            "ALTER TABLE t RENAME TO u",
+            "CREATE INDEX i ON t (a)",
+        ] {
+            let call = at("storage", "missing.db", &json!({"query": query}));
+            stage.refuses(&call, &["`missing.db`"]);
+        }
         let import = json!({"import_csv": "missing.csv", "table": "t"});
         stage.refuses(&at("storage", "new.db", &import), &["`missing.csv`"]);
     }),

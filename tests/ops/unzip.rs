@@ -109,11 +109,54 @@ fn hostile(stage: &Stage<'_>, code: &str) {
 }
 
 #[test]
-fn a_directory_named_after_the_archive_beside_it() {
+fn what_was_packed_comes_back_where_it_was() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    let files = [
+        ("deep/notes/a.md", "a"),
+        ("deep/notes/b/c.md", "c"),
+        ("one.md", "x"),
+    ];
+    for (path, content) in files {
+        file(&alice, "storage", path, content);
+    }
+    for (src, archive, destination) in [
+        ("deep/notes", "deep/notes.zip", "deep"),
+        ("one.md", "one.md.zip", "."),
+    ] {
+        done(&alice, "shed_zip", &json!({"zone": "storage", "src": src}));
+        let unzip = json!({"zone": "storage", "src": archive});
+        let before = output(&alice, "storage", "find", &["."]);
+        alice.call("shed_unzip", &unzip).refused(409, "FILE_EXISTS");
+        done(
+            &alice,
+            "shed_delete",
+            &json!({"zone": "storage", "path": src}),
+        );
+        let data = done(&alice, "shed_unzip", &unzip);
+        assert_eq!(data["destination"], destination);
+        let after = output(&alice, "storage", "find", &["."]);
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(sorted(&after), sorted(&before));
+    }
+    for (path, expected) in files {
+        assert_eq!(content(&alice, "storage", path), expected);
+    }
+}
+
+#[test]
+fn several_things_get_a_directory_beside_the_archive() {
     let server = small().start();
     let alice = server.as_user("alice");
     file(&alice, "storage", "notes/a.md", "a");
     file(&alice, "storage", "notes/b/c.md", "c");
+    let pack = json!({"zone": "storage", "src": ".", "dest": "all"});
+    file(&alice, "storage", "one.md", "x");
+    done(&alice, "shed_zip", &pack);
     for (src, expected) in [
         ("deep/pack.zip", "deep/pack"),
         ("other.jar", "other"),
@@ -122,8 +165,8 @@ fn a_directory_named_after_the_archive_beside_it() {
         ("Storage.zip", "Storage-files"),
         ("two.tar.zip", "two.tar"),
     ] {
-        let pack = json!({"zone": "storage", "src": "notes", "dest": src});
-        done(&alice, "shed_zip", &pack);
+        let copy = json!({"zone": "storage", "cmd": "install", "args": ["-D", "all", src]});
+        done(&alice, "shed_exec", &copy);
         let data = done(
             &alice,
             "shed_unzip",
@@ -133,8 +176,8 @@ fn a_directory_named_after_the_archive_beside_it() {
             data,
             json!({
                 "source": src, "source_zone": "storage",
-                "destination": expected, "destination_zone": "storage",
-                "files_count": 2, "files": ["notes/a.md", "notes/b/c.md"], "truncated": false,
+                "destination": expected, "destination_zone": "storage", "files_count": 3,
+                "files": ["one.md", "notes/a.md", "notes/b/c.md"], "truncated": false,
             })
         );
         let path = format!("{expected}/notes/b/c.md");
@@ -160,8 +203,8 @@ fn from_uploads_into_other_zones_in_one_commit() {
     let mut unzip = json!({"zone": "Storage", "src": "in/my notes.zip", "src_zone": "UPLOADS"});
     let data = done(&alice, "shed_unzip", &unzip);
     assert_eq!(data["source_zone"], "uploads");
-    assert_eq!(data["destination"], "in/my notes");
-    assert_eq!(content(&alice, "storage", "in/my notes/notes/a.md"), "a");
+    assert_eq!(data["destination"], "in");
+    assert_eq!(content(&alice, "storage", "in/notes/a.md"), "a");
 
     unzip["zone"] = "documents".into();
     unzip["dest"] = ".".into();

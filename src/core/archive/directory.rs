@@ -138,6 +138,22 @@ impl Archive {
         Ok(listing)
     }
 
+    /// Whether all that it has is one file or one directory.
+    pub fn is_one_thing(&mut self) -> Result<bool, Error> {
+        let mut only: Option<String> = None;
+        for entry in self.entries()? {
+            let name = name_of(&entry?);
+            let first = name.split('/').find(|part| !matches!(*part, "" | "."));
+            match (&only, first) {
+                (_, None) => {}
+                (None, Some(first)) => only = Some(first.to_owned()),
+                (Some(only), Some(first)) if only == first => {}
+                (Some(_), Some(_)) => return Ok(false),
+            }
+        }
+        Ok(only.is_some())
+    }
+
     /// Another reader of its contents.
     pub(super) fn contents(&self) -> Window {
         self.contents.another()

@@ -26,11 +26,12 @@ pub(super) fn judge(
     line: &CommandLine<'_>,
     file_being_edited: Option<&str>,
 ) -> Result<Plan, Error> {
+    let named_alike = ZonePath::root().join(zone.name().as_str());
     let rules = Rules {
         zone: zone.name(),
         network: zone.shed.settings().network_mode,
         confined: zone.shed.confinement().enforced().is_ok(),
-        allow_zone_in_path: line.allow_zone_in_path,
+        allow_zone_in_path: zone.caller().names_zones || zone.data().entry(&named_alike).is_ok(),
         stdout_file: line.stdout_file.is_some(),
         file_being_edited,
     };

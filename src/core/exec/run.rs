@@ -67,8 +67,6 @@ pub struct CommandLine<'a> {
     pub stderr_file: Option<&'a str>,
     /// Standard error goes where standard output goes.
     pub merge_streams: bool,
-    /// Paths may begin with the zone's own name.
-    pub allow_zone_in_path: bool,
 }
 
 /// A command that ran.

@@ -30,7 +30,6 @@ impl Shed {
             data: base.subdirectory(DATA)?,
             base,
             group: None,
-            names_zones: false,
             ready: true,
             absent: false,
         };

@@ -126,7 +126,6 @@ impl Shed {
                 data: base.subdirectory(DATA)?,
                 base,
                 ready,
-                names_zones: false,
                 absent: false,
                 group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
             };

@@ -23,6 +23,9 @@ const COUNTING: Duration = Duration::from_millis(50);
 /// Bytes that the names of columns may have together.
 const MOST_OF_NAMES: usize = 1 << 20;
 
+/// Verbs of statements that read.
+const READING: [&str; 4] = ["SELECT", "WITH", "VALUES", "EXPLAIN"];
+
 /// Integers beyond this are not exact in the numbers of JavaScript and many readers of JSON.
 const EXACT: i64 = 1 << 53;
 
@@ -38,16 +41,19 @@ impl Engine {
             return Err(Refusal::NoStatement);
         }
         let explain = |error: &rusqlite::Error| self.refusal(error, Some(&query.sql));
-        let mut statement = self
-            .connection
-            .prepare(&query.sql)
-            .map_err(|error| explain(&error))?;
+        let verb = sql::verb(&query.sql).unwrap_or_default();
+        let prepared = self.connection.prepare(&query.sql);
+        if self.imagined && needs_what_is_there(&verb, &prepared) {
+            let changes = !READING.contains(&verb.as_str());
+            return Ok(Answer::NeedsDatabase { changes });
+        }
+        let mut statement = prepared.map_err(|error| explain(&error))?;
         let reads = statement.readonly();
         if query.export.is_some() && !(reads && statement.column_count() > 0) {
             return Err(Refusal::NoExport);
         }
         if self.imagined && reads {
-            return Ok(Answer::NeedsDatabase);
+            return Ok(Answer::NeedsDatabase { changes: false });
         }
         bind(&mut statement, &query.parameters)?;
         if !reads && !self.writable {
@@ -170,6 +176,15 @@ impl Engine {
             rows: count,
             notes: Vec::new(),
         }))
+    }
+}
+
+/// Whether a statement is about what a database has, so that a new one would be of no use.
+fn needs_what_is_there(verb: &str, prepared: &Result<Statement<'_>, rusqlite::Error>) -> bool {
+    const ABOUT_TABLES: [&str; 6] = ["DROP", "ALTER", "INSERT", "REPLACE", "UPDATE", "DELETE"];
+    match prepared {
+        Ok(_) => ABOUT_TABLES.contains(&verb),
+        Err(error) => error.to_string().contains("no such"),
     }
 }
 

@@ -121,10 +121,13 @@ impl<'a> Desk<'a> {
 
     fn statement(&self, query: Query, mut rows: Option<&mut Staged>) -> Result<Answer, Error> {
         match self.read(&query, rows.as_deref_mut())? {
-            Some(Answer::NeedsDatabase) => {
+            Some(Answer::NeedsDatabase { changes }) => {
+                if changes {
+                    self.expect_changes()?;
+                }
                 // The failure says what there is instead.
                 self.zone.entry(&self.path)?;
-                Err(self.refused(Answer::NeedsDatabase))
+                Err(self.refused(Answer::NeedsDatabase { changes }))
             }
             Some(Answer::NeedsWrite) | None => {
                 let text = format!("{} on {}: {}", self.operation, self.path, query.sql);

@@ -175,8 +175,11 @@ pub(super) enum Answer {
     Recovered,
     /// The statement changes something, and the database was opened to be read.
     NeedsWrite,
-    /// The statement reads a database that is not there.
-    NeedsDatabase,
+    /// The statement needs a database that is not there.
+    NeedsDatabase {
+        /// Whether it would change it.
+        changes: bool,
+    },
     Refused(Refusal),
 }
 

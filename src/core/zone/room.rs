@@ -60,8 +60,6 @@ pub struct Zone<'a> {
     pub(crate) absent: bool,
     /// Whose zone it is, where it is a group's.
     pub(crate) group: Option<Shared>,
-    /// Whether paths may begin with the name of a zone that no directory here has.
-    pub(crate) names_zones: bool,
 }
 
 /// What a zone is for a member of its group.
@@ -112,13 +110,6 @@ impl<'a> Zone<'a> {
             shared.asked = true;
         }
         Ok(self)
-    }
-
-    /// The same zone, for a call whose paths may begin with the name of a zone.
-    #[must_use]
-    pub fn allowing_zone_in_path(mut self, allowed: bool) -> Self {
-        self.names_zones = allowed;
-        self
     }
 
     /// The mode of files that come into being, in a group.
@@ -173,7 +164,8 @@ impl<'a> Zone<'a> {
         parameter: &'static str,
         path: &ZonePath,
     ) -> Result<(), PathError> {
-        let (Some((named, corrected)), false) = (path.zone_in_front(), self.names_zones) else {
+        let (Some((named, corrected)), false) = (path.zone_in_front(), self.caller.names_zones)
+        else {
             return Ok(());
         };
         let first = path.segments().next().unwrap_or_default();

@@ -71,7 +71,7 @@ fn a_timeout_is_at_most_the_servers() {
         json!(null),
         json!(100_000),
         json!("9223372036854775807"),
-        json!(-1),
+        json!(0),
     ] {
         let arguments =
             json!({"zone": "storage", "cmd": "sleep", "args": ["4318"], "timeout": timeout});
@@ -100,6 +100,41 @@ fn a_client_that_hangs_up_ends_its_command() {
         running("4319.5").is_empty().then_some(())
     });
     ran(&server.client(), "storage", "ls", &[]);
+}
+
+#[test]
+fn calls_that_come_at_once_wait_for_their_place() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_EXEC_MAX_PER_USER", "2")
+        .env("FILESHED_TRANSFER_MAX_PER_USER", "2")
+        .start();
+    let alice = server.as_user("alice");
+    let made = json!({"zone": "storage", "path": "a.db", "query": "CREATE TABLE t (a)"});
+    done(&alice, "shed_sqlite", &made);
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..12)
+            .map(|number| {
+                let alice = alice.clone();
+                scope.spawn(move || match number % 3 {
+                    0 => alice.call("shed_exec", &json!({"zone": "storage", "cmd": "ls"})),
+                    1 => {
+                        let query = "SELECT count(*) FROM t";
+                        let count = json!({"zone": "storage", "path": "a.db", "query": query});
+                        alice.call("shed_sqlite", &count)
+                    }
+                    _ => alice.get("/files/content?zone=storage&path=a.db"),
+                })
+            })
+            .collect();
+        callers
+            .into_iter()
+            .map(|caller| caller.join().unwrap())
+            .collect()
+    });
+    for answer in answers {
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
 }
 
 #[test]
