@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::arguments::{integer, not_negative, split_words};
 use super::brief::Keep;
 use super::vocabulary::ZoneParameter;
-use super::{Operation, Reply};
+use super::{Operation, Reply, missing};
 
 /// See the module.
 pub struct Exec;
@@ -147,6 +147,7 @@ impl Operation for Exec {
             },
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
+        let found = missing::of_command(shed, &zone, &ran, &request.args);
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),
@@ -163,6 +164,7 @@ impl Operation for Exec {
             },
             message,
         )
-        .noting(note))
+        .noting(note)
+        .noting(found))
     }
 }

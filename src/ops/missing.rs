@@ -1,7 +1,8 @@
 //! What a call may say when its file is not found: where it is, and the call that works.
 
+use fileshed_core::exec::Ran;
 use fileshed_core::whereabouts::{Likeness, Missing, Place};
-use fileshed_core::{Call, Caller, Error, Hint, Repeat, Shed, ZoneName, ZonePath};
+use fileshed_core::{Call, Caller, Error, Hint, Repeat, Shed, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
 use super::Operation;
@@ -76,7 +77,7 @@ impl Parameter {
             }
             (false, None) => return None,
         }
-        if path != missing.path.as_str() {
+        if path != missing.path.as_str() && self.path != "args" {
             repeat = repeat.and(self.path, path);
         }
         Some(repeat)
@@ -110,6 +111,56 @@ pub(super) fn located<O: Operation>(
     });
     let named: Vec<Value> = places.iter().take(PLACES_MAX).map(shown).collect();
     error.with_hint(hint).with_detail("found", named)
+}
+
+/// Where a file is that a command was to read, and the call that reads it there.
+pub(super) fn of_command(
+    shed: &Shed,
+    zone: &Zone<'_>,
+    ran: &Ran,
+    arguments: &[String],
+) -> Option<Hint> {
+    let missing = Missing {
+        zone: zone.name(),
+        group: zone.group().map(|group| group.name.clone()),
+        path: ran.missing.clone()?,
+    };
+    let places = shed.whereabouts(zone.caller(), &missing);
+    let Some(first) = places.first() else {
+        let name = missing.path.name().unwrap_or_default();
+        let refused = shed.attachment_refused(zone.caller(), name);
+        return refused
+            .filter(|_| missing.zone == ZoneName::Uploads)
+            .map(Hint::from);
+    };
+    let place = format!("{} is in {}", quoted(&first.path), whose(first));
+    let is_named = |text: &String| {
+        let path = ZonePath::parse("args", text).ok();
+        path.is_some_and(|path| path.key() == missing.path.key())
+    };
+    if ran.changes || !arguments.iter().any(is_named) {
+        return Some(place.into());
+    }
+    let parameter = Parameter {
+        path: "args",
+        zone: Some("zone"),
+    };
+    let replaced: Vec<&str> = arguments
+        .iter()
+        .map(|text| {
+            if is_named(text) {
+                first.path.as_str()
+            } else {
+                text
+            }
+        })
+        .collect();
+    let repeat = parameter.at(first, &missing)?;
+    let repeat = match first.path == missing.path {
+        true => repeat,
+        false => repeat.and("args", replaced),
+    };
+    Some(Hint::new(format!("{place}: ")).again(repeat))
 }
 
 /// Why an attached file did not come, where that is known.

@@ -118,6 +118,40 @@ fn what_reads_is_repeated_where_the_file_is() {
 }
 
 #[test]
+fn a_command_that_misses_a_file_says_where_it_is() {
+    let server = scene();
+    let alice = server.as_member("alice", "team");
+    for (zone, path) in [
+        ("storage", "Sales.csv"),
+        ("storage", "sales.csv"),
+        ("uploads", "./SALES.csv"),
+        ("documents", "plan.md"),
+        ("storage", "deep/er/notes.txt"),
+        ("uploads", "shared.txt"),
+    ] {
+        let call = json!({"zone": zone, "cmd": "cat", "args": ["-n", path]});
+        let missing = alice.call("shed_exec", &call);
+        assert_eq!(missing.data()["returncode"], 1, "{}", missing.text);
+        let message = missing.body["message"].as_str().unwrap();
+        let calls = calls(message, "shed_exec", &call);
+        let (operation, again) = calls.first().expect(message);
+        let read = done(&alice, operation, again);
+        assert_eq!(read["returncode"], 0, "{message}");
+    }
+    // What changes something is told where, and no more.
+    let call = json!({"zone": "storage", "cmd": "cp", "args": ["Sales.csv", "x.csv"]});
+    let missing = alice.call("shed_exec", &call);
+    let message = missing.body["message"].as_str().unwrap();
+    assert!(message.ends_with("`Sales.csv` is in uploads"), "{message}");
+    // A command that fails for another reason, or for a file that is nowhere, says nothing.
+    for args in [["x", "reports/Plan.md"], ["x", "nowhere.txt"]] {
+        let call = json!({"zone": "storage", "cmd": "grep", "args": args});
+        let message = alice.call("shed_exec", &call).body["message"].clone();
+        assert!(!message.as_str().unwrap().contains(" is in "), "{message}");
+    }
+}
+
+#[test]
 fn each_operation_gets_its_own_call() {
     for (operation, call) in [
         (

@@ -13,10 +13,10 @@ use super::places::Places;
 use super::stream::{sink, stream_file};
 use super::watch::{Temporary, files, watch};
 use super::{ExecError, Limit, environment, git, kept, line, pdf, rename, sqlite, tar, which};
-use crate::disk::{PrivateDirectory, Root, Staged};
+use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
-use crate::zone::Zone;
+use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
 
 /// Open files of one process of a command.
@@ -86,6 +86,10 @@ pub struct Ran {
     pub stderr_size: Option<u64>,
     /// The limit of which it speaks where it failed.
     pub limit: Option<Limit>,
+    /// A file that it was to read and that is not there, where it failed.
+    pub missing: Option<ZonePath>,
+    /// Whether it may have changed something.
+    pub changes: bool,
 }
 
 impl Ran {
@@ -222,6 +226,17 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// The first file that the command was to read and that is not there.
+    fn missing(&self) -> Option<ZonePath> {
+        let paths = self.plan.paths.iter();
+        let read = paths.filter(|path| !path.writes && !path.glob);
+        let mut read = read.filter_map(|path| ZonePath::parse("args", &path.text).ok());
+        read.find(|path| {
+            let found = self.zone.data().followed(path);
+            matches!(found, Err(DiskError::NotFound { .. }))
+        })
+    }
+
     pub(super) fn new(
         zone: &'a Zone<'a>,
         line: &CommandLine<'_>,
@@ -435,6 +450,11 @@ impl<'a> Run<'a> {
             status: outcome.status,
             truncated: stdout_cut || stderr_cut,
             limit,
+            missing: match outcome.status {
+                0 => None,
+                _ => self.missing(),
+            },
+            changes: self.plan.changes,
             stdout_size: None,
             stderr_size: None,
         })
