@@ -156,9 +156,10 @@ pub(super) fn of_command(
         })
         .collect();
     let repeat = parameter.at(first, &missing)?;
-    let repeat = match first.path == missing.path {
-        true => repeat,
-        false => repeat.and("args", replaced),
+    let repeat = if first.path == missing.path {
+        repeat
+    } else {
+        repeat.and("args", replaced)
     };
     Some(Hint::new(format!("{place}: ")).again(repeat))
 }
