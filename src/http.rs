@@ -31,6 +31,7 @@ mod prefer;
 mod request;
 mod route;
 mod serve;
+mod start;
 
 use admission::Admission;
 pub use page::state_name;
@@ -89,6 +90,7 @@ pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     let routes = route::operations()
         .merge(files::routes())
+        .route("/", get(start::page))
         .route("/health", get(page::health))
         .route("/ready", get(page::ready))
         .route("/openapi.json", get(page::openapi))

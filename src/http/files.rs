@@ -33,6 +33,8 @@ mod pieces;
 mod range;
 mod upload;
 
+pub(super) use page::{is_wanted as is_page_wanted, page as show_page};
+
 /// The addresses of files.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()

@@ -90,6 +90,9 @@ fn operation(path: &str) -> &'static str {
     {
         return file;
     }
+    if name.is_empty() {
+        return "start";
+    }
     let first = name.split('/').next().unwrap_or_default();
     ["health", "ready", "openapi.json", "docs", "links"]
         .into_iter()

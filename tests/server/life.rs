@@ -20,6 +20,42 @@ fn health_and_readiness_ask_for_no_credential() {
 }
 
 #[test]
+fn the_start_page_leads_on_without_a_credential() {
+    let server = Server::with_key();
+    let page = server
+        .client()
+        .header("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+        .get("/");
+    assert_eq!(page.status, 200);
+    assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    assert!(!page.text.contains("://"), "nothing comes from elsewhere");
+    let links: Vec<&str> = page
+        .text
+        .split("href=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    assert!(links.contains(&"docs/"), "{links:?}");
+    for link in links {
+        assert_eq!(
+            server.client().get(&format!("/{link}")).status,
+            200,
+            "{link}"
+        );
+    }
+    let plain = server.client().header("Accept", "*/*").get("/");
+    assert_eq!(
+        (plain.status, plain.header("content-type")),
+        (200, "application/json")
+    );
+    assert_eq!(plain.body["docs"], "/docs/");
+    let path = server.data().display().to_string();
+    assert!(!page.text.contains(&path) && !plain.text.contains(&path));
+}
+
+#[test]
 fn the_log_says_where_the_server_is_and_what_is_connected() {
     let alone = Server::start();
     for line in [

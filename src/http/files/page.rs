@@ -36,7 +36,7 @@ static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 });
 
 /// Whether a browser shows the answer to a person.
-pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
+pub(in crate::http) fn is_wanted(headers: &HeaderMap) -> bool {
     headers
         .get_all(ACCEPT)
         .iter()
@@ -75,7 +75,13 @@ pub(super) fn refused(error: &Error) -> Response {
     page(status, title, &content, "")
 }
 
-fn page(status: StatusCode, title: &str, content: &str, script: &str) -> Response {
+/// A page of our own; nothing but its style and the script runs in it.
+pub(in crate::http) fn page(
+    status: StatusCode,
+    title: &str,
+    content: &str,
+    script: &str,
+) -> Response {
     let script = if script.is_empty() {
         String::new()
     } else {
