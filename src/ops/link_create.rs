@@ -3,6 +3,8 @@
 //! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
 use fileshed_core::disk::{Entry, Kind};
+use fileshed_core::frontend::Task;
+use fileshed_core::ledger::human_size;
 use fileshed_core::link::Purpose;
 use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
@@ -86,6 +88,15 @@ impl Operation for LinkCreate {
     ];
     type Request = Request;
     type Response = Response;
+
+    fn task(request: &Request) -> Option<Task> {
+        let path = request.path.as_deref().filter(|_| !request.upload)?;
+        Some(Task::new("Linking", path))
+    }
+
+    fn result(response: &Response) -> Option<String> {
+        response.size_bytes.map(human_size)
+    }
 
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);

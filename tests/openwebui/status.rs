@@ -138,12 +138,12 @@ fn a_line_ends_when_its_caller_hangs_up_and_when_the_server_stops() {
 #[test]
 fn an_end_that_is_not_taken_is_told_again() {
     let count = AtomicUsize::new(0);
-    let webui = StandIn::answering(
-        move |_: &Asked| match count.fetch_add(1, Ordering::SeqCst) {
-            1 => Answer::status(500, &json!({"detail": "database is locked"})),
-            _ => Answer::json(&json!(true)),
-        },
-    );
+    let webui = StandIn::answering(move |asked: &Asked| {
+        if asked.path == EVENTS && count.fetch_add(1, Ordering::SeqCst) == 1 {
+            return Answer::status(500, &json!({"detail": "database is locked"}));
+        }
+        Answer::json(&json!(true))
+    });
     let server = server(&webui, "true");
     sleep(&server, "3");
     let shown = events(&webui, 3);
@@ -157,9 +157,11 @@ fn an_end_that_is_not_taken_is_told_again() {
 fn a_line_has_ended_before_the_answer() {
     let told = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&told);
-    let webui = StandIn::answering(move |_: &Asked| {
-        std::thread::sleep(Duration::from_millis(300));
-        count.fetch_add(1, Ordering::SeqCst);
+    let webui = StandIn::answering(move |asked: &Asked| {
+        if asked.path == EVENTS {
+            std::thread::sleep(Duration::from_millis(300));
+            count.fetch_add(1, Ordering::SeqCst);
+        }
         Answer::json(&json!(true))
     });
     let server = server(&webui, "true");
