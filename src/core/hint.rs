@@ -239,6 +239,14 @@ impl From<Repeat> for Hint {
     }
 }
 
+/// How to make room in a zone that is full.
+pub(crate) fn space() -> Hint {
+    Hint::new("make room with shed_delete")
+        .or("")
+        .call(Call::new("shed_stats"))
+        .say(" shows what each zone takes")
+}
+
 impl Clause {
     fn is_offered(&self, is_offered: &dyn Fn(&str) -> bool) -> bool {
         let is_usable = self.parts.iter().all(|part| match part {

@@ -16,7 +16,9 @@ use crate::disk::{Entry, Kind};
 use crate::ledger::LinkRow;
 use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
-use crate::{Caller, Chat, Code, Error, GroupClaim, Hint, Shed, Teach, UserId, random};
+use crate::{
+    Call, Caller, Chat, Code, Error, GroupClaim, Hint, Repeat, Shed, Teach, UserId, random,
+};
 
 pub(crate) use token::LinkKey;
 use token::{ID_BYTES, Token};
@@ -292,15 +294,15 @@ impl Teach for LinkError {
     }
 
     fn hint(&self) -> Hint {
+        let list = || Hint::of(Call::new("shed_link_list"));
         match self {
-            Self::TooMany { .. } => {
-                "take back what is no longer needed: shed_link_list(), then shed_link_delete"
-            }
-            Self::NoId | Self::Unknown { .. } => "shed_link_list() shows the file_id of each link",
-            Self::Gone => "ask whoever gave you the link for a new one",
-            Self::Broken => "repeat the call",
+            Self::TooMany { .. } => list()
+                .say(" shows what is no longer needed; shed_link_delete takes it back")
+                .instead("tell the user that old links must be taken back first"),
+            Self::NoId | Self::Unknown { .. } => list().say(" shows the file_id of each link"),
+            Self::Gone => "ask whoever gave you the link for a new one".into(),
+            Self::Broken => Hint::repeat(Repeat::default()),
         }
-        .into()
     }
 
     fn details(&self) -> Map<String, Value> {

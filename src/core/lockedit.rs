@@ -139,7 +139,7 @@ pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
         .lock(&zone.home.key, zone.name.as_str(), &path.key())?
         .ok_or_else(|| {
             zone.explain(
-                LockError::NotOpen {
+                LockError::NotLocked {
                     path: path.as_str().to_owned(),
                 }
                 .into(),

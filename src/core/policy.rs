@@ -17,7 +17,8 @@
 //! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a
 //!   grammar of their own;
 //! - `space`: which commands can make a zone larger;
-//! - `advice`: what to call instead of a command that is not offered.
+//! - `advice`: what to call instead of a command that is not offered;
+//! - `mend`: what a refused command line was meant to be.
 
 mod advice;
 mod curl;
@@ -28,6 +29,7 @@ mod find;
 mod git;
 mod judge;
 mod magick;
+mod mend;
 mod pandoc;
 mod path;
 mod pdf;
@@ -160,8 +162,15 @@ pub struct Plan {
     pub growth: Growth,
 }
 
-/// Judges a command line for a caller.
+/// Judges a command line for a caller. Where a refused one can be put right, the hint says how.
 pub fn plan(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
+    judged(cmd, args, rules).map_err(|error| match mend::hint(&error, cmd, args, rules) {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    })
+}
+
+fn judged(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
     let mut words = std::iter::once(cmd).chain(args.iter().map(String::as_str));
     if let Some(word) = words.find(|word| word.contains('\0')) {
         return Err(CommandError::Nul(Box::new(Refusal {

@@ -221,8 +221,8 @@ impl Teach for SharingError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::NoGroup => "use zone=\"group\" with group=…".into(),
-            Self::NoOwner => "give the id of a member".into(),
+            Self::NoGroup => "name group in `zone` and the group in `group`".into(),
+            Self::NoOwner => "give the id of a member in `new_owner`".into(),
             Self::NotOwner { nobody: true, .. } => "write the file once: then it is yours".into(),
             Self::NotOwner { group, .. } | Self::NoMember { group, .. } => {
                 Hint::of(Call::new("shed_group_info").with("group", group.as_str()))

@@ -129,7 +129,7 @@ impl Teach for OpenWebUiError {
             }
             Self::BrokenOff(_) | Self::Changed => "repeat the call",
             Self::NoFile(_) => "ask the person to add the file to this conversation again",
-            Self::NotOurs => "shed_link_list() shows the file_id of each link",
+            Self::NotOurs => "shed_link_list shows the file_id of each link",
             Self::NoSession => {
                 "tell the user that an administrator must set the authentication of this connection in Open WebUI to Session (`auth_type`), or `links` of fileshed to own"
             }

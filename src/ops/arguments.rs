@@ -4,12 +4,13 @@
 //! forgives the same mistakes in the same way (OPERATIONS contract, part "Coercions"): `""`, `0`,
 //! `false` or null for a list is an empty list, a list written as a JSON string is parsed, `"12"`
 //! is 12, `"true"` is true, null or `""` for something optional is its default. What cannot be
-//! meant is refused with the parameter, the value, its type and an example.
+//! meant is refused with the parameter, the value, its type and the value that was probably meant.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use fileshed_core::{Code, Error, Hint, Teach};
+use fileshed_core::nearest::nearest;
+use fileshed_core::{Call, Code, Error, Hint, Repeat, Teach};
 use serde_json::{Map, Value};
 
 use super::{Operation, schema};
@@ -33,32 +34,18 @@ pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
 
 /// Coerces `arguments` and reads the request of `O` from them.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
-    let example = O::EXAMPLES.first().copied().unwrap_or("{}");
-    let coerced = coerce(schema_of::<O>(), arguments, O::ID, example)?;
+    let coerced = coerce(schema_of::<O>(), arguments)?;
     serde_json::from_value(Value::Object(coerced)).map_err(|error| {
         ArgumentError::Shape {
             reason: error.to_string(),
-            example: Example::new(O::ID, example),
         }
         .into()
     })
 }
 
-/// An example call, for hints.
-#[derive(Debug)]
-pub(super) struct Example(String);
-
-impl Example {
-    fn new(operation: &str, body: &str) -> Self {
-        Self(format!("{operation} takes for example {body}"))
-    }
-}
-
 fn coerce(
     schema: &Value,
     mut arguments: Map<String, Value>,
-    operation: &'static str,
-    example: &'static str,
 ) -> Result<Map<String, Value>, ArgumentError> {
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
@@ -75,7 +62,7 @@ fn coerce(
             if needed {
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
-                    example: Example::new(operation, example),
+                    meaning: Meaning::of(property),
                 });
             }
             continue;
@@ -87,12 +74,38 @@ fn coerce(
             parameter: name.clone(),
             received: Received::of(&value),
             expected: kind,
-            example: Example::new(operation, example),
+            meant: kind.meant(&value, name).map(Box::new),
+            meaning: Meaning::of(property),
         })?;
         coerced.insert(name.clone(), value);
     }
     Ok(coerced)
 }
+
+/// What a schema says of a parameter, for hints.
+#[derive(Debug)]
+pub(super) struct Meaning(String);
+
+impl Meaning {
+    fn of(property: &Value) -> Self {
+        let words = property["enum"].as_array().into_iter().flatten();
+        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+        Self(match property["description"].as_str() {
+            _ if !words.is_empty() => format!(": one of {}", words.join(", ")),
+            Some(text) => format!(": {text}"),
+            None => String::new(),
+        })
+    }
+}
+
+/// Most bytes of a text that is shown as a list.
+const WORDS_MAX_BYTES: usize = 500;
+
+/// Parameters that hold any text, and not one of a few words.
+const FREE_TEXT: &[&str] = &["content", "message", "path", "pattern", "find"];
+
+/// Parameters that only bound the work: without one the call means the same.
+const BOUNDS: &[&str] = &["timeout", "max_output", "depth", "limit"];
 
 /// The simple types that a request may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +145,37 @@ impl Kind {
             Self::Texts => "a list of strings",
             Self::List => "a list",
             Self::Any => "a value",
+        }
+    }
+
+    /// The value that was probably meant by one of another type, where it can be one thing only.
+    fn meant(self, value: &Value, parameter: &str) -> Option<Value> {
+        let word = match value {
+            Value::String(text) => text.trim().to_ascii_lowercase(),
+            Value::Number(number) => number.to_string(),
+            _ => String::new(),
+        };
+        match (self, value) {
+            (Self::Text, Value::Number(_) | Value::Bool(_)) if FREE_TEXT.contains(&parameter) => {
+                Some(value.to_string().into())
+            }
+            (Self::Text, Value::Array(items)) => match items.as_slice() {
+                [Value::String(only)] => Some(only.as_str().into()),
+                _ => None,
+            },
+            (Self::Boolean, _) => match word.as_str() {
+                "1" | "yes" | "y" | "on" => Some(true.into()),
+                "0" | "no" | "n" | "off" => Some(false.into()),
+                _ => None,
+            },
+            (Self::Texts | Self::List, Value::Number(_)) => Some(vec![word].into()),
+            (Self::Texts | Self::List, Value::String(text))
+                if text.len() <= WORDS_MAX_BYTES && !text.trim_start().starts_with(['[', '{']) =>
+            {
+                let items = text.split(',').map(str::trim);
+                Some(items.map(Value::from).collect())
+            }
+            _ => None,
         }
     }
 
@@ -191,6 +235,7 @@ pub(super) fn choice(
         .ok_or_else(|| ArgumentError::Choice {
             parameter,
             received: Received::of(&value.into()),
+            meant: nearest(value, allowed.iter().copied()).map(str::to_owned),
             allowed,
         })
 }
@@ -283,8 +328,8 @@ pub(super) enum ArgumentError {
     Missing {
         /// Which one.
         parameter: String,
-        /// How a call looks.
-        example: Example,
+        /// What it is.
+        meaning: Meaning,
     },
     /// Two parameters that are two calls.
     #[error("parameters `{first}` and `{second}` cannot be given together")]
@@ -303,8 +348,10 @@ pub(super) enum ArgumentError {
         received: Received,
         /// What is taken.
         expected: Kind,
-        /// How a call looks.
-        example: Example,
+        /// What was probably meant.
+        meant: Option<Box<Value>>,
+        /// What it is.
+        meaning: Meaning,
     },
     /// A word that is none of those allowed.
     #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
@@ -313,6 +360,8 @@ pub(super) enum ArgumentError {
         parameter: &'static str,
         /// What was sent.
         received: Received,
+        /// The word that was probably meant.
+        meant: Option<String>,
         /// What is taken.
         allowed: &'static [&'static str],
     },
@@ -321,6 +370,8 @@ pub(super) enum ArgumentError {
     Topic {
         /// What was sent.
         received: Received,
+        /// The guide that was probably meant.
+        meant: Option<String>,
     },
     /// A number out of its range.
     #[error("parameter `{parameter}` must be {range}, got: {received}")]
@@ -337,8 +388,6 @@ pub(super) enum ArgumentError {
     Shape {
         /// What serde says.
         reason: String,
-        /// How a call looks.
-        example: Example,
     },
     /// The answer could not be written as JSON.
     #[error("the answer could not be written")]
@@ -350,7 +399,7 @@ impl ArgumentError {
     pub(super) fn missing<O: Operation>(parameter: &str) -> Self {
         Self::Missing {
             parameter: parameter.to_owned(),
-            example: Example::new(O::ID, O::EXAMPLES.first().copied().unwrap_or("{}")),
+            meaning: Meaning::of(&schema_of::<O>()["properties"][parameter]),
         }
     }
 
@@ -360,8 +409,9 @@ impl ArgumentError {
     }
 
     /// A guide that does not exist.
-    pub(super) fn unknown_topic(topic: &str) -> Self {
+    pub(super) fn unknown_topic<'a>(topic: &str, known: impl Iterator<Item = &'a str>) -> Self {
         Self::Topic {
+            meant: nearest(topic, known).map(str::to_owned),
             received: Received::of(&topic.into()),
         }
     }
@@ -392,42 +442,51 @@ impl Teach for ArgumentError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::Missing { example, .. } | Self::Shape { example, .. } => example.0.clone().into(),
+            Self::Missing { parameter, meaning } => {
+                format!("add `{parameter}` to the call{}", meaning.0).into()
+            }
+            Self::Type {
+                parameter,
+                meant: Some(meant),
+                ..
+            } => Hint::repeat(Repeat::with(parameter, (**meant).clone())),
+            Self::Type { parameter, .. } if BOUNDS.contains(&parameter.as_str()) => {
+                Hint::from(format!("give `{parameter}` as a whole number, or "))
+                    .again(Repeat::without(parameter))
+            }
             Self::Type {
                 parameter,
                 expected,
-                example,
+                meaning,
                 ..
-            } => {
-                let form = match expected {
-                    Kind::Text | Kind::Any => "\"text\"",
-                    Kind::Integer => "5",
-                    Kind::Boolean => "true",
-                    Kind::Texts | Kind::List => "[\"-l\", \"notes.md\"]",
-                };
-                format!(
-                    "write \"{parameter}\": {form}, or leave it out if it is optional; {}",
-                    example.0
-                )
-                .into()
-            }
-            Self::Exclusive { second, .. } => {
-                format!("make two calls, the one with {second} first").into()
-            }
+            } => format!("give `{parameter}` as {}{}", expected.name(), meaning.0).into(),
+            Self::Exclusive { first, second } => Hint::new("make two calls of it: ")
+                .again(Repeat::without(*first))
+                .or("")
+                .again(Repeat::without(*second)),
+            Self::Choice {
+                parameter,
+                meant: Some(meant),
+                ..
+            } => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
             Self::Choice {
                 parameter, allowed, ..
-            } => format!(
-                "write {parameter}=\"{}\", or leave it out",
-                allowed.first().copied().unwrap_or_default()
-            )
-            .into(),
-            Self::Topic { .. } => {
-                "call shed_help() for the list of topics, or shed_help(howto=\"full\")".into()
+            } => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
+            Self::Topic {
+                meant: Some(meant), ..
+            } => Hint::repeat(Repeat::with("howto", meant.as_str())),
+            Self::Topic { .. } => Hint::of(Call::new("shed_help")).say(" lists the topics"),
+            Self::Range {
+                parameter, range, ..
+            } if BOUNDS.contains(parameter) => {
+                Hint::from(format!("give `{parameter}` as {range}, or "))
+                    .again(Repeat::without(*parameter))
             }
             Self::Range {
                 parameter, range, ..
-            } => format!("use {parameter} from {range}, or leave it out").into(),
-            Self::Answer(_) => "repeat the call".into(),
+            } => format!("give `{parameter}` as {range}").into(),
+            Self::Shape { .. } => "give each argument in the type that the operation takes".into(),
+            Self::Answer(_) => Hint::repeat(Repeat::default()),
         }
     }
 
@@ -455,12 +514,13 @@ impl Teach for ArgumentError {
                 parameter,
                 received,
                 allowed,
+                ..
             } => {
                 details.insert("parameter".to_owned(), (*parameter).into());
                 details.insert("received".to_owned(), received.shown.as_str().into());
                 details.insert("allowed".to_owned(), (*allowed).into());
             }
-            Self::Topic { received } => {
+            Self::Topic { received, .. } => {
                 details.insert("parameter".to_owned(), "howto".into());
                 details.insert("received".to_owned(), received.shown.as_str().into());
             }
@@ -527,7 +587,7 @@ mod tests {
             "properties": {"path": {"type": "string"}, "line": {"type": "integer"}},
         });
         let body = |value: Value| value.as_object().cloned().unwrap_or_default();
-        let read = |value| coerce(&schema, body(value), "shed_x", "{\"path\": \"a\"}");
+        let read = |value| coerce(&schema, body(value));
         assert_eq!(
             read(json!({"path": "a", "line": null, "invented": 1})).ok(),
             Some(body(json!({"path": "a"})))

@@ -121,8 +121,11 @@ impl Operation for Help {
             Some(topic) => match GUIDES.iter().find(|(name, ..)| *name == topic) {
                 Some((_, _, text)) => (*text).to_owned(),
                 None => {
-                    return Err(Error::from(ArgumentError::unknown_topic(topic))
-                        .with_detail("howtos", serde_json::json!(howtos())));
+                    return Err(Error::from(ArgumentError::unknown_topic(
+                        topic,
+                        howtos().into_keys(),
+                    ))
+                    .with_detail("howtos", serde_json::json!(howtos())));
                 }
             },
         };

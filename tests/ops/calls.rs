@@ -182,31 +182,112 @@ fn database(client: &Client<'_>, zone: &str, arguments: &Value) {
     client.call("shed_sqlite", &call);
 }
 
-/// Makes the complete calls of a hint: they work. Examples get the file that they name; a hint to
-/// look somewhere must lead to something that is there already.
-#[track_caller]
-pub(crate) fn follow_hint(client: &Client<'_>, answer: &Answer) {
-    let hint = answer.body["error"]["hint"].as_str().unwrap_or_default();
-    let Some(call) = calls(hint).into_iter().find(is_complete) else {
-        return;
-    };
-    let arguments = &call.arguments;
-    if arguments["path"] == "file.txt" {
-        return;
+/// The calls of a hint in their order: what it writes out, and the failed call with the changes that
+/// it tells.
+pub(crate) fn steps(hint: &str, operation: &str, arguments: &Value) -> Vec<Call> {
+    let mut found: Vec<(usize, Call)> = Vec::new();
+    for (at, _) in hint.match_indices("shed_") {
+        let end = hint[at..].find("; ").map_or(hint.len(), |end| at + end);
+        let whole = calls(&hint[at..]).into_iter().next();
+        let begins = hint[at..end].starts_with(whole.as_ref().map_or("", |call| &call.operation));
+        if let Some(call) = whole.filter(|call| begins && is_complete(call)) {
+            found.push((at, call));
+        }
     }
-    if call.operation == "shed_patch_text" || call.operation == "shed_patch_bytes" {
-        prepare(client, &call.operation, arguments);
+    for (at, text) in hint.match_indices("repeat the call with") {
+        let rest = &hint[at + text.len() - "with".len()..];
+        let operation = operation.to_owned();
+        let mut arguments = arguments.clone();
+        change(&mut arguments, rest);
+        found.push((
+            at,
+            Call {
+                operation,
+                arguments,
+            },
+        ));
     }
-    if call.operation == "shed_exec" {
-        let words = arguments["args"].as_array().cloned().unwrap_or_default();
-        for word in words.iter().filter_map(Value::as_str) {
-            if [".md", ".txt"].iter().any(|end| word.ends_with(end)) {
-                file(client, arguments["zone"].as_str().unwrap(), word, CONTENT);
+    found.sort_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, call)| call).collect()
+}
+
+/// Applies ` with a=1, b="x", without c and d` to arguments.
+fn change(arguments: &mut Value, mut text: &str) {
+    if let Some(rest) = text.strip_prefix("with ") {
+        text = rest;
+        while let Some((name, rest)) = text.split_once('=') {
+            let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+            let Some(Ok(value)) = values.next() else {
+                break;
+            };
+            arguments[name] = value;
+            text = &rest[values.byte_offset()..];
+            let next = text.strip_prefix(", ");
+            match next.filter(|next| !next.starts_with("without ")) {
+                Some(next) if is_name(next) => text = next,
+                _ => break,
             }
         }
     }
-    let followed = client.call(&call.operation, arguments);
-    assert_eq!(followed.status, 200, "{hint}\n{}", followed.text);
+    let text = text.trim_start_matches(", ");
+    if let Some(rest) = text.strip_prefix("without ") {
+        let mut names = rest.split(' ').peekable();
+        while let Some(name) = names.next() {
+            let plain = name.trim_end_matches([';', ',']);
+            arguments.as_object_mut().unwrap().remove(plain);
+            if plain != name || names.next_if_eq(&"and").is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// Whether a parameter and its value follow.
+fn is_name(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        let mut bytes = name.bytes();
+        !name.is_empty() && bytes.all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    })
+}
+
+/// Makes the first call that a hint writes out, as it stands: it works, if what it is about is there.
+#[track_caller]
+pub(crate) fn follow_hint(client: &Client<'_>, answer: &Answer) {
+    let hint = answer.body["error"]["hint"].as_str().unwrap_or_default();
+    // What ends a locked edit would end the situation, too.
+    let stays = |call: &Call| is_complete(call) && call.operation != "shed_lockedit_save";
+    let Some(call) = calls(hint).into_iter().find(stays) else {
+        return;
+    };
+    let followed = client.call(&call.operation, &call.arguments);
+    let is_there = followed.code() != "FILE_NOT_FOUND";
+    assert!(
+        followed.status == 200 || !is_there,
+        "{hint}\n{call:?}: {}",
+        followed.text
+    );
+}
+
+#[test]
+fn steps_are_found_in_hints() {
+    let arguments = json!({"path": "a", "line": 1, "end_line": 2});
+    let steps = |hint: &str| -> Vec<(String, Value)> {
+        let found = steps(hint, "shed_x", &arguments).into_iter();
+        found.map(|call| (call.operation, call.arguments)).collect()
+    };
+    let hint = "do it: repeat the call with path=\"b, c\", mode=[1, 2], without line and end_line; \
+                then shed_stats() shows it";
+    assert_eq!(
+        steps(hint),
+        [
+            ("shed_x".to_owned(), json!({"path": "b, c", "mode": [1, 2]})),
+            ("shed_stats".to_owned(), json!({})),
+        ]
+    );
+    assert_eq!(
+        steps("repeat the call without line; or not"),
+        [("shed_x".to_owned(), json!({"path": "a", "end_line": 2}))]
+    );
 }
 
 #[test]

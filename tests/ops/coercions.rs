@@ -44,11 +44,8 @@ fn every_parameter_of_every_operation_refuses_wrong_types() {
                     (&details["parameter"], &details["received_type"]),
                     (&json!(name), &json!(kind))
                 );
-                assert!(
-                    error["hint"].as_str().unwrap().contains(entry.id),
-                    "{}",
-                    answer.text
-                );
+                let hint = error["hint"].as_str().unwrap();
+                assert!(hint.contains(name.as_str()), "{}", answer.text);
             }
         }
     }

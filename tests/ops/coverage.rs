@@ -23,6 +23,8 @@ const OTHERS: &[&str] = &[
     "fault",
     "groups",
     "guides",
+    "hints",
+    "missing",
     "identity",
     "main",
     "paths",

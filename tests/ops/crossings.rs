@@ -43,7 +43,7 @@ fn a_rename_shows_the_call_that_crosses() {
             "documents",
             "group",
             "group/moved.csv",
-            r#"shed_copy_to_group(src_zone="documents", src_path="sales.csv", group=…, dest_path="moved.csv")"#,
+            "shed_copy_to_group copies it to a group, named in `group`",
         ),
     ] {
         file(&alice, zone, "sales.csv", "a,b\n");

@@ -120,7 +120,7 @@ pub(crate) const PROVOKED: Provoked = &[
             answer.body["error"]["hint"]
                 .as_str()
                 .unwrap()
-                .contains("`a.md`"),
+                .contains("[\"a.md\"]"),
             "{}",
             answer.text
         );

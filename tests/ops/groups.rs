@@ -72,7 +72,7 @@ fn what_was_meant_is_suggested_from_the_caller_s_own_groups() {
         .call("shed_group_info", &json!({"group": "tem"}));
     answer.refused(404, "GROUP_NOT_FOUND");
     let hint = answer.body["error"]["hint"].as_str().unwrap();
-    assert_eq!(hint, "did you mean group=\"team\"?");
+    assert_eq!(hint, "repeat the call with group=\"team\"");
 }
 
 #[test]

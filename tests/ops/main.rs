@@ -41,6 +41,7 @@ mod crossings;
 mod fault;
 mod groups;
 mod guides;
+mod hints;
 mod identity;
 mod missing;
 mod paths;

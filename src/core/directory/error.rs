@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Group, NAME_MAX_BYTES};
 use crate::nearest::nearest;
-use crate::{Code, Hint, Teach};
+use crate::{Call, Code, Hint, Repeat, Teach};
 
 /// Groups that a refusal names.
 const LISTED: usize = 20;
@@ -99,26 +99,29 @@ impl Teach for GroupError {
     }
 
     fn hint(&self) -> Hint {
+        let list = || {
+            Hint::of(Call::new("shed_group_list"))
+                .say(" shows your groups; give the name or id of one in `group`")
+                .instead("ask the user for the name of the group and give it in `group`")
+        };
         match self {
             Self::Unavailable => {
-                "use zone=\"documents\" for versioned files of your own".into()
+                "name documents in `zone` for versioned files of your own".into()
             }
             Self::Unasked => {
                 "tell the user: an administrator has to set `openwebui_admin_key`, or to use the users' own sessions; zones of your own work".into()
             }
-            Self::Missing | Self::InvalidId { .. } => {
-                "shed_group_list() shows your groups; give the name or id of one".into()
-            }
+            Self::Missing | Self::InvalidId { .. } => list(),
             Self::Unknown { text, own } | Self::NotIn { text, own } => {
                 match nearest(text, own.iter().map(String::as_str)) {
-                    Some(meant) => format!("did you mean group={}?", Value::from(meant)).into(),
-                    None => "shed_group_list() shows your groups".into(),
+                    Some(meant) => Hint::repeat(Repeat::with("group", meant)),
+                    None => list(),
                 }
             }
-            Self::Ambiguous { own, .. } => format!(
-                "give its id instead: group={}",
-                Value::from(own.first().map_or("", String::as_str))
-            ).into(),
+            Self::Ambiguous { own, .. } => Hint::from(format!(
+                "give the id of one in `group`: {}",
+                own.join(", ")
+            )),
         }
     }
 

@@ -4,9 +4,10 @@ use serde_json::{Map, Value};
 
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
+use crate::hint::space;
 use crate::ledger::human_size;
 use crate::settings::MEBIBYTE;
-use crate::{Code, Hint, Teach};
+use crate::{Call, Code, Hint, Repeat, Teach};
 
 /// Paths that a failure names.
 const NAMED: usize = 20;
@@ -217,12 +218,15 @@ impl Teach for ExecError {
     fn hint(&self) -> Hint {
         match self {
             Self::NotInstalled { .. } => {
-                "shed_allowed_commands() lists what is installed".into()
+                let list = Call::new("shed_allowed_commands");
+                Hint::of(list)
+                    .say(" lists what is installed")
+                    .instead("use another command in `cmd`")
             }
             Self::Start(_) | Self::Wait(_) | Self::Cancelled { .. } => "repeat the call".into(),
             Self::Helper { .. } => "use fewer or shorter arguments, or split the call".into(),
             Self::TimedOut { seconds, most, .. } if seconds < most => {
-                format!("give it more time with timeout={most}, or less work").into()
+                Hint::repeat(Repeat::with("timeout", *most)).say(" to give it more time, or give it less work")
             }
             Self::TimedOut { .. } => "give it less work: fewer files, a smaller range".into(),
             Self::Struck { limit: Limit::FileSize { mebibytes }, .. } => {
@@ -235,13 +239,13 @@ impl Teach for ExecError {
                 "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".into()
             }
             Self::Overflow { .. } => {
-                "make room with shed_delete; shed_stats() shows what each zone takes".into()
+                space()
             }
             Self::Directories { .. } => {
-                "remove directories with shed_delete, or with cmd=\"rm\", args=[\"-r\", …]".into()
+                "remove directories with shed_delete".into()
             }
             Self::TooMany { .. } => {
-                "delete files with shed_delete, or pack many small ones with shed_zip".into()
+                "delete files with shed_delete; shed_zip packs many small ones into one".into()
             }
             Self::Temporary { .. } => {
                 "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".into()
@@ -263,7 +267,8 @@ impl Teach for ExecError {
                 "name the directory instead (ls d, grep -r word d, find d -name \"*.md\"), or make several calls".into()
             }
             Self::SameFile { .. } => {
-                "use redirect_stderr_to_stdout=true to have both in stdout_file".into()
+                Hint::repeat(Repeat::with("redirect_stderr_to_stdout", true).and_without("stderr_file"))
+                    .say(" to have both in one file")
             }
             Self::NoSafeNetwork { .. } => {
                 "commands without network work; ask the user to upload the file; an administrator runs fileshed doctor".into()

@@ -109,9 +109,15 @@ pub enum LockError {
         /// To whom.
         holder: Member,
     },
-    /// Nobody holds it.
+    /// Nobody holds it, and the call works on what was opened.
     #[error("`{path}` is not open for a locked edit")]
     NotOpen {
+        /// The file.
+        path: String,
+    },
+    /// Nobody holds it, and the call would end that.
+    #[error("`{path}` is not locked")]
+    NotLocked {
         /// The file.
         path: String,
     },
@@ -146,7 +152,7 @@ impl Teach for LockError {
         match self {
             Self::Mine { .. } | Self::OtherChat { .. } | Self::OtherUser { .. } => Code::FileLocked,
             Self::NotOwner { .. } => Code::NotLockOwner,
-            Self::NotOpen { .. } => Code::NotInEditMode,
+            Self::NotOpen { .. } | Self::NotLocked { .. } => Code::NotInEditMode,
         }
     }
 
@@ -170,6 +176,9 @@ impl Teach for LockError {
             Self::NotOpen { path } => {
                 Hint::new("open it first: ").call(call("shed_lockedit_open", path))
             }
+            Self::NotLocked { .. } => {
+                "nothing needs to be ended; every operation works on what `path` names".into()
+            }
         }
     }
 
@@ -184,7 +193,7 @@ impl Teach for LockError {
                 details.insert("path".to_owned(), path.as_str().into());
                 details.insert("locked_at".to_owned(), locked_at.to_string().into());
             }
-            Self::NotOwner { path, .. } | Self::NotOpen { path } => {
+            Self::NotOwner { path, .. } | Self::NotOpen { path } | Self::NotLocked { path } => {
                 details.insert("path".to_owned(), path.as_str().into());
             }
         }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::ownership::{self, Deed};
 use super::{Ledger, LedgerError};
 use crate::disk::Totals;
+use crate::hint::space;
 use crate::settings::MEBIBYTE;
 use crate::{Code, Error, Hint, Teach};
 
@@ -339,7 +340,7 @@ impl Teach for QuotaError {
     }
 
     fn hint(&self) -> Hint {
-        "make room with shed_delete; shed_stats() shows what each zone takes".into()
+        space()
     }
 
     fn details(&self) -> Map<String, Value> {
@@ -367,7 +368,7 @@ impl Teach for FilesError {
     }
 
     fn hint(&self) -> Hint {
-        "delete files with shed_delete, or pack many small ones with shed_zip".into()
+        "delete files with shed_delete; shed_zip packs many small ones into one".into()
     }
 
     fn details(&self) -> Map<String, Value> {

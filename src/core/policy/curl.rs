@@ -189,7 +189,7 @@ pub(super) fn curl(
     if !kept && !talks && addressed(args) {
         return Err(judge.required(
             "a download goes into a file: -o, -O or the parameter stdout_file",
-            &["-L", "-o", "download.bin", &address_of(args)],
+            "add -o and the name of the file to `args`, or give stdout_file",
         ));
     }
     if remote_name {
@@ -215,7 +215,7 @@ pub(super) fn wget(
         if !judge.rules.stdout_file {
             return Err(judge.required(
                 "a download goes into a file: -O or the parameter stdout_file",
-                &["-q", "-O", "download.bin", &address_of(args)],
+                "add -O and the name of the file to `args`, or give stdout_file",
             ));
         }
         judge.fixed("-O");
@@ -238,12 +238,6 @@ fn addressed(args: &[String]) -> bool {
     !args
         .iter()
         .any(|word| matches!(word.as_str(), "--version" | "--help" | "-V" | "-h"))
-}
-
-/// The address a caller meant, for the hint.
-fn address_of(args: &[String]) -> String {
-    let found = args.iter().find(|word| text::scheme(word).is_some());
-    text::shown(found.map_or("https://example.org/file.bin", String::as_str))
 }
 
 /// What is fetched: http or https, and a host.

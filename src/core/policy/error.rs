@@ -59,7 +59,22 @@ impl Refusal {
 }
 
 impl CommandError {
-    fn refusal(&self) -> &Refusal {
+    /// The same refusal with a better next call.
+    pub(super) fn with_hint(mut self, hint: Hint) -> Self {
+        let (Self::Missing(refusal)
+        | Self::Command(refusal)
+        | Self::Argument(refusal)
+        | Self::Required(refusal)
+        | Self::Escape(refusal)
+        | Self::Protected(refusal)
+        | Self::StartsWithZone(refusal)
+        | Self::Readonly(refusal)
+        | Self::Nul(refusal)) = &mut self;
+        refusal.hint = hint;
+        self
+    }
+
+    pub(super) fn refusal(&self) -> &Refusal {
         match self {
             Self::Missing(refusal)
             | Self::Command(refusal)

@@ -69,7 +69,7 @@ fn predicate<'w>(
         return Err(judge.refuse_with(
             word,
             "commands start no other programs",
-            "use `-delete` to remove what is found; otherwise print the names and name them \
+            "give -delete in `args` to remove what is found; otherwise print the names and name them \
                 in the next call"
                 .to_owned(),
         ));
@@ -78,7 +78,7 @@ fn predicate<'w>(
         return Err(judge.refuse_with(
             word,
             "output goes to standard output alone",
-            "use `-print`, `-printf` or `-ls` with stdout_file=\"found.txt\"".to_owned(),
+            "use -print, -printf or -ls in `args`, with `stdout_file`".to_owned(),
         ));
     }
     if among(TESTS, word) {

@@ -82,7 +82,7 @@ pub(super) fn arguments(
         args = rest;
     }
     let Some((name, rest)) = args.split_first() else {
-        return Err(judge.required("the subcommand", &["log", "--oneline", "-5"]));
+        return Err(judge.required("the subcommand", "name one in `args`, such as log"));
     };
     if name == "--version" {
         return judge.switch(name);
@@ -104,7 +104,7 @@ pub(super) fn arguments(
         return Err(judge.refuse_with(
             name,
             "the subcommand is not on the whitelist",
-            format!("use one of: {}", names.join(", ")),
+            format!("begin `args` with one of {}", names.join(", ")),
         ));
     };
     permitted(subcommand, judge)?;
@@ -130,7 +130,7 @@ pub(super) fn arguments(
     if name == "commit" && !message_given(&scan) {
         return Err(judge.required(
             "`-m` with the commit message; no editor opens",
-            &["commit", "-m", "Describe the change"],
+            "add -m and the message to `args`",
         ));
     }
     addresses(subcommand, &mut scan, judge)?;
@@ -188,8 +188,7 @@ fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandEr
             .forbidden(
                 name,
                 &format!("`git {name}` needs the network, and network_mode is `disabled`"),
-                "the administrator sets network_mode; meanwhile ask the user to upload the files"
-                    .to_owned(),
+                super::mend::without_network(),
             )),
         Kind::Push if rules.network == NetworkMode::Safe => Err(judge.forbidden(
             name,

@@ -196,7 +196,7 @@ impl<'a> Judge<'a> {
                     return Err(self.refuse_with(
                         &whole,
                         "an address (`file:`) stands where a database is expected",
-                        "name the database itself, for instance `data.db`".to_owned(),
+                        "name the database itself in `args`, for instance `data.db`",
                     ));
                 }
                 let writes = self.rules.zone != ZoneKind::Uploads;
@@ -230,10 +230,7 @@ impl<'a> Judge<'a> {
             return Err(self.refuse_with(
                 whole,
                 "no shell runs here, so `~` is no home directory",
-                format!(
-                    "paths are relative to the zone: use `{}`",
-                    value.trim_start_matches(['~', '/'])
-                ),
+                "paths in `args` are relative to the zone",
             ));
         }
         if let Some(scheme) = text::scheme(value) {
@@ -266,14 +263,13 @@ impl<'a> Judge<'a> {
                 .map(Some);
         }
         if !self.rules.allow_zone_in_path
-            && let Some(rest) = path::without_zone(&normal, self.rules.zone.as_str())
+            && path::without_zone(&normal, self.rules.zone.as_str()).is_some()
         {
             return Err(CommandError::StartsWithZone(Box::new(self.refusal(
                 whole,
                 "paths are relative to the zone",
-                format!(
-                    "use `{rest}`; if the zone really holds a folder of that name, add \
-                    allow_zone_in_path=true"
+                Hint::new("paths in `args` are already inside the zone").or(
+                    "a folder that really has its name is reached with allow_zone_in_path=true",
                 ),
             ))));
         }
@@ -295,7 +291,8 @@ impl<'a> Judge<'a> {
             return Err(self.refuse_with(
                 whole,
                 "only the file being edited is in reach",
-                format!("use \".\" for `{name}`; for other files call shed_exec"),
+                Hint::from(format!("in `args`, \".\" is `{name}`"))
+                    .or("shed_exec works on other files"),
             ));
         }
         self.note(name.to_owned(), writes, alone, whole);
@@ -327,24 +324,18 @@ impl<'a> Judge<'a> {
             return Err(CommandError::Protected(Box::new(self.refusal(
                 whole,
                 "`.lfsig` and `.fs_pepper` are kept for the server",
-                "use another name".to_owned(),
+                "use another name in `args`",
             ))));
         }
         path::normalise(value).map_err(|outside| {
-            let relative =
-                path::normalise(value.trim_start_matches(['/', '.'])).unwrap_or_default();
             let (reason, hint) = match outside {
                 Outside::Absolute => (
                     "it is absolute",
-                    format!(
-                        "paths are relative to the zone `{}`: use `{relative}`, or `.` \
-                        for the whole zone",
-                        self.rules.zone.as_str()
-                    ),
+                    "paths in `args` are relative to the zone: name what is in it",
                 ),
                 Outside::Climbs => (
                     "`..` climbs above the root of the zone",
-                    "stay inside the zone; another zone is reached with zone=\"…\"".to_owned(),
+                    "stay inside the zone; another one is named in `zone`",
                 ),
             };
             CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))

@@ -43,11 +43,9 @@ pub(super) fn pictures(
     let scan = judge.scan(&rule.syntax, args)?;
     let tells = |word: &str| matches!(word, "-list" | "-v" | "-h" | "-help" | "--help");
     if scan.operands() < 2 && !args.iter().any(|word| tells(word)) {
-        let document = args.iter().find(|word| !word.starts_with('-'));
-        let document = document.map_or("document.pdf", String::as_str);
         return Err(judge.required(
             "the beginning of the names that the pictures get",
-            &["-png", document, "page"],
+            "add the beginning of those names to `args`, such as page",
         ));
     }
     judge.scanned(&rule.syntax, &scan)

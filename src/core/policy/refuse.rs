@@ -2,12 +2,12 @@
 
 use super::error::{CommandError, Refusal};
 use super::judge::Judge;
-use super::{NetworkMode, text};
+use super::{advice, mend, text};
 use crate::Hint;
 
 impl Judge<'_> {
     pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        let hint = self.example_hint();
+        let hint = advice::examples("leave it out of `args`, or do it in another way");
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
@@ -20,9 +20,7 @@ impl Judge<'_> {
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
-    pub(super) fn required(&self, reason: &str, args: &[&str]) -> CommandError {
-        let args: Vec<String> = args.iter().map(|&argument| argument.to_owned()).collect();
-        let hint = text::call(self.rules, self.rule.name, &args);
+    pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
         let mut refusal = self.refusal("", reason, hint);
         refusal.argument = None;
         CommandError::Required(Box::new(refusal))
@@ -41,9 +39,8 @@ impl Judge<'_> {
         CommandError::Readonly(Box::new(self.refusal(
             argument,
             format!("`{}` writes", text::shown(argument)),
-            "files in uploads are only read: read with shed_exec(zone=\"uploads\", \
-                cmd=\"cat\", args=[\"name\"]), and write the result with \
-                shed_create_file(zone=\"storage\", …)",
+            "files in uploads are only read; shed_move_uploads_to_storage takes one to storage, \
+             where it can be changed",
         )))
     }
 
@@ -62,23 +59,9 @@ impl Judge<'_> {
         }
     }
 
-    /// A call that the rule accepts.
-    fn example_hint(&self) -> Hint {
-        match self.rule.examples.first() {
-            Some(example) => Hint::new("for example ").call(text::call(
-                self.rules,
-                self.rule.name,
-                &example.args(),
-            )),
-            None => "leave the argument out".into(),
-        }
-    }
-
     pub(super) fn download_hint(&self, address: &str) -> Hint {
-        if self.rules.network == NetworkMode::Disabled {
-            return "the network is off (network_mode is `disabled`): ask the user to upload \
-                the file"
-                .into();
+        if !mend::is_online(self.rules) {
+            return mend::without_network();
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
         Hint::new("download it first: ").call(text::call(self.rules, "curl", &args))

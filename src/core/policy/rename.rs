@@ -45,7 +45,10 @@ pub(super) fn arguments(
         }
     }
     if expressions.is_empty() || judge.args.is_empty() {
-        return Err(judge.required("a substitution and the files", &["s/old/new/", "old.txt"]));
+        return Err(judge.required(
+            "a substitution and the files",
+            "give both in `args`: a substitution such as s/old/new/, then the names of files",
+        ));
     }
     judge.renaming = Some(Renaming {
         expression: expressions.join(";"),

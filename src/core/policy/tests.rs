@@ -133,8 +133,8 @@ fn unknown_commands_say_what_to_call() {
         ("bash", "one whitelisted command"),
         ("python3", "awk"),
         ("nano", "shed_patch_text"),
-        ("LS", "lower case"),
-        ("/bin/ls", "bare name"),
+        ("LS", "cmd=\"ls\""),
+        ("/bin/ls", "cmd=\"ls\""),
         ("../../bin/sh", "shed_allowed_commands"),
         ("./x.sh", "shed_allowed_commands"),
         ("ls|wc", "pipes"),
@@ -152,7 +152,7 @@ fn unknown_commands_say_what_to_call() {
     assert_eq!(error.code(), Code::CommandForbidden);
     assert_eq!(
         error.hint().to_string(),
-        r#"shed_exec(zone="storage", cmd="ls", args=["-la", "docs"])"#
+        r#"repeat the call with cmd="ls", args=["-la", "docs"]"#
     );
     assert_eq!(code(" ", "", &RULES), Code::MissingParameter);
     let error = refusal("rm", "a", &UPLOADS);
@@ -300,7 +300,7 @@ fn paths_are_held_to_the_zone() {
         refusal("cat", "storage/a.txt", &RULES)
             .hint()
             .to_string()
-            .contains("`a.txt`")
+            .contains("args=[\"a.txt\"]")
     );
     planned(
         "cat",
@@ -832,4 +832,82 @@ fn tar_writes_the_folder_it_extracts_into() {
 fn uploads_opens_databases_for_reading() {
     let plan = planned("sqlite3", "data.db 'SELECT 1'", &UPLOADS);
     assert!(plan.args.iter().any(|argument| argument == "-readonly") && !plan.changes);
+}
+
+#[test]
+fn a_command_line_is_put_right() {
+    for (cmd, line, expected) in [
+        ("ls -la", "", r#"cmd="ls", args=["-la"]"#),
+        (
+            "grep 'two words' a.md",
+            "",
+            r#"cmd="grep", args=["two words", "a.md"]"#,
+        ),
+        ("sudo", "ls docs", r#"cmd="ls", args=["docs"]"#),
+        (
+            "bash",
+            "-c 'wc -l a.md'",
+            r#"cmd="wc", args=["-l", "a.md"]"#,
+        ),
+        ("gawk", "'{print $1}' a.md", r#"cmd="awk""#),
+        ("ls", "/storage", r#"args=["."]"#),
+        ("ls", "/", r#"args=["."]"#),
+        (
+            "cat",
+            "/documents/a.md",
+            r#"zone="documents", args=["a.md"]"#,
+        ),
+        ("cat", "~/a.md /b.md", r#"args=["a.md", "b.md"]"#),
+        ("mkdir", "-p /data/out", r#"args=["-p", "data/out"]"#),
+        (
+            "git",
+            "commit -a",
+            r#"args=["commit", "-a", "-m", "Update"]"#,
+        ),
+    ] {
+        let hint = refusal(cmd, line, &RULES).hint().to_string();
+        assert_eq!(
+            hint,
+            format!("repeat the call with {expected}"),
+            "{cmd} {line}"
+        );
+    }
+    for (line, expected) in [
+        (
+            "ls -la | grep x",
+            r#"repeat the call with cmd="ls", args=["-la"], stdout_file="step-1.tmp"; then shed_exec(zone="storage", cmd="grep", args=["x", "step-1.tmp"])"#,
+        ),
+        (
+            "sort a.md > b.md",
+            r#"repeat the call with cmd="sort", args=["a.md"], stdout_file="b.md""#,
+        ),
+        (
+            "mkdir d && touch d/a.md",
+            r#"repeat the call with cmd="mkdir", args=["d"]; then shed_exec(zone="storage", cmd="touch", args=["d/a.md"])"#,
+        ),
+        (
+            "find . -name a 2>&1",
+            r#"repeat the call with cmd="find", args=[".", "-name", "a"], redirect_stderr_to_stdout=true"#,
+        ),
+    ] {
+        let hint = refusal(line, "", &RULES).hint().to_string();
+        assert_eq!(hint, format!("no shell runs here: {expected}"), "{line}");
+    }
+}
+
+#[test]
+fn nothing_is_removed_that_was_not_named() {
+    for (cmd, line) in [
+        ("rm", "-rf /"),
+        ("rm", "-rf storage"),
+        ("rm", "-rf ~"),
+        ("find", "/ -delete"),
+        ("chmod", "-R 600 /"),
+        ("mv", "/storage b"),
+        ("find", ". -newerXY a -delete"),
+        ("rm", "-rf / > out.txt"),
+    ] {
+        let hint = refusal(cmd, line, &RULES).hint().to_string();
+        assert!(!hint.contains("repeat the call"), "{cmd} {line}: {hint}");
+    }
 }

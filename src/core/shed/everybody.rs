@@ -17,7 +17,7 @@ use crate::ledger::Ownership as _;
 use crate::lockedit::{self, Cleaned};
 use crate::settings::MEBIBYTE;
 use crate::zone::{Home, Shared, Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Caller, Code, Error, Hint, Teach, sharing};
+use crate::{Caller, Code, Error, Hint, Repeat, Teach, sharing};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -214,7 +214,7 @@ impl Teach for NotAdministrator {
     }
 
     fn hint(&self) -> Hint {
-        "call shed_maintenance() for your own zones and groups".into()
+        Hint::repeat(Repeat::without("all")).say(" for your own zones and groups")
     }
 
     fn details(&self) -> Map<String, Value> {

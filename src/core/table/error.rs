@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::work::Refusal;
-use crate::{Code, Hint, Teach};
+use crate::hint::Argument;
+use crate::{Call, Code, Hint, Repeat, Teach};
 
 /// Names that a hint lists.
 const LISTED: usize = 12;
@@ -19,6 +20,8 @@ pub enum TableError {
         path: String,
         /// Time that it had.
         seconds: u64,
+        /// Whether the CSV file of an import is in uploads, and not beside the database.
+        in_uploads: bool,
     },
     /// The administrator lets nobody change a database.
     ReadOnly,
@@ -49,6 +52,7 @@ impl std::fmt::Display for TableError {
                 refusal,
                 path,
                 seconds,
+                ..
             } => write_refusal(formatter, refusal, path, *seconds),
             Self::ReadOnly => write!(formatter, "statements only read on this server"),
             Self::SameFile { parameter, path } => {
@@ -115,19 +119,22 @@ fn write_refusal(
                 missing.join("`, `")
             )
         }
-        Refusal::CsvEmpty => write!(out, "the CSV file has no rows"),
+        Refusal::CsvEmpty => write!(out, "the CSV file of `import_csv` has no rows"),
         Refusal::CsvTooWide { columns, most } => {
             write!(
                 out,
-                "the CSV file has {columns} columns, a table may have {most}"
+                "the CSV file of `import_csv` has {columns} columns, a table may have {most}"
             )
         }
         Refusal::CsvUnreadable {
             line: Some(line),
             reason,
-        } => write!(out, "the CSV file cannot be read at line {line}: {reason}"),
+        } => write!(
+            out,
+            "the CSV file of `import_csv` cannot be read at line {line}: {reason}"
+        ),
         Refusal::CsvUnreadable { line: None, reason } => {
-            write!(out, "the CSV file cannot be read: {reason}")
+            write!(out, "the CSV file of `import_csv` cannot be read: {reason}")
         }
     }
 }
@@ -162,9 +169,14 @@ impl Teach for TableError {
     fn hint(&self) -> Hint {
         match self {
             Self::ReadOnly => "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set sqlite_readonly=false".into(),
-            Self::SameFile { parameter, .. } => format!("name another file in {parameter}").into(),
-            Self::Parameters { .. } => "shed_sqlite takes params=[1, \"a\"] for `?`, or params={\"name\": \"a\"} for `:name`".into(),
-            Self::Refused { refusal, path, .. } => hint(refusal, path),
+            Self::SameFile { parameter, .. } => format!("name another file in `{parameter}`").into(),
+            Self::Parameters { .. } => "give `params` as a list for `?`, such as [1, \"a\"], or as an object for `:name`, such as {\"name\": \"a\"}".into(),
+            Self::Refused {
+                refusal,
+                path,
+                in_uploads,
+                ..
+            } => hint(refusal, path, *in_uploads),
         }
     }
 
@@ -179,6 +191,7 @@ impl Teach for TableError {
                 refusal,
                 path,
                 seconds,
+                ..
             } => match refusal {
                 Refusal::Failed { tables, .. } if !tables.is_empty() => {
                     let tables: Map<String, Value> = tables
@@ -201,9 +214,12 @@ impl Teach for TableError {
                     columns,
                 } => json!({"path": path, "table": table, "missing": missing, "columns": columns}),
                 Refusal::CsvTooWide { columns, most } => {
-                    json!({"columns": columns, "max_columns": most})
+                    json!({"parameter": "import_csv", "columns": columns, "max_columns": most})
                 }
-                Refusal::CsvUnreadable { line, .. } => json!({"line": line}),
+                Refusal::CsvUnreadable { line, .. } => {
+                    json!({"parameter": "import_csv", "line": line})
+                }
+                Refusal::CsvEmpty => json!({"parameter": "import_csv"}),
                 Refusal::NoStatement => json!({"parameter": "query"}),
                 Refusal::NoExport => json!({"parameter": "output_csv"}),
                 _ => json!({"path": path}),
@@ -226,7 +242,7 @@ impl Teach for TableError {
     }
 }
 
-fn hint(refusal: &Refusal, path: &str) -> Hint {
+fn hint(refusal: &Refusal, path: &str, in_uploads: bool) -> Hint {
     match refusal {
         Refusal::Failed { message, tables } if message.contains("no such table") => {
             let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
@@ -251,39 +267,70 @@ fn hint(refusal: &Refusal, path: &str) -> Hint {
             "make one call for each statement".into()
         }
         Refusal::Failed { .. } => {
-            "correct the statement; SELECT sql FROM sqlite_schema shows how the tables are made".into()
+            "correct the statement in `query`; SELECT sql FROM sqlite_schema shows how the tables are made".into()
         }
         Refusal::Forbidden { what } if what.starts_with("PRAGMA") => {
             "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version".into()
         }
         Refusal::Forbidden { what } if what.contains("ATTACH") || what.contains("VACUUM") => {
-            "a statement has one database: move rows with output_csv and import_csv, copy a file with shed_exec(cmd=\"cp\")".into()
+            "a statement has one database: move rows with output_csv and import_csv; cp in shed_exec copies a file".into()
         }
         Refusal::Forbidden { what } if what.contains("BEGIN") || what == "SAVEPOINT" => {
             "each statement is a transaction of its own".into()
         }
         Refusal::Forbidden { .. } => "leave it out: a statement works on its database alone".into(),
-        Refusal::NoStatement => "write one SQL statement in query, such as SELECT name FROM sqlite_schema".into(),
-        Refusal::Parameters { .. } => "give one value for each parameter of the statement".into(),
-        Refusal::Parameter { name, .. } => format!("correct {name}, or leave it out").into(),
-        Refusal::NotADatabase => format!(
-            "a CSV file becomes a table with import_csv=\"{path}\" and another path, such as path=\"data.db\""
-        ).into(),
-        Refusal::TooLong => "give it less work: a WHERE or LIMIT, an index, a part of the file".into(),
-        Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work: fewer or shorter values, a WHERE, a LIMIT".into(),
+        Refusal::NoStatement => "write one SQL statement in `query`, such as SELECT name FROM sqlite_schema".into(),
+        Refusal::Parameters { .. } => "give one value in `params` for each parameter of the statement".into(),
+        Refusal::Parameter { name, .. } => format!("correct `{name}`, or leave it out").into(),
+        Refusal::NotADatabase => not_a_database(path),
+        Refusal::TooLong => "give it less work in `query`: a WHERE or LIMIT, an index, a part of the file".into(),
+        Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work in `query`: fewer or shorter values, a WHERE, a LIMIT".into(),
         Refusal::Busy | Refusal::NotReadable => "wait a moment and repeat the same call".into(),
-        Refusal::NoExport => "export the rows of a SELECT; change tables in a call without output_csv".into(),
-        Refusal::TableExists { .. } => "use if_exists=\"append\" or if_exists=\"replace\", or another table".into(),
+        Refusal::NoExport => "give a SELECT in `query` to export rows; change tables in a call without `output_csv`".into(),
+        Refusal::TableExists { .. } => "give another name in `table`, or if_exists=\"append\" to add the rows, if_exists=\"replace\" to drop what is there".into(),
         Refusal::NoSuchColumns { columns, .. } => {
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            format!("the table has {}; use if_exists=\"replace\", or another table", list(&columns)).into()
+            format!("the table has {}; give another name in `table`, or if_exists=\"replace\" to drop what is there", list(&columns)).into()
         }
-        Refusal::CsvEmpty => "look at the file with shed_exec(cmd=\"head\"); has_header=false if its only row is data".into(),
-        Refusal::CsvTooWide { .. } => "look at the delimiter with shed_exec(cmd=\"head\"), or keep fewer columns with shed_exec(cmd=\"cut\")".into(),
+        Refusal::CsvEmpty => csv_head(in_uploads).or("has_header=false if its only row is data"),
+        Refusal::CsvTooWide { .. } => csv_head(in_uploads).or("give `delimiter` if it is another one; cut in shed_exec keeps fewer columns"),
         Refusal::CsvUnreadable { .. } => {
-            "correct the file, or give encoding, delimiter or skip_rows".into()
+            csv_head(in_uploads).or("correct the file, or give `encoding`, `delimiter` or `skip_rows`")
         }
     }
+}
+
+/// The call that shows how the CSV file begins.
+fn csv_head(in_uploads: bool) -> Hint {
+    let args = vec!["-n".into(), "5".into(), Argument::Given("import_csv")];
+    let look = if in_uploads {
+        Call::new("shed_exec").with("zone", "uploads")
+    } else {
+        Call::here("shed_exec")
+    };
+    let look = look.with("cmd", "head").with("args", Argument::List(args));
+    Hint::new("look at the file: ").call(look)
+}
+
+/// A CSV file becomes a table of a database of its own; of another file it is said what it is.
+fn not_a_database(path: &str) -> Hint {
+    let (name, end) = path.rsplit_once('.').unwrap_or((path, ""));
+    if ["csv", "tsv", "txt"].contains(&end.to_ascii_lowercase().as_str()) {
+        let table = name.rsplit('/').next().unwrap_or(name);
+        let table: String = table
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let import = Repeat::with("path", format!("{name}.db"))
+            .and("import_csv", path)
+            .and("table", table)
+            .and_without("query");
+        return Hint::new("make a table of it first: ").again(import);
+    }
+    let what = Call::here("shed_exec")
+        .with("cmd", "file")
+        .with("args", vec![path]);
+    Hint::new("see what it is: ").call(what)
 }
 
 fn list(names: &[&str]) -> String {

@@ -445,6 +445,7 @@ impl<'a> Desk<'a> {
             refusal,
             path: self.path.as_str().to_owned(),
             seconds: self.zone.shed.settings().exec_timeout_default,
+            in_uploads: self.csv.is_some(),
         };
         self.zone.explain(error.into())
     }

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::closest::Closest;
-use crate::hint::{Argument, Repeat};
-use crate::{Call, Code, Hint, Teach};
+use crate::hint::Argument;
+use crate::nearest;
+use crate::{Call, Code, Hint, Repeat, Teach};
 
 /// An edit that was refused; the text is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -217,14 +218,52 @@ pub enum TextError {
     },
 }
 
+/// The call without flags that other languages have; `g` is all matches.
+fn flags(value: &str) -> Hint {
+    let foreign = |flag: char| matches!(flag, 'g' | 'u');
+    if !value
+        .chars()
+        .all(|flag| foreign(flag) || "ims".contains(flag))
+    {
+        return "give letters of ims in `regex_flags`: i ignores case, m is ^ and $ at every line, s is . over line ends".into();
+    }
+    let kept: String = value.chars().filter(|flag| !foreign(*flag)).collect();
+    let repeat = if kept.is_empty() {
+        Repeat::without("regex_flags")
+    } else {
+        Repeat::with("regex_flags", kept)
+    };
+    Hint::repeat(if value.contains('g') {
+        repeat.and("match_all", true)
+    } else {
+        repeat
+    })
+}
+
+/// Arguments of a command on the file of the failed call.
+fn on_the_file(options: &[&str]) -> Argument {
+    let options = options.iter().map(|&option| Argument::from(option));
+    Argument::List(options.chain([Argument::Given("path")]).collect())
+}
+
+/// The call that shows what is in a file that has no lines.
+fn binary() -> Hint {
+    Hint::new("look at its bytes: ")
+        .call(Call::here("shed_hexdump").given("path"))
+        .instead("look at its bytes: ")
+        .call(
+            Call::here("shed_exec")
+                .with("cmd", "hexdump")
+                .with("args", on_the_file(&["-C", "-n", "256"])),
+        )
+}
+
 /// The call that makes UTF-8 of a text.
 fn recode(encoding: &str) -> Hint {
     let from = encoding.trim_end_matches(['b', 'e', 'l']);
-    let options = ["-f", from, "-t", "utf-8"].map(Argument::from);
-    let args = options.into_iter().chain([Argument::Given("path")]);
     let convert = Call::here("shed_exec")
         .with("cmd", "iconv")
-        .with("args", Argument::List(args.collect()))
+        .with("args", on_the_file(&["-f", from, "-t", "utf-8"]))
         .with("stdout_file", "utf-8.txt");
     Hint::new("make it UTF-8 first: ")
         .call(convert)
@@ -309,27 +348,36 @@ impl Teach for TextError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::UnknownWord { parameter, allowed, .. } => {
-                let first = allowed.first().copied().unwrap_or_default();
-                format!("use one of {}, for example {parameter}=\"{first}\"", allowed.join(", ")).into()
-            }
+            Self::UnknownWord {
+                parameter,
+                value,
+                allowed,
+            } => match nearest::nearest(value, allowed.iter().copied()) {
+                Some(meant) => Hint::repeat(Repeat::with(*parameter, meant)),
+                None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
+            },
             Self::LineBelowOne { parameter, .. } => {
-                format!("use {parameter}=1 for the first line").into()
+                format!("give `{parameter}` as it is counted from 1: the first line is 1").into()
             }
-            Self::LineBeyondEnd { lines: 0, .. } => {
-                "the file is empty: use position=\"end\" to write into it".into()
+            Self::LineBeyondEnd { lines: 0, .. } => Hint::new("the file is empty: ").again(
+                Repeat::with("position", "end")
+                    .and_without("line")
+                    .and_without("end_line"),
+            ),
+            Self::LineBeyondEnd { parameter, lines, .. } if *parameter == "end_line" => {
+                Hint::repeat(Repeat::with(*parameter, *lines)).say(" for all lines to the last one")
             }
-            Self::LineBeyondEnd { parameter, lines, .. } => format!(
-                "use {parameter}={lines} for the last line, or position=\"end\" to append"
-            ).into(),
+            Self::LineBeyondEnd { parameter, lines, .. } => Hint::from(format!(
+                "give `{parameter}` from 1 to {lines}; position=\"end\" without it appends"
+            )),
             Self::EndBeforeLine { line, end_line } => {
-                format!("use line={end_line}, end_line={line}, or leave end_line out for one line").into()
+                Hint::repeat(Repeat::with("line", *end_line).and("end_line", *line))
             }
             Self::EndLineWithoutRange { .. } => {
-                "leave end_line out, or use position=\"replace\", line=3, end_line=5".into()
+                "give position=\"replace\" and `line` to replace the lines, or leave `end_line` out".into()
             }
             Self::NoPlace { .. } => {
-                "name the place: find=\"text as it stands in the file\", or line=3".into()
+                "add the place: `find` with text as it stands in the file, or `line`".into()
             }
             Self::TwoPlaces { names: ["find", _], .. } => {
                 Repeat::without("pattern").into()
@@ -342,25 +390,15 @@ impl Teach for TextError {
             Self::FindWithOverwrite => {
                 Repeat::with("overwrite", false).and("position", "replace").into()
             }
-            Self::UnknownFlag { .. } => {
-                "use regex_flags=\"i\" to ignore case, \"m\" for ^ and $ at every line, \"s\" for . \
-                 over line ends, or several together: \"im\""
-                    .into()
-            }
+            Self::UnknownFlag { value, .. } => flags(value),
             Self::InvalidPattern { .. } => {
-                "escape ( ) [ ] { } . * + ? ^ $ | with a backslash where they mean themselves, in \
-                 JSON with two: pattern=\"f\\\\(x\\\\)\""
-                    .into()
+                "in `pattern`, write a backslash before ( ) [ ] { } . * + ? ^ $ | where they mean themselves, in JSON two".into()
             }
             Self::ExpensivePattern { .. } => {
-                "avoid nested repetitions such as (a+)+ and large counts such as {1000}, or use \
-                 line=3 instead of the pattern"
-                    .into()
+                "avoid nested repetitions such as (a+)+ and large counts such as {1000} in `pattern`, or give `line` instead".into()
             }
             Self::TextTooLargeForPattern { .. } => {
-                "use line=3 instead of the pattern, or shed_exec(zone=\"storage\", cmd=\"sed\", \
-                 args=[\"-i\", \"s/old/new/\", \"big.txt\"])"
-                    .into()
+                "give `line` instead of `pattern`; shed_exec changes a large file with sed".into()
             }
             Self::NotFound { parameter, closest, .. } => not_found(parameter, closest.as_deref()),
             Self::FoundElsewhere { lines, .. } => elsewhere(lines),
@@ -371,34 +409,23 @@ impl Teach for TextError {
                     .into()
             }
             Self::BinaryEdit => {
-                "change bytes with shed_patch_bytes(position=\"replace\", offset=0, length=4), or give the file a whole new content with shed_create_file".into()
+                "shed_patch_bytes changes bytes; shed_create_file gives the file a whole new content".into()
             }
             Self::WideText { encoding } => recode(encoding),
-            Self::Binary => "look at it with shed_file_type or shed_hexdump".into(),
+            Self::Binary => binary(),
             Self::TooLarge { .. } => {
-                "write a shorter content, or split the file: shed_exec(zone=\"storage\", \
-                 cmd=\"split\", args=[\"-l\", \"10000\", \"big.txt\"])"
-                    .into()
+                "give a shorter `content`; split in shed_exec makes several files of a large one".into()
             }
-            Self::InvalidContent { format, .. } | Self::TruncatedContent { format, .. } => {
-                let example = if *format == "hex" {
-                    "content=\"48656c6c6f\", content_format=\"hex\""
-                } else {
-                    "content=\"SGVsbG8=\", content_format=\"base64\""
-                };
-                format!("use {example} for the bytes of Hello, or content_format=\"raw\" for text").into()
-            }
-            Self::NoOffset { position } => format!(
-                "name the place: shed_patch_bytes(zone=\"storage\", path=\"data.bin\", \
-                 content=\"ff00\", position=\"{position}\", offset=0)"
-            ).into(),
+            Self::InvalidContent { format, .. } | Self::TruncatedContent { format, .. } => format!(
+                "give the bytes in `content` as {format} digits alone, or text with content_format=\"raw\""
+            )
+            .into(),
+            Self::NoOffset { .. } => "add `offset`: the byte where it begins, counted from 0".into(),
             Self::OffsetOutside { size, .. } => {
-                format!("use an offset from 0 to {size}, or position=\"end\" to append").into()
+                format!("give `offset` from 0 to {size}; position=\"end\" appends").into()
             }
             Self::NegativeLength { .. } => {
-                "use length=4 to replace four bytes, or leave it out to replace as many as content \
-                 has"
-                    .into()
+                "give `length` as the number of bytes that are replaced; without it, as many as `content` has".into()
             }
         }
     }

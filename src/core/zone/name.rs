@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Code, Hint, Teach};
+use crate::nearest::nearest;
+use crate::{Code, Hint, Repeat, Teach};
 
 /// Which room of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -125,6 +126,8 @@ pub enum ZoneError {
     ReadOnlyScope,
 }
 
+const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads for what this conversation brought in, group for files of a group, which `group` names";
+
 impl Teach for ZoneError {
     fn code(&self) -> Code {
         match self {
@@ -138,11 +141,16 @@ impl Teach for ZoneError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::Missing { .. } | Self::Unknown { .. } | Self::NotPersonal => {
-                "use zone=\"storage\" for free work, \"documents\" for versioned files, \"uploads\" for what this conversation brought in, \"group\" with group=… for files of a group".into()
+            Self::Missing { .. } | Self::NotPersonal => ZONES.into(),
+            Self::Unknown { parameter, zone } => {
+                let near = nearest(zone, ["uploads", "storage", "documents"]);
+                match near {
+                    Some(meant) => Hint::repeat(Repeat::with(*parameter, meant)),
+                    None => ZONES.into(),
+                }
             }
             Self::Readonly => {
-                "uploads can be read and deleted; move the file first with shed_move_uploads_to_storage(src=…, dest=…), or write in zone=\"storage\"".into()
+                "uploads can be read and deleted; shed_move_uploads_to_storage takes a file to storage, where it can be changed; new files go into storage or documents, named in `zone`".into()
             }
             Self::ReadOnlyScope => {
                 "use a token made with: fileshed token create --scope write".into()

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
-use crate::{Call, Code, Hint, Teach};
+use crate::{Call, Code, Hint, Repeat, Teach};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
@@ -437,19 +437,25 @@ impl Teach for PathError {
                 named,
                 ..
             } => {
-                let group = match named {
-                    ZoneName::Group if zone != named => ", group=…",
-                    _ => "",
-                };
-                let word = if *parameter == "args" {
-                    format!("the argument `{corrected}`, or add allow_zone_in_path=true")
-                } else {
-                    format!("{parameter}=\"{corrected}\"")
-                };
-                format!(
-                    "paths are already inside the zone: use zone=\"{named}\"{group}, {word}; a directory of that name is made with shed_exec, mkdir and allow_zone_in_path=true"
-                )
-                .into()
+                let mut repeat = Repeat::default();
+                if zone != named {
+                    repeat = repeat.and("zone", named.as_str());
+                }
+                let known = zone == named || *named != ZoneName::Group;
+                if *parameter == "args" || corrected.is_root() || !known {
+                    let word = if *parameter == "args" {
+                        format!("the argument `{corrected}`, or add allow_zone_in_path=true")
+                    } else {
+                        format!("{parameter}=\"{corrected}\"")
+                    };
+                    let group = if known { "" } else { ", group=…" };
+                    return format!(
+                        "paths are already inside the zone: give zone=\"{named}\"{group}, {word}"
+                    )
+                    .into();
+                }
+                let repeat = repeat.and(*parameter, corrected.display());
+                Hint::new("paths are already inside the zone: ").again(repeat)
             }
             Self::Root { parameter } => Hint::from(format!(
                 "name something inside the zone, for instance {parameter}=\"notes\""

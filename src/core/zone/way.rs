@@ -52,7 +52,9 @@ impl Way<'_> {
         match self.call() {
             Some(call) => {
                 let hint = format!("to go from {} to {} use ", self.from, self.to);
-                error.with_hint(Hint::from(hint).call(call))
+                let hint = Hint::from(hint).call(call);
+                let unnamed = "shed_copy_to_group copies it to a group, named in `group`";
+                error.with_hint(hint.instead(unnamed))
             }
             None => error,
         }

@@ -1,6 +1,6 @@
 //! Nothing to import, and what would have to be otherwise.
 
-use fileshed_core::{Code, Error, Hint, Teach};
+use fileshed_core::{Call, Code, Error, Hint, Teach};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -99,19 +99,21 @@ impl Teach for ImportError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::Nothing => {
-                "ask the person to add the file to this conversation; shed_help(howto=\"upload\") says how".into()
-            }
-            Self::NotKnown(_) => {
-                "shed_link_create(upload=true) makes a page where the person brings files".into()
-            }
+            Self::Nothing => Hint::new("ask the person to add the file to this conversation")
+                .or("")
+                .call(Call::new("shed_help").with("howto", "upload"))
+                .say(" says how"),
+            Self::NotKnown(_) => Hint::of(Call::new("shed_link_create").with("upload", true))
+                .say(" makes a page where the person brings files"),
             Self::NoSuch {
-                nearest, available, ..
-            } => {
-                let meant = nearest.as_ref().or(available.first());
-                let meant = meant.map(String::as_str).unwrap_or_default();
-                format!("there is shed_import(filename={})", Value::from(meant)).into()
-            }
+                nearest: Some(meant),
+                ..
+            } => Hint::new("there is ")
+                .call(Call::new("shed_import").with("filename", meant.as_str())),
+            Self::NoSuch { available, .. } => Hint::from(format!(
+                "give one of these in `filename`: {}",
+                available[..available.len().min(LISTED)].join(", ")
+            )),
         }
     }
 

@@ -77,9 +77,9 @@ fn shell_syntax_is_taught() {
         (json!(["a.txt", "|", "wc", "-l"]), "stdout_file"),
         (json!("a.txt | wc -l"), "stdout_file"),
         (json!(["a.txt", ">", "b.txt"]), "stdout_file"),
-        (json!(["a.txt", "2>/dev/null"]), "stderr_file"),
-        (json!(["a.txt", "&&", "ls"]), "one shed_exec call"),
-        (json!(["a.txt", ";", "ls"]), "one shed_exec call"),
+        (json!(["a.txt", "2>/dev/null"]), "args=[\"a.txt\"]"),
+        (json!(["a.txt", "&&", "ls"]), "then shed_exec("),
+        (json!(["a.txt", ";", "ls"]), "then shed_exec("),
         (json!(["$(ls)"]), "substituted"),
     ] {
         let arguments = json!({"zone": "storage", "cmd": "cat", "args": args});

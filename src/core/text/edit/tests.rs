@@ -503,7 +503,10 @@ fn every_failure_teaches() {
             "{error}"
         );
         let hint = error.hint().to_string();
-        assert!(hint.contains('=') || hint.contains("repeat"), "{hint}");
+        assert!(
+            hint.contains(['=', '`']) || hint.contains("repeat"),
+            "{hint}"
+        );
         assert!(
             error.details().contains_key("parameter") || error.details().contains_key("parameters")
         );
