@@ -47,7 +47,7 @@ pub struct Request {
     limit: Option<i64>,
     /// Write the rows to this CSV file
     output_csv: Option<String>,
-    /// Make a table from this CSV file of the zone or of uploads
+    /// Make a table from this CSV, XLSX or ODS file of the zone or of uploads
     import_csv: Option<String>,
     /// For an import
     table: Option<String>,

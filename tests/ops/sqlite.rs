@@ -4,6 +4,7 @@ mod attacks;
 mod csv;
 mod planted;
 mod real;
+mod sheets;
 mod values;
 mod writes;
 

@@ -15,10 +15,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::{Mode, OFlags};
 
+use super::csv::{is_sheet, write_sheet};
 use super::sql;
 use super::work::{
-    Answer, Database, Job, MOST_COLUMNS, Manner, PRIVATE_CSV, PRIVATE_NAME, Refusal, Work,
+    Answer, Database, Job, MOST_COLUMNS, Manner, PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET, Refusal,
+    Work,
 };
 use crate::disk::{DiskError, Root};
 use crate::ledger;
@@ -110,6 +113,8 @@ pub(crate) struct Opened {
     /// The database itself, where nothing beside it is needed.
     file: Option<File>,
     csv: Option<File>,
+    /// For the rows of the file that is imported, where that is a spreadsheet.
+    sheet: Option<File>,
 }
 
 impl Opened {
@@ -121,6 +126,7 @@ impl Opened {
             place: None,
             file: None,
             csv: None,
+            sheet: None,
             work,
         };
         if let Database::Zone { path, manner } = &opened.work.database {
@@ -141,6 +147,13 @@ impl Opened {
                 let path = ZonePath::found(import.csv.clone());
                 zone.read(&path).map_err(gone)?
             });
+        }
+        if let Some(csv) = &mut opened.csv
+            && is_sheet(csv)?
+        {
+            let place = opened.work.temporary.join(PRIVATE_SHEET);
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+            opened.sheet = Some(rustix::fs::open(place, flags, Mode::from(0o600))?.into());
         }
         Ok(opened)
     }
@@ -179,6 +192,11 @@ impl Opened {
         match self.work.job {
             Job::Query(query) => engine.query(&query),
             Job::Import(import) => match self.csv {
+                Some(mut book) if let Some(mut csv) = self.sheet => {
+                    write_sheet(&mut book, &mut csv)?;
+                    let import = import.of_sheet();
+                    engine.import(&import, csv).map(Answer::Imported)
+                }
                 Some(csv) => engine.import(&import, csv).map(Answer::Imported),
                 None => Err(Refusal::CsvEmpty),
             },

@@ -55,6 +55,9 @@ impl Database {
 /// Name of a CSV file of another zone in the private directory.
 pub(super) const PRIVATE_CSV: &str = "import.csv";
 
+/// Name of the rows of a spreadsheet there.
+pub(super) const PRIVATE_SHEET: &str = "sheet.csv";
+
 /// Name of a database in the private directory.
 pub(super) const PRIVATE_NAME: &str = "database";
 
@@ -140,6 +143,19 @@ pub struct Import {
     pub skip_rows: u64,
     /// Whether the first row names the columns; found out unless given.
     pub has_header: Option<bool>,
+}
+
+impl Import {
+    /// The same for rows that the server wrote itself.
+    pub(super) fn of_sheet(self) -> Self {
+        let as_written = |text: &str| Some(text.to_owned());
+        Self {
+            delimiter: as_written(","),
+            encoding: as_written("utf-8"),
+            decimal: as_written("."),
+            ..self
+        }
+    }
 }
 
 /// What an import does when the table is there already.
