@@ -45,6 +45,64 @@ fn operations_exist() {
     assert!(!OPERATIONS.is_empty());
 }
 
+/// What stands behind a `fileshed` at the beginning of a command, in blocks and in sentences.
+fn command_lines(text: &str) -> Vec<Vec<String>> {
+    let prose = text.split("```").step_by(2);
+    let spans = prose.flat_map(|prose| prose.split('`').skip(1).step_by(2));
+    let blocks = text.split("```sh\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap_or_default().lines());
+    let lines = lines.map(|line| line.trim_start_matches("sudo -u fileshed "));
+    let commands = spans
+        .chain(lines)
+        .filter(|line| line.starts_with("fileshed "));
+    commands
+        .filter_map(shlex::split)
+        .map(|words| {
+            let shell = |word: &String| [">", "|", "&&"].contains(&word.as_str());
+            words
+                .iter()
+                .take_while(|word| !shell(word))
+                .cloned()
+                .collect()
+        })
+        .collect()
+}
+
+#[test]
+fn commands_of_the_program_are_understood() {
+    use clap::error::ErrorKind;
+
+    let mut looked_at = 0;
+    for page in PAGES {
+        for words in command_lines(&read(page)) {
+            // Sentences name commands without what they need.
+            let is_command = words.get(1).is_some_and(|word| {
+                word.bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+            });
+            if !is_command {
+                continue;
+            }
+            looked_at += 1;
+            let parsed = fileshed::cli::parse(words.iter().map(Into::into));
+            let Err(error) = parsed else { continue };
+            let unfinished = [
+                ErrorKind::MissingRequiredArgument,
+                // A placeholder is no id.
+                ErrorKind::ValueValidation,
+                ErrorKind::MissingSubcommand,
+                ErrorKind::DisplayHelp,
+                ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+            ];
+            assert!(
+                unfinished.contains(&error.kind()),
+                "{page}: {words:?}\n{error}"
+            );
+        }
+    }
+    assert!(looked_at > 20, "{looked_at}");
+}
+
 #[test]
 fn variables_exist() {
     let known: BTreeSet<String> = SETTINGS

@@ -104,6 +104,35 @@ fn a_kernel_that_confines_says_so() {
     );
 }
 
+/// The profile for containers changes nothing for commands: what this machine gives, they have.
+#[test]
+fn the_profile_for_containers_leaves_namespaces() {
+    let python = "/usr/bin/python3";
+    let repository = crate::support::repository();
+    let launcher = repository.join("tests/ways/profile.py");
+    let profile = repository.join(".docker/seccomp.json");
+    let (launcher, profile) = (
+        launcher.display().to_string(),
+        profile.display().to_string(),
+    );
+    let tried = std::process::Command::new(python)
+        .args([&launcher, &profile, "/bin/true"])
+        .output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        println!("SKIP: the profile is tried with python3 and the headers of the kernel");
+        return;
+    }
+    let isolation = |setup: Setup| {
+        let server = setup.start();
+        let listing = json!({"zone": "storage", "cmd": "ls"});
+        server.call("shed_exec", &listing).data();
+        server.client().get("/health").body["isolation"].clone()
+    };
+    let here = isolation(Server::with());
+    let held = isolation(Server::with().through(&[python, &launcher, &profile]));
+    assert_eq!(held, here);
+}
+
 #[test]
 fn without_namespaces_the_other_layers_hold() {
     let Some(setup) = without(NAMESPACES) else {
