@@ -56,13 +56,15 @@ class World:
             yield server
 
     @contextlib.contextmanager
-    def connected(self, auth: str = "bearer", **settings: str) -> Iterator[Fileshed]:
-        """A fresh server that all users of Open WebUI have as a tool."""
+    def connected(self, auth: str = "bearer", *, short: bool = False, **settings: str) -> Iterator[Fileshed]:
+        """A fresh server that all users of Open WebUI have as a tool; its answers have every field, or
+        are as `short` as registering makes them."""
         if auth == "session":
             # No service key at all.
             settings["api_keys"] = ""
         with self.fileshed(**settings) as server:
-            self.webui.connect()
+            whole = {**server.connection(auth), "headers": {"Prefer": "return=representation"}}
+            self.webui.connect(*([] if short else [whole]))
             done = server.register(self.webui.url, self.webui.admin.token, "--auth", auth)
             check.that("fileshed registers itself", done.returncode == 0, done.stderr)
             yield server

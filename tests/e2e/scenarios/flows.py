@@ -77,7 +77,7 @@ def run(world: World) -> None:
     group = "Flows"
     world.webui.group(group, world.webui.ada, world.webui.bob)
     settings = {"openwebui_api_url": world.webui.url, "groups": "openwebui"}
-    with world.connected("session", **settings) as server:
+    with world.connected("session", short=True, **settings) as server:
         for toolset in ("all", "core"):
             chosen = ["--auth", "session", "--toolset", toolset]
             done = server.register(world.webui.url, world.webui.admin.token, *chosen)

@@ -43,7 +43,7 @@ def _document(fileshed: Fileshed, path: str) -> dict[str, list[str]]:
             operation["requestBody"]["content"]["application/json"]["schema"].get("properties", {})
         )
         for operation in operations
-        if "requestBody" in operation
+        if "operationId" in operation and "requestBody" in operation
     }
 
 
