@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::{Nothing, clickable};
+use super::vocabulary::{Nothing, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
 
@@ -108,16 +108,21 @@ fn listed(shed: &Shed, link: Link) -> Listed {
     let entry = link.entry(shed).ok();
     let filename = link.name(entry.as_ref().map(Entry::kind));
     let file = entry.filter(|entry| entry.kind() == Kind::File);
+    let content_type = if upload {
+        "inode/directory"
+    } else {
+        content_type::by_name(&filename).unwrap_or(content_type::BYTES)
+    };
     Listed {
-        clickable_link: clickable(link.purpose, &link.url, &filename),
+        clickable_link: if file.is_some() && content_type::is_picture(content_type) {
+            picture(&link.url, &filename)
+        } else {
+            clickable(link.purpose, &link.url, &filename)
+        },
         created_at: link.created_at.to_string(),
         expires_at: Some(link.expires_at.to_string()),
         size_bytes: file.map(|file| file.size()),
-        content_type: if upload {
-            "inode/directory"
-        } else {
-            content_type::by_name(&filename).unwrap_or(content_type::BYTES)
-        },
+        content_type,
         filename,
         source_zone: link.zone.as_str(),
         source_group: link.group.clone(),

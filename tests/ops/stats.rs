@@ -63,7 +63,7 @@ fn every_change_counts_exactly() {
     let call = |operation: &str, arguments: Value| done(&alice, operation, &arguments);
     file(&alice, "storage", "a/b.txt", "12345");
     assert_eq!(used(&alice), [5, 1, 0, 0]);
-    file(&alice, "storage", "a/b.txt", "123");
+    file(&alice, "storage", "a/b.txt", "12\n");
     assert_eq!(used(&alice), [3, 1, 0, 0]);
     call(
         "shed_patch_text",
