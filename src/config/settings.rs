@@ -222,6 +222,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.max_output_default,
     ),
     open(
+        "max_output_gateway",
+        "The same where a gateway calls, whose model reads the answer",
+        |c| &mut c.core.max_output_gateway,
+    ),
+    open(
         "max_output_absolute",
         "Most bytes of output a call may ask for",
         |c| &mut c.core.max_output_absolute,

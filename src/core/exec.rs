@@ -8,6 +8,7 @@ mod built_in;
 mod change;
 mod child;
 mod confinement;
+mod content;
 mod copy;
 mod descriptors;
 mod download;

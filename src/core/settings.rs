@@ -6,6 +6,8 @@ mod public_url;
 
 use std::path::PathBuf;
 
+use crate::Client;
+
 pub use destination::Destination;
 pub use public_url::PublicUrl;
 
@@ -189,6 +191,8 @@ pub struct Settings {
     pub network_allow: Vec<Destination>,
     /// Bytes of output that a command's answer holds unless the call says otherwise.
     pub max_output_default: u64,
+    /// The same where a model reads the answer.
+    pub max_output_gateway: u64,
     /// Most bytes of output that a call may ask for.
     pub max_output_absolute: u64,
     /// Uploads and downloads that one user may have at once.
@@ -214,6 +218,16 @@ impl Settings {
     #[must_use]
     pub fn largest_file(&self) -> u64 {
         self.max_file_size_mb * MEBIBYTE
+    }
+
+    /// Bytes of output that an answer for this client holds unless the call says otherwise.
+    #[must_use]
+    pub fn output_of(&self, client: Client) -> u64 {
+        if client.gateway {
+            self.max_output_gateway
+        } else {
+            self.max_output_default
+        }
     }
 
     /// Bytes outside their zone that the commands of one home take together.
@@ -250,6 +264,7 @@ impl Settings {
             network_mode: NetworkMode::default(),
             network_allow: Vec::new(),
             max_output_default: 50_000,
+            max_output_gateway: 16_000,
             max_output_absolute: 5_000_000,
             transfer_max_per_user: 8,
             transfer_max_total: 64,

@@ -164,6 +164,7 @@ impl Operation for Exec {
             },
             message,
         )
+        .noting(ran.left_out)
         .noting(note)
         .noting(found))
     }

@@ -113,7 +113,7 @@ impl Operation for Help {
         data.insert("howtos".to_owned(), topics.join("\n").into());
     }
 
-    fn run(shed: &Shed, _caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let topic = request.howto.map(|topic| topic.trim().to_lowercase());
         let text = match topic.as_deref() {
             None => include_str!("help/overview.md").to_owned(),
@@ -135,7 +135,10 @@ impl Operation for Help {
             .replace("{group_default_mode}", settings.group_default_mode.as_str())
             .replace("{timeout}", &settings.exec_timeout_default.to_string())
             .replace("{timeout_max}", &settings.exec_timeout_max.to_string())
-            .replace("{max_output}", &settings.max_output_default.to_string())
+            .replace(
+                "{max_output}",
+                &settings.output_of(caller.client).to_string(),
+            )
             .replace(
                 "{max_output_absolute}",
                 &settings.max_output_absolute.to_string(),

@@ -40,6 +40,8 @@ pub struct Response {
     stdout: String,
     stderr: String,
     returncode: i32,
+    /// Whether output is missing.
+    truncated: bool,
 }
 
 impl Operation for LockeditExec {
@@ -109,9 +111,11 @@ impl Operation for LockeditExec {
                 stdout: ran.stdout,
                 stderr: ran.stderr,
                 returncode: ran.status,
+                truncated: ran.truncated,
             },
             message,
         )
+        .noting(ran.left_out)
         .noting(note))
     }
 }

@@ -32,9 +32,18 @@ pub struct Response {
     exec_max_per_user: u64,
     group_default_mode: String,
     network_mode: String,
+    /// For this caller.
     max_output_default: u64,
     max_output_absolute: u64,
     sqlite_readonly: bool,
+    /// Space of a history, as a multiple of the quota.
+    history_factor: u64,
+    max_files: u64,
+    exec_temporary_max_mb: u64,
+    link_expiry_hours: u64,
+    link_max_per_user: u64,
+    /// Uploads and downloads at once.
+    transfer_max_per_user: u64,
     #[serde(rename = "_info")]
     info: Info,
 }
@@ -70,6 +79,12 @@ impl Operation for Parameters {
         Keep::Always("max_output_default"),
         Keep::Always("max_output_absolute"),
         Keep::Unusual("sqlite_readonly"),
+        Keep::Always("history_factor"),
+        Keep::Always("max_files"),
+        Keep::Always("exec_temporary_max_mb"),
+        Keep::Always("link_expiry_hours"),
+        Keep::Always("link_max_per_user"),
+        Keep::Always("transfer_max_per_user"),
         Keep::Always("_info"),
     ];
     type Request = Request;
@@ -93,9 +108,15 @@ impl Operation for Parameters {
             exec_max_per_user: settings.exec_max_per_user,
             group_default_mode: settings.group_default_mode.as_str().to_owned(),
             network_mode: settings.network_mode.as_str().to_owned(),
-            max_output_default: settings.max_output_default,
+            max_output_default: settings.output_of(caller.client),
             max_output_absolute: settings.max_output_absolute,
             sqlite_readonly: settings.sqlite_readonly,
+            history_factor: settings.history_factor,
+            max_files: settings.max_files,
+            exec_temporary_max_mb: settings.exec_temporary_max_mb,
+            link_expiry_hours: settings.link_expiry_hours,
+            link_max_per_user: settings.link_max_per_user,
+            transfer_max_per_user: settings.transfer_max_per_user,
             info: Info {
                 network_enabled: settings.network_mode != NetworkMode::Disabled,
                 network_upload_allowed: settings.network_mode == NetworkMode::All,

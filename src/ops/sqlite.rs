@@ -7,7 +7,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
-use fileshed_core::{Caller, Code, Error, Settings, Shed, ZoneName};
+use fileshed_core::{Caller, Client, Code, Error, Settings, Shed, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -299,7 +299,10 @@ impl Operation for Sqlite {
             }
             (Some(sql), None) => {
                 let sql = sql.clone();
-                Task::Query(request.query(shed, sql, limit), output.as_deref())
+                Task::Query(
+                    request.query(shed, caller.client, sql, limit),
+                    output.as_deref(),
+                )
             }
         };
         let outcome = table::run(&zone, Self::ID, &path, task)?;
@@ -331,7 +334,7 @@ fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
 }
 
 impl Request {
-    fn query(self, shed: &Shed, sql: String, limit: Option<u64>) -> Query {
+    fn query(self, shed: &Shed, client: Client, sql: String, limit: Option<u64>) -> Query {
         let settings = shed.settings();
         let mut values: Vec<Value> = self.params.into_iter().map(|value| value.0).collect();
         let named = match values.as_mut_slice() {
@@ -344,7 +347,7 @@ impl Request {
             limit,
             // Who asks for so many rows wants them.
             bytes: match limit {
-                None => settings.max_output_default,
+                None => settings.output_of(client),
                 Some(_) => settings.max_output_absolute,
             },
             export: self.output_csv.map(|_| Export {

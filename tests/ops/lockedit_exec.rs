@@ -82,7 +82,7 @@ fn the_dot_is_the_file() {
     };
     let data = run("sed", &["-i", "s/old/new; | & >/", "."]);
     let expected = json!({
-        "zone": "storage", "path": path, "command": "sed", "stdout": "", "stderr": "", "returncode": 0,
+        "zone": "storage", "path": path, "command": "sed", "stdout": "", "stderr": "", "returncode": 0, "truncated": false,
     });
     assert_eq!(data, expected);
     assert_eq!(run("grep", &["-c", "new", "."])["stdout"], "2\n");

@@ -16,6 +16,7 @@ fn limits_as_they_are_configured_and_nothing_else() {
         .env("FILESHED_NETWORK_MODE", "safe")
         .env("FILESHED_SQLITE_READONLY", "true")
         .env("FILESHED_EXEC_MAX_PER_USER", "5")
+        .env("FILESHED_LINK_EXPIRY_HOURS", "12")
         .start();
     let answer = server.as_user("alice").call("shed_parameters", &json!({}));
     let data = answer.data();
@@ -25,7 +26,14 @@ fn limits_as_they_are_configured_and_nothing_else() {
         ("network_mode", json!("safe")),
         ("sqlite_readonly", json!(true)),
         ("exec_max_per_user", json!(5)),
-        ("max_output_default", json!(50_000)),
+        // A gateway calls.
+        ("max_output_default", json!(16_000)),
+        ("link_expiry_hours", json!(12)),
+        ("link_max_per_user", json!(100)),
+        ("transfer_max_per_user", json!(8)),
+        ("max_files", json!(200_000)),
+        ("history_factor", json!(5)),
+        ("exec_temporary_max_mb", json!(300)),
         ("lock_max_age_hours", json!(24)),
         ("group_default_mode", json!("group")),
     ] {
@@ -49,6 +57,7 @@ fn limits_as_they_are_configured_and_nothing_else() {
 fn the_network_is_off_unless_it_is_turned_on() {
     let server = Server::start();
     let data = done(&server.client(), "shed_parameters", &json!({}));
+    assert_eq!(data["max_output_default"], 50_000);
     assert_eq!(data["network_mode"], "disabled");
     assert_eq!(data["_info"]["network_enabled"], false);
 }

@@ -37,16 +37,16 @@ impl Said {
 }
 
 fn written(text: String, sink: Sink) -> Result<Stream, ExecError> {
-    let mut bytes = text.into_bytes();
+    let bytes = text.into_bytes();
     match sink {
         Sink::File(mut file) => {
             file.write_all(&bytes).map_err(ExecError::Start)?;
             Ok(Stream::default())
         }
         Sink::Answer(limit) => {
-            let truncated = bytes.len() > limit;
-            bytes.truncate(limit);
-            Ok(Stream { bytes, truncated })
+            let mut stream = Stream::default();
+            stream.take(&bytes, limit);
+            Ok(stream)
         }
         Sink::Output => Ok(Stream::default()),
     }

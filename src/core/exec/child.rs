@@ -1,5 +1,6 @@
 //! One child process: started, drained, timed and ended.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
@@ -24,7 +25,7 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Where a stream of the command goes.
 #[derive(Debug)]
 pub(super) enum Sink {
-    /// Into the answer, up to this many bytes; the rest is read and dropped.
+    /// Into the answer: so many bytes of its beginning and of its end; the rest is read and dropped.
     Answer(usize),
     /// Into a file, unchanged.
     File(File),
@@ -35,19 +36,48 @@ pub(super) enum Sink {
 /// What a stream held.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
+    /// Its beginning, up to a limit.
     pub(super) bytes: Vec<u8>,
-    pub(super) truncated: bool,
+    /// The end of what came after that.
+    pub(super) tail: VecDeque<u8>,
+    /// Bytes that came after the beginning.
+    pub(super) beyond: u64,
 }
 
 impl Stream {
+    /// Takes what was read: `limit` bytes as the beginning, of the rest the end.
+    pub(super) fn take(&mut self, read: &[u8], limit: usize) {
+        let room = limit.saturating_sub(self.bytes.len());
+        let (beginning, rest) = read.split_at(room.min(read.len()));
+        self.bytes.extend_from_slice(beginning);
+        self.beyond += rest.len() as u64;
+        let kept = &rest[rest.len().saturating_sub(limit)..];
+        let excess = (self.tail.len() + kept.len()).saturating_sub(limit);
+        self.tail.drain(..excess.min(self.tail.len()));
+        self.tail.extend(kept);
+    }
+
+    /// Bytes that it had.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64 + self.beyond
+    }
+
     /// Appends lines of the server's own.
     pub(super) fn add_lines(&mut self, lines: &[String]) {
+        let mut text = Vec::new();
+        let last = self.tail.back().or(self.bytes.last());
+        if !lines.is_empty() && last.is_some_and(|byte| *byte != b'\n') {
+            text.push(b'\n');
+        }
         for line in lines {
-            if self.bytes.last().is_some_and(|byte| *byte != b'\n') {
-                self.bytes.push(b'\n');
-            }
-            self.bytes.extend_from_slice(line.as_bytes());
-            self.bytes.push(b'\n');
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
+        }
+        if self.beyond == 0 {
+            self.bytes.extend(text);
+        } else {
+            self.beyond += text.len() as u64;
+            self.tail.extend(text);
         }
     }
 }
@@ -203,10 +233,7 @@ impl Pipe {
             match file.read(buffer) {
                 Ok(0) => self.file = None,
                 Ok(count) => {
-                    let room = self.limit.saturating_sub(self.stream.bytes.len());
-                    let taken = room.min(count);
-                    self.stream.bytes.extend_from_slice(&buffer[..taken]);
-                    self.stream.truncated |= taken < count;
+                    self.stream.take(&buffer[..count], self.limit);
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}

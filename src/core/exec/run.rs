@@ -12,12 +12,14 @@ use super::output::Mask;
 use super::places::Places;
 use super::stream::{sink, stream_file};
 use super::watch::{Temporary, files, watch};
-use super::{ExecError, Limit, environment, git, kept, line, pdf, rename, sqlite, tar, which};
+use super::{
+    ExecError, Limit, content, environment, git, kept, line, pdf, rename, sqlite, tar, which,
+};
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
 use crate::policy::Plan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
-use crate::{Error, Settings};
+use crate::{Client, Error, Hint, Settings};
 
 /// Open files of one process of a command.
 pub(super) const OPEN_FILES: u64 = 256;
@@ -34,10 +36,10 @@ pub(super) fn seconds(settings: &Settings, asked: Option<i64>) -> u64 {
 }
 
 /// Bytes of each stream in an answer.
-fn output_limit(settings: &Settings, asked: Option<i64>) -> u64 {
+fn output_limit(settings: &Settings, client: Client, asked: Option<i64>) -> u64 {
     let most = settings.max_output_absolute;
     let limit = match asked {
-        None => settings.max_output_default,
+        None => settings.output_of(client),
         Some(0) => most,
         Some(bytes) => u64::try_from(bytes).unwrap_or(0),
     };
@@ -47,7 +49,12 @@ fn output_limit(settings: &Settings, asked: Option<i64>) -> u64 {
 /// Most bytes of an answer with so much output: two streams, each twice as long as JSON at most.
 #[must_use]
 pub fn answer_max(settings: &Settings, asked: Option<i64>) -> u64 {
-    output_limit(settings, asked).saturating_mul(4)
+    let gateway = Client {
+        gateway: true,
+        ..Client::default()
+    };
+    let limits = [Client::default(), gateway].map(|client| output_limit(settings, client, asked));
+    limits[0].max(limits[1]).saturating_mul(4)
 }
 
 /// One call of a command.
@@ -84,6 +91,8 @@ pub struct Ran {
     pub stdout_size: Option<u64>,
     /// Bytes in the file of standard error.
     pub stderr_size: Option<u64>,
+    /// What is missing of standard output, and what shows it.
+    pub left_out: Option<Hint>,
     /// The limit of which it speaks where it failed.
     pub limit: Option<Limit>,
     /// A file that it was to read and that is not there, where it failed.
@@ -219,6 +228,7 @@ pub(super) struct Run<'a> {
     places: Places,
     mask: Mask,
     timeout: u64,
+    line: &'a CommandLine<'a>,
     limit: usize,
     temporary: Temporary<'a>,
     /// Whether it must stop for what its zone holds by now.
@@ -239,7 +249,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn new(
         zone: &'a Zone<'a>,
-        line: &CommandLine<'_>,
+        line: &'a CommandLine<'a>,
         plan: &'a Plan,
         directory: &Root,
     ) -> Result<Self, Error> {
@@ -255,7 +265,7 @@ impl<'a> Run<'a> {
         ];
         hidden.extend(places.hidden().map(|hidden| (place(hidden), "/")));
         let mask = Mask::new(hidden);
-        let limit = output_limit(settings, line.max_output);
+        let limit = output_limit(settings, zone.caller().client, line.max_output);
         Ok(Self {
             settings,
             plan,
@@ -264,6 +274,7 @@ impl<'a> Run<'a> {
             places,
             mask,
             timeout: seconds(settings, line.timeout),
+            line,
             limit: limit as usize,
             temporary: Temporary::new(zone),
             is_over: OnceCell::new(),
@@ -277,13 +288,14 @@ impl<'a> Run<'a> {
 
     /// A failure after the command ran, with what it said.
     pub(super) fn told(&self, error: Error, outcome: &Outcome) -> Error {
-        let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
-        let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
+        let stdout = self.mask.show(&outcome.stdout, self.limit);
+        let stderr = self.mask.show(&outcome.stderr, self.limit);
+        let truncated = stdout.missing.is_some() || stderr.missing.is_some();
         error
-            .with_detail("stdout", stdout)
-            .with_detail("stderr", stderr)
+            .with_detail("stdout", stdout.text)
+            .with_detail("stderr", stderr.text)
             .with_detail("returncode", outcome.status)
-            .with_detail("truncated", stdout_cut || stderr_cut)
+            .with_detail("truncated", truncated)
     }
 
     /// Bytes to read of each stream: enough to recognise what must not show.
@@ -389,8 +401,10 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn finish(&self, outcome: &Outcome) -> Result<Ran, Error> {
-        let (stdout, stdout_cut) = self.mask.show(&outcome.stdout, self.limit);
-        let (stderr, stderr_cut) = self.mask.show(&outcome.stderr, self.limit);
+        let shown = self.mask.show(&outcome.stdout, self.limit);
+        let (stdout, missing) = (shown.text, shown.missing);
+        let shown = self.mask.show(&outcome.stderr, self.limit);
+        let (stderr, stderr_cut) = (shown.text, shown.missing.is_some());
         let command = self.plan.command.to_owned();
         match outcome.ending {
             Ending::TimedOut => {
@@ -448,7 +462,9 @@ impl<'a> Run<'a> {
             stdout,
             stderr,
             status: outcome.status,
-            truncated: stdout_cut || stderr_cut,
+            truncated: missing.is_some() || stderr_cut,
+            left_out: missing
+                .map(|missing| content::note(self.zone, self.line, self.plan, &missing)),
             limit,
             missing: match outcome.status {
                 0 => None,

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::attempt;
+use crate::calls::calls;
 use crate::stage::{content, done, file, output, ran, small};
-use crate::support::{Client, Server};
+use crate::support::{Answer, Client, Server};
 
 fn seq(client: &Client<'_>, last: &str, max_output: &Value) -> Value {
     let arguments =
@@ -19,23 +20,148 @@ fn output_is_cut_and_says_so() {
         .start();
     let client = server.client();
     for (last, max_output, shown, truncated) in [
-        ("10", json!(null), 21, false),
-        ("10", json!(21), 21, false),
-        ("10", json!(20), 20, true),
-        ("10", json!("1"), 1, true),
-        ("100000", json!(null), 50_000, true),
-        ("100000", json!(0), 100_000, true),
-        ("100000", json!(99_999_999), 100_000, true),
+        ("10", json!(null), 21..22, false),
+        ("10", json!(21), 21..22, false),
+        ("10", json!(20), 20..21, true),
+        ("10", json!("1"), 1..2, true),
+        ("100000", json!(null), 49_900..50_001, true),
+        ("100000", json!(0), 99_900..100_001, true),
+        ("100000", json!(99_999_999), 99_900..100_001, true),
     ] {
         let data = seq(&client, last, &max_output);
-        assert_eq!(
-            data["stdout"].as_str().unwrap().len(),
-            shown,
-            "{last} {max_output}"
-        );
+        let length = data["stdout"].as_str().unwrap().len();
+        assert!(shown.contains(&length), "{last} {max_output}: {length}");
         assert_eq!(data["truncated"], truncated, "{last} {max_output}");
         assert_eq!(data["returncode"], 0, "{last} {max_output}");
     }
+}
+
+/// Makes the call that a message names.
+#[track_caller]
+fn follow(client: &Client<'_>, made: &Value, answer: &Answer) -> Value {
+    let message = answer.body["message"].as_str().unwrap();
+    if let Some(call) = calls(message).pop() {
+        return done(client, &call.operation, &call.arguments);
+    }
+    let (_, words) = message.rsplit_once("repeat the call with ").expect(message);
+    let set = calls(&format!("shed_exec({words})")).pop().expect(message);
+    let mut arguments = made.clone();
+    for (name, value) in set.arguments.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    done(client, "shed_exec", &arguments)
+}
+
+#[test]
+fn both_ends_of_long_output_and_the_call_that_goes_on() {
+    let server = Server::with_key();
+    let client = server.as_user("alice");
+    let lines: Vec<String> = (1..=5_000).map(|line| format!("line {line}\n")).collect();
+    let text = lines.concat();
+    file(&client, "storage", "long.txt", &text);
+    let cat = json!({"zone": "storage", "cmd": "cat", "args": ["long.txt"]});
+    let answer = client.call("shed_exec", &cat);
+    let shown = answer.data()["stdout"].as_str().unwrap();
+    // A gateway's model reads it.
+    assert!((15_000..=16_000).contains(&shown.len()), "{}", shown.len());
+    let (head, rest) = shown.split_once("… ").unwrap();
+    let (left_out, tail) = rest.split_once(" bytes left out …\n").unwrap();
+    assert!(text.starts_with(head) && text.ends_with(tail));
+    let left_out: usize = left_out.replace(' ', "").parse().unwrap();
+    assert_eq!(left_out, text.len() - head.len() - tail.len());
+    let next = follow(&client, &cat, &answer);
+    let next = next["stdout"].as_str().unwrap();
+    assert!(
+        text[head.len()..].starts_with(next) && next.len() > 10_000,
+        "{next}"
+    );
+
+    // All of it goes into a file that does not exist yet.
+    file(&client, "storage", "output.txt", "mine");
+    let sort = json!({"zone": "storage", "cmd": "sort", "args": ["-r", "long.txt"]});
+    let answer = client.call("shed_exec", &sort);
+    let data = follow(&client, &sort, &answer);
+    assert_eq!(data["stdout_file"], "output-2.txt");
+    assert_eq!(data["stdout_file_size"], text.len());
+    assert_eq!(content(&client, "storage", "output.txt"), "mine");
+
+    // Of a locked file too.
+    let open = json!({"zone": "storage", "path": "long.txt"});
+    done(&client, "shed_lockedit_open", &open);
+    let cat = json!({"zone": "storage", "path": "long.txt", "cmd": "cat", "args": ["."]});
+    let data = done(&client, "shed_lockedit_exec", &cat);
+    assert_eq!(
+        (&data["truncated"], &data["stdout"]),
+        (&json!(true), &json!(shown))
+    );
+    // What was asked for stays.
+    let all = json!({"zone": "storage", "cmd": "cat", "args": ["long.txt"], "max_output": 0});
+    assert_eq!(done(&client, "shed_exec", &all)["stdout"], text);
+}
+
+#[test]
+fn binary_output_is_named_with_the_call_that_reads_it() {
+    let server = Server::start();
+    let client = server.client();
+    let table = json!({"zone": "storage", "path": "shop.db", "query": "CREATE TABLE sales (item)"});
+    done(&client, "shed_sqlite", &table);
+    file(&client, "storage", "notes/todo.md", "- milk\n");
+    done(
+        &client,
+        "shed_zip",
+        &json!({"zone": "storage", "src": "notes"}),
+    );
+    ran(&client, "storage", "gzip", &["-k", "notes/todo.md"]);
+    for (path, bytes) in [
+        ("wide.txt", "fffe68006900"),
+        (
+            "a.png",
+            "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489",
+        ),
+        ("a.bin", "000102030405"),
+    ] {
+        let arguments = json!({"zone": "storage", "path": path, "content": bytes});
+        done(&client, "shed_patch_bytes", &arguments);
+    }
+    for (path, name, found) in [
+        ("shop.db", "SQLite", "CREATE TABLE sales"),
+        ("notes.zip", "ZIP", "todo.md"),
+        ("notes/todo.md.gz", "gzip", "- milk"),
+        ("wide.txt", "utf-16le", "hi"),
+        ("a.png", "Portable Network Graphics", "a.png"),
+        ("a.bin", "no known format", "00 01 02 03"),
+    ] {
+        let cat = json!({"zone": "storage", "cmd": "cat", "args": [path]});
+        let answer = client.call("shed_exec", &cat);
+        let data = answer.data();
+        assert_eq!(
+            (&data["stdout"], &data["truncated"]),
+            (&json!(""), &json!(true)),
+            "{path}"
+        );
+        assert!(answer.text.len() < 600, "{}", answer.text);
+        let message = answer.body["message"].as_str().unwrap();
+        assert!(message.contains(name), "{message}");
+        let read = follow(&client, &cat, &answer);
+        assert!(
+            read.to_string().contains(found),
+            "{path}: {message}\n{read}"
+        );
+    }
+    // What no file is goes into one.
+    let packed = json!({"zone": "storage", "cmd": "gzip", "args": ["-c", "notes/todo.md"]});
+    let answer = client.call("shed_exec", &packed);
+    assert_eq!(
+        follow(&client, &packed, &answer)["stdout_file"],
+        "output.txt"
+    );
+    // Names that end with NUL bytes are text.
+    let names =
+        json!({"zone": "storage", "cmd": "find", "args": ["notes", "-name", "*.md", "-print0"]});
+    assert_eq!(
+        done(&client, "shed_exec", &names)["stdout"],
+        "notes/todo.md\0"
+    );
 }
 
 #[test]
