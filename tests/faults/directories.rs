@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::outside::Repository;
+use crate::space::call;
 use crate::support::{Client, Server};
 use crate::unprivileged;
 
@@ -26,20 +27,6 @@ const REMOVED: &[(&str, &[&str])] = &[
     ("groups/team-ada/staging", &[]),
     (".instances", &[]),
 ];
-
-fn call(client: &Client<'_>, zone: &str, operation: &str, mut arguments: Value) -> Value {
-    arguments["zone"] = json!(zone);
-    if zone == "group" {
-        arguments["group"] = json!("team");
-    }
-    let answer = client.call(operation, &arguments);
-    assert_eq!(
-        answer.status, 200,
-        "{operation} {arguments}: {}",
-        answer.text
-    );
-    answer.body["data"].clone()
-}
 
 fn names(client: &Client<'_>, zone: &str) -> Vec<String> {
     let listed = call(

@@ -7,7 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::outside::Repository;
-use crate::support::{Client, Server};
+use crate::space::call;
+use crate::support::Server;
 use crate::unprivileged;
 
 /// What becomes of the history that was there.
@@ -226,20 +227,6 @@ fn give_to_the_server(server: &Server) {
             .unwrap();
         assert!(done.success());
     }
-}
-
-fn call(client: &Client<'_>, zone: &str, operation: &str, mut arguments: Value) -> Value {
-    arguments["zone"] = json!(zone);
-    if zone == "group" {
-        arguments["group"] = json!("team");
-    }
-    let answer = client.call(operation, &arguments);
-    assert_eq!(
-        answer.status, 200,
-        "{operation} {arguments}: {}",
-        answer.text
-    );
-    answer.body["data"].clone()
 }
 
 fn set_aside(parent: &Path) -> Vec<PathBuf> {

@@ -31,6 +31,30 @@ pub(crate) fn within(zone: &str, mut call: Value) -> Value {
     call
 }
 
+/// What an operation of a zone answers.
+#[track_caller]
+pub(crate) fn call(client: &Client<'_>, zone: &str, operation: &str, arguments: Value) -> Value {
+    let arguments = within(zone, arguments);
+    let answer = client.call(operation, &arguments);
+    assert_eq!(
+        answer.status, 200,
+        "{operation} {arguments}: {}",
+        answer.text
+    );
+    answer.body["data"].clone()
+}
+
+/// So many bytes of text that nothing compresses, another one for each seed.
+fn noise(mut seed: u64, size: u64) -> String {
+    let digit = |_| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        char::from(b'0' + (seed % 64) as u8)
+    };
+    (0..size).map(digit).collect()
+}
+
 pub(crate) fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
     let (cmd, args) = line.split_first().unwrap();
     client.call(
@@ -41,14 +65,7 @@ pub(crate) fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
 
 /// A file of so many bytes that nothing compresses.
 pub(crate) fn fill(client: &Client<'_>, zone: &str, path: &str, size: u64) {
-    let mut state = 0x2545_f491_4f6c_dd1d_u64;
-    let digit = |state: &mut u64| {
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        char::from(b'0' + (*state % 64) as u8)
-    };
-    let content: String = (0..size).map(|_| digit(&mut state)).collect();
+    let content = noise(0x2545_f491_4f6c_dd1d, size);
     let call = within(zone, json!({"path": path, "content": content}));
     client.call("shed_create_file", &call).data();
 }
@@ -372,14 +389,7 @@ fn there_are_only_so_many_directories() {
 
 /// Bytes of a content of which no part was there before.
 fn version(number: u64, size: u64) -> String {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number + 1);
-    let digit = |_| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        char::from(b'0' + (state % 64) as u8)
-    };
-    (0..size).map(digit).collect()
+    noise(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number + 1), size)
 }
 
 /// Bytes on disk of all objects of all histories.
