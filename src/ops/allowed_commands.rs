@@ -59,7 +59,7 @@ pub struct Response {
 impl Operation for AllowedCommands {
     const ID: &str = "shed_allowed_commands";
     const SUMMARY: &str = "List allowed commands";
-    const DOC: &str = "List the commands that shed_exec runs in each zone.";
+    const DOC: &str = "List every command that shed_exec runs here.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const BRIEF: &[Keep] = &[

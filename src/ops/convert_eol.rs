@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::arguments::choice;
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply, write};
 
 /// See the module.
@@ -26,9 +26,12 @@ enum LineEndParameter {
 /// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
+    /// Default unix
     #[schema(value_type = Option<LineEndParameter>)]
     to: Option<String>,
     /// Commit message

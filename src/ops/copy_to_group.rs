@@ -16,17 +16,18 @@ pub struct CopyToGroup;
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the source
     #[schema(value_type = PersonalZoneParameter)]
     src_zone: String,
-    /// File or directory
+    /// File or directory there
     src_path: String,
     /// Name or id
     group: String,
-    /// Its path there, with the name
+    /// New path in the group, with the name
     dest_path: String,
     /// Commit message
     message: Option<String>,
-    /// Of new files, and yours
+    /// Who may change it; default as the server has it
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
     /// Replace what is there

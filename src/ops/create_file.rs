@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::arguments::choice;
 use super::brief::Keep;
-use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
+use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
 use super::{Operation, Reply, write};
 
 /// See the module.
@@ -25,21 +25,24 @@ enum FileTypeParameter {
 /// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
+    /// The whole file
     content: String,
     /// Default text
     #[schema(value_type = Option<FileTypeParameter>)]
     file_type: Option<String>,
-    /// For bytes; default hex
+    /// Of bytes. Default hex
     #[schema(value_type = Option<ContentFormatParameter>)]
     content_format: Option<String>,
     /// Commit message
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: of a new file, or yours
+    /// In a group: who may change it
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -72,7 +75,7 @@ pub struct Response {
 impl Operation for CreateFile {
     const ID: &str = "shed_create_file";
     const SUMMARY: &str = "Create or overwrite a file";
-    const DOC: &str = "Create a file with this content, or overwrite it. Makes directories. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
+    const DOC: &str = "Write a whole file, new or not; makes directories. A part of it: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = write::ERRORS;
     const EXAMPLES: &[&str] = &[

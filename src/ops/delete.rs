@@ -16,8 +16,10 @@ pub struct Delete;
 /// What to remove.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the file
     #[schema(value_type = ZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
     /// Commit message
     message: Option<String>,
@@ -36,7 +38,7 @@ pub struct Response {
 impl Operation for Delete {
     const ID: &str = "shed_delete";
     const SUMMARY: &str = "Delete a file or directory";
-    const DOC: &str = "Delete a file or a directory with all its content; works in uploads too.";
+    const DOC: &str = "Delete one file or directory, in uploads too. shed_delete(zone=\"storage\", path=\"old.md\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,

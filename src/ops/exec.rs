@@ -21,19 +21,20 @@ pub struct Exec;
 pub struct Request {
     #[schema(value_type = ZoneParameter)]
     zone: String,
-    /// Command name only
+    /// Name alone, such as ls
     cmd: String,
-    /// One argument each; no shell: no pipes, no redirection
+    /// One item an argument; globs work
     #[serde(default)]
     args: Vec<String>,
     /// Seconds
     timeout: Option<i64>,
-    /// Bytes
+    /// Bytes in the answer
     max_output: Option<i64>,
-    /// Write stdout to this file
+    /// File for stdout, as >
     stdout_file: Option<String>,
-    /// Write stderr to this file
+    /// File for stderr
     stderr_file: Option<String>,
+    /// As 2>&1 would
     #[serde(default)]
     redirect_stderr_to_stdout: bool,
     /// For zone group
@@ -65,7 +66,7 @@ pub struct Response {
 impl Operation for Exec {
     const ID: &str = "shed_exec";
     const SUMMARY: &str = "Run a command";
-    const DOC: &str = "Run one command (ls, cat, head, grep, sed, awk, find, jq, tar, git, mkdir, cp, mv, …) in a zone: to read files, search, make directories, copy. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
+    const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, awk, find, jq, sort, tar, git, mkdir, cp, pdftotext … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,

@@ -17,8 +17,10 @@ pub struct FileType;
 /// Where to look.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the file
     #[schema(value_type = ZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
     /// For zone group
     group: Option<String>,
@@ -50,7 +52,7 @@ pub struct Response {
 impl Operation for FileType {
     const ID: &str = "shed_file_type";
     const SUMMARY: &str = "Tell what a file is";
-    const DOC: &str = "Tell media type, text encoding and format of a file by its content.";
+    const DOC: &str = "Tell what a file is by its content: media type, text encoding, format.";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::FileNotFound,

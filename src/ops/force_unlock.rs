@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -17,10 +17,12 @@ pub struct ForceUnlock;
 /// The locked file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Or group
-    #[schema(value_type = Option<ZoneParameter>)]
+    /// Zone of the file, unless it is in a group
+    #[schema(value_type = Option<WritableZoneParameter>)]
     zone: Option<String>,
+    /// The locked file
     path: String,
+    /// Name or id
     group: Option<String>,
 }
 
@@ -33,7 +35,8 @@ pub struct Response {
 impl Operation for ForceUnlock {
     const ID: &str = "shed_force_unlock";
     const SUMMARY: &str = "End a stuck locked edit";
-    const DOC: &str = "End a locked edit of any conversation; its unsaved changes are lost.";
+    const DOC: &str =
+        "End a locked edit that another conversation left behind; its unsaved changes are lost.";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

@@ -16,8 +16,9 @@ pub struct GroupChown;
 pub struct Request {
     /// Name or id
     group: String,
+    /// Your file, relative to the group
     path: String,
-    /// A member, by id or name
+    /// A member, by name or id
     new_owner: String,
 }
 

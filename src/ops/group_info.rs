@@ -25,7 +25,7 @@ pub struct Request {
     group: String,
     /// Files to skip
     offset: Option<i64>,
-    /// Default and most 500
+    /// Files; default and most 500
     limit: Option<i64>,
 }
 
@@ -70,7 +70,7 @@ pub struct Response {
 impl Operation for GroupInfo {
     const ID: &str = "shed_group_info";
     const SUMMARY: &str = "Show members and files of a group";
-    const DOC: &str = "Show the members of a group and its files with owner and mode.";
+    const DOC: &str = "Show the members of a group and its files with owner and mode. To read them: shed_exec with zone=\"group\".";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
     const BRIEF: &[Keep] = &[

@@ -18,7 +18,9 @@ pub struct GroupSetMode;
 pub struct Request {
     /// Name or id
     group: String,
+    /// Your file, relative to the group
     path: String,
+    /// owner: you; group: every member; `owner_ro`: nobody
     #[schema(value_type = ModeParameter)]
     mode: String,
 }
@@ -34,7 +36,7 @@ pub struct Response {
 impl Operation for GroupSetMode {
     const ID: &str = "shed_group_set_mode";
     const SUMMARY: &str = "Protect a file of a group";
-    const DOC: &str = "Say who may change your file in a group: group (everyone), owner (you), owner_ro (nobody until you change it).";
+    const DOC: &str = "Say who may change your file in a group.";
     const ERRORS: &[Code] = &[
         Code::InvalidMode,
         Code::NotFileOwner,

@@ -73,7 +73,7 @@ const FULL: &str = "full";
 /// Which guide.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Topic; omit for the list
+    /// Topic; without it: the list
     howto: Option<String>,
 }
 

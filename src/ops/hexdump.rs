@@ -25,12 +25,14 @@ pub struct Hexdump;
 /// Where to look.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the file
     #[schema(value_type = ZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
-    /// First byte, default 0
+    /// First byte; default 0
     offset: Option<i64>,
-    /// 1 to 4096 bytes, default 256
+    /// Bytes, 1 to 4096; default 256
     length: Option<i64>,
     /// For zone group
     group: Option<String>,

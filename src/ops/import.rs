@@ -30,12 +30,12 @@ pub struct Import;
 /// Which files, and where to.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Name or id; default: all files
+    /// Name or id; default all
     filename: Option<String>,
     /// All files
     #[serde(default)]
     import_all: bool,
-    /// Directory of uploads to put them into
+    /// Directory of uploads for them
     dest_subdir: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Yield {
 impl Operation for Import {
     const ID: &str = "shed_import";
     const SUMMARY: &str = "Import files of this conversation";
-    const DOC: &str = "List the files that the person added to this conversation: they are in zone uploads by themselves. Fetches one again that was deleted; dest_subdir puts them into a directory there.";
+    const DOC: &str = "List the files attached to this chat, which are in zone uploads by themselves; fetch one again that was deleted.";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::FileNotFound,

@@ -27,9 +27,9 @@ pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<ZoneParameter>)]
     zone: Option<String>,
-    /// With upload the directory that gets the files, default "."
+    /// With upload the directory that gets the files
     path: Option<String>,
-    /// A page where a person sends files to that directory
+    /// Instead a page where a person sends files
     #[serde(default)]
     upload: bool,
     /// For zone group
@@ -62,7 +62,7 @@ pub struct Response {
 impl Operation for LinkCreate {
     const ID: &str = "shed_link_create";
     const SUMMARY: &str = "Create a link";
-    const DOC: &str = "Create a download link for a file, or a directory as ZIP; show clickable_link to the user as it is. upload=true: a link where a person brings files. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
+    const DOC: &str = "Make a download link for a file, or a directory as ZIP; show clickable_link to the user as it is. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,

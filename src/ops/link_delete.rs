@@ -14,7 +14,7 @@ pub struct LinkDelete;
 /// Which link.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// From the link list
+    /// From the list of links
     file_id: String,
 }
 
@@ -28,7 +28,7 @@ pub struct Response {
 impl Operation for LinkDelete {
     const ID: &str = "shed_link_delete";
     const SUMMARY: &str = "Take a link back";
-    const DOC: &str = "Take a link back at once; the file stays.";
+    const DOC: &str = "End a link at once; the file stays.";
     const ERRORS: &[Code] = &[
         Code::MissingFileId,
         Code::NotAFileshedLink,

@@ -51,7 +51,7 @@ pub struct Response {
 impl Operation for LinkList {
     const ID: &str = "shed_link_list";
     const SUMMARY: &str = "List links";
-    const DOC: &str = "List your links that still work.";
+    const DOC: &str = "List your download and upload links that still work, with file_id.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const BRIEF: &[Keep] = &[

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -15,8 +15,10 @@ pub struct LockeditCancel;
 /// The file that is open.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// The file that is open
     path: String,
     /// For zone group
     group: Option<String>,
@@ -34,7 +36,8 @@ pub struct Response {
 impl Operation for LockeditCancel {
     const ID: &str = "shed_lockedit_cancel";
     const SUMMARY: &str = "Drop a locked edit";
-    const DOC: &str = "Drop the working copy and unlock; the file stays as it was.";
+    const DOC: &str =
+        "Drop the working copy of a locked edit and unlock; the file stays as it was.";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::arguments::{not_negative, split_words};
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -19,13 +19,17 @@ pub struct LockeditExec;
 /// The file that is open, and what to run on it.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// The file that is open
     path: String,
+    /// Name alone, such as sed
     cmd: String,
-    /// "." is the file
+    /// One item an argument; "." is the file
     #[serde(default)]
     args: Vec<String>,
+    /// Seconds
     timeout: Option<i64>,
     /// For zone group
     group: Option<String>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -15,8 +15,10 @@ pub struct LockeditOpen;
 /// The file to lock.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
     /// For zone group
     group: Option<String>,
@@ -39,7 +41,7 @@ pub struct Response {
 impl Operation for LockeditOpen {
     const ID: &str = "shed_lockedit_open";
     const SUMMARY: &str = "Lock a file for editing";
-    const DOC: &str = "Lock a file against other conversations and get a working copy to edit with shed_lockedit_exec or shed_lockedit_overwrite; end with shed_lockedit_save or shed_lockedit_cancel.";
+    const DOC: &str = "Keep a file from other conversations while you edit a copy of it in several steps: then shed_lockedit_exec or shed_lockedit_overwrite, at the end shed_lockedit_save or shed_lockedit_cancel. For one change shed_patch_text is enough. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -16,10 +16,14 @@ pub struct LockeditOverwrite;
 /// The file that is open, and its new content.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// The file that is open
     path: String,
+    /// The new text
     content: String,
+    /// Behind what is there, instead of all of it
     #[serde(default)]
     append: bool,
     /// For zone group
@@ -39,7 +43,8 @@ pub struct Response {
 impl Operation for LockeditOverwrite {
     const ID: &str = "shed_lockedit_overwrite";
     const SUMMARY: &str = "Write the working copy of a locked file";
-    const DOC: &str = "Replace or append to the working copy of an open locked edit.";
+    const DOC: &str =
+        "Give the working copy of an open locked edit a new content, or append to it.";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -15,8 +15,10 @@ pub struct LockeditSave;
 /// The file that is open.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// The file that is open
     path: String,
     /// Commit message
     message: Option<String>,
@@ -40,7 +42,7 @@ pub struct Response {
 impl Operation for LockeditSave {
     const ID: &str = "shed_lockedit_save";
     const SUMMARY: &str = "Save a locked file and unlock it";
-    const DOC: &str = "Write the working copy back, commit it in documents, and unlock.";
+    const DOC: &str = "Make the working copy of a locked edit the file, and unlock it.";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

@@ -12,7 +12,7 @@ pub struct MoveDocumentsToStorage;
 impl Operation for MoveDocumentsToStorage {
     const ID: &str = "shed_move_documents_to_storage";
     const SUMMARY: &str = "Move from documents into storage";
-    const DOC: &str = "Move a file or directory from documents into storage; its history stays. shed_move_documents_to_storage(src=\"old.md\", dest=\"archive/old.md\")";
+    const DOC: &str = "Move a file or directory from documents into storage; its history stays in documents. shed_move_documents_to_storage(src=\"old.md\", dest=\"archive/old.md\")";
     const ERRORS: &[Code] = bridge::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "old.md", "dest": "archive/old.md"}"#];
     const AIM: Aim = Aim::Change;

@@ -14,9 +14,9 @@ pub struct MoveUploadsToStorage;
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// File or directory
+    /// File or directory in uploads
     src: String,
-    /// Its new path, with the name
+    /// New path in storage, with the name
     dest: String,
     /// Replace what is there
     #[serde(default)]

@@ -61,7 +61,7 @@ impl Operation for Parameters {
     const ID: &'static str = "shed_parameters";
     const SUMMARY: &'static str = "Limits and switches";
     const DOC: &'static str =
-        "Shows quotas, size and time limits, and whether commands have network.";
+        "Show quotas, limits of size and time, and whether commands have network.";
     const ERRORS: &'static [Code] = &[];
     const EXAMPLES: &'static [&'static str] = &["{}"];
     const BRIEF: &[Keep] = &[

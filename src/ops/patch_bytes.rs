@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::{ContentFormatParameter, ModeParameter, ZoneParameter};
+use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
 /// See the module.
@@ -27,9 +27,12 @@ enum PositionParameter {
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
+    /// The bytes, in their format
     content: String,
     /// Default hex
     #[schema(value_type = Option<ContentFormatParameter>)]
@@ -37,12 +40,14 @@ pub struct Request {
     /// Default end. at and replace need offset
     #[schema(value_type = Option<PositionParameter>)]
     position: Option<String>,
+    /// First byte, from 0
     offset: Option<i64>,
-    /// Bytes to replace
+    /// Bytes to replace; default as many as content has
     length: Option<i64>,
-    /// Replace the whole file
+    /// content is the whole file
     #[serde(default)]
     overwrite: bool,
+    /// Ignored
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
     safe: bool,
@@ -50,7 +55,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: of a new file, or yours
+    /// In a group: who may change it
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -81,7 +86,7 @@ pub struct Response {
 impl Operation for PatchBytes {
     const ID: &str = "shed_patch_bytes";
     const SUMMARY: &str = "Write bytes";
-    const DOC: &str = "Write binary data to a file: append (default), insert or replace at an offset, or overwrite. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", overwrite=true)";
+    const DOC: &str = "Change bytes of a file: append (default), insert or replace at an offset. Text: shed_patch_text. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", position=\"replace\", offset=0)";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

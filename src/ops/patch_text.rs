@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::{ModeParameter, ZoneParameter};
+use super::vocabulary::{ModeParameter, WritableZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
 /// See the module.
@@ -30,29 +30,33 @@ enum PositionParameter {
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     path: String,
+    /// The new text
     content: String,
-    /// Text in the file that content replaces. Must occur once; copy it exactly
+    /// Exact text that the file has once; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
     #[schema(value_type = Option<PositionParameter>)]
     position: Option<String>,
-    /// First line is 1
+    /// From 1
     line: Option<i64>,
-    /// Last line of a replaced range
+    /// Last line to replace
     end_line: Option<i64>,
-    /// Python regex instead of find
+    /// Python regex instead of find; content may have $1
     pattern: Option<String>,
-    /// i, m, s
+    /// Any of i, m, s
     regex_flags: Option<String>,
-    /// Every match
+    /// All, not one
     #[serde(default)]
     match_all: bool,
-    /// Replace the whole file
+    /// content is the whole file
     #[serde(default)]
     overwrite: bool,
+    /// Ignored
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
     safe: bool,
@@ -60,7 +64,7 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
-    /// In a group: of a new file, or yours
+    /// In a group: who may change it
     #[schema(value_type = Option<ModeParameter>)]
     mode: Option<String>,
 }
@@ -90,7 +94,7 @@ pub struct Response {
 impl Operation for PatchText {
     const ID: &str = "shed_patch_text";
     const SUMMARY: &str = "Write text";
-    const DOC: &str = "Edit a text file: replace text (find), insert or replace lines, append (default), overwrite. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
+    const DOC: &str = "Change a part of a text file: replace text (find), insert or replace lines, append. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = write::ERRORS_OF_EDITS;
     const EXAMPLES: &[&str] = &[

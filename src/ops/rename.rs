@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -15,10 +15,12 @@ pub struct Rename;
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of the file
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// Relative to the zone
     old_path: String,
-    /// Nothing may be there yet
+    /// In the same zone; nothing may be there
     new_path: String,
     /// Commit message
     message: Option<String>,
@@ -37,7 +39,7 @@ pub struct Response {
 impl Operation for Rename {
     const ID: &str = "shed_rename";
     const SUMMARY: &str = "Rename or move inside one zone";
-    const DOC: &str = "Rename or move a file or directory inside its zone.";
+    const DOC: &str = "Rename or move a file or directory inside its zone, never to another one. shed_rename(zone=\"storage\", old_path=\"a.md\", new_path=\"notes/a.md\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,

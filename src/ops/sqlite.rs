@@ -33,37 +33,42 @@ enum IfExistsParameter {
 /// A statement, or a CSV file to import.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the database
     #[schema(value_type = ZoneParameter)]
     zone: String,
     /// Database; made when missing
     path: String,
     /// One statement
     query: Option<String>,
-    /// Values for ?
+    /// Values for ?; "100" is a number
     #[serde(default)]
     #[schema(value_type = Vec<String>, required = false)]
     params: Vec<Encoded>,
-    /// Rows; default 10, 0 = all
+    /// Rows; default 10, 0: all
     limit: Option<i64>,
-    /// Write the rows to this CSV file
+    /// CSV file that gets the rows
     output_csv: Option<String>,
-    /// Make a table from this CSV, XLSX or ODS file of the zone or of uploads
+    /// CSV, XLSX or ODS file here or in uploads, to be a table
     import_csv: Option<String>,
     /// For an import
     table: Option<String>,
+    /// Default fail
     #[schema(value_type = Option<IfExistsParameter>)]
     if_exists: Option<String>,
-    /// Detected
+    /// Default detected
     delimiter: Option<String>,
-    /// Detected
+    /// Default detected
     encoding: Option<String>,
+    /// Columns to read as dates
     #[serde(default)]
     date_columns: Vec<String>,
     /// dayfirst, monthfirst or %d.%m.%Y
     date_format: Option<String>,
-    /// . or ,
+    /// . or ,; default detected
     decimal: Option<String>,
+    /// Before the header
     skip_rows: Option<i64>,
+    /// Default detected
     has_header: Option<bool>,
     /// For zone group
     group: Option<String>,
@@ -139,7 +144,7 @@ pub struct ImportInfo {
 impl Operation for Sqlite {
     const ID: &str = "shed_sqlite";
     const SUMMARY: &str = "Query an SQLite database, import and export CSV";
-    const DOC: &str = "Run one SQL statement on an SQLite file, import a CSV file as a table, or export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[100]); shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\")";
+    const DOC: &str = "Query or change an SQLite database, import a CSV file, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
@@ -165,7 +170,7 @@ impl Operation for Sqlite {
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "shop.db", "query": "CREATE TABLE IF NOT EXISTS sales (item TEXT, amount REAL)"}"#,
-        r#"{"zone": "storage", "path": "shop.db", "query": "SELECT * FROM sales WHERE amount > ?", "params": [100]}"#,
+        r#"{"zone": "storage", "path": "shop.db", "query": "SELECT * FROM sales WHERE amount > ?", "params": ["100"]}"#,
         r#"{"zone": "storage", "path": "shop.db", "import_csv": "sales.csv", "table": "sales", "if_exists": "replace"}"#,
         r#"{"zone": "storage", "path": "shop.db", "query": "SELECT item, sum(amount) AS total FROM sales GROUP BY item", "output_csv": "totals.csv"}"#,
     ];

@@ -26,10 +26,12 @@ pub struct Tree;
 /// Where to begin.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone to list
     #[schema(value_type = ZoneParameter)]
     zone: String,
+    /// Directory; default the whole zone
     path: Option<String>,
-    /// 1 to 10, default 3
+    /// Levels, 1 to 10; default 3
     depth: Option<i64>,
     /// For zone group
     group: Option<String>,
@@ -47,7 +49,7 @@ pub struct Response {
 impl Operation for Tree {
     const ID: &str = "shed_tree";
     const SUMMARY: &str = "Show a directory tree";
-    const DOC: &str = "Show the directory tree with sizes.";
+    const DOC: &str = "List the files of a zone with their sizes. shed_tree(zone=\"storage\")";
     const CORE: bool = true;
     const ERRORS: &[Code] = &[
         Code::InvalidZone,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::{WritableZoneParameter, ZoneParameter};
 use super::{Operation, Reply};
 
 /// Files that are named.
@@ -24,12 +24,14 @@ pub struct Unzip;
 /// What to unpack.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Where the files go
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// The archive
     src: String,
     /// Directory; default: beside the archive
     dest: Option<String>,
-    /// Zone of src, if not zone
+    /// Zone of the archive. Default zone
     #[schema(value_type = Option<ZoneParameter>)]
     src_zone: Option<String>,
     /// For zone group
@@ -52,7 +54,7 @@ pub struct Response {
 impl Operation for Unzip {
     const ID: &str = "shed_unzip";
     const SUMMARY: &str = "Unpack a ZIP archive";
-    const DOC: &str = "Unpack a ZIP archive into a directory; replaces nothing.";
+    const DOC: &str = "Unpack a ZIP archive into a directory; replaces no file. For tar use shed_exec. shed_unzip(zone=\"storage\", src=\"notes.zip\")";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

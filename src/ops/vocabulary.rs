@@ -6,12 +6,22 @@ use fileshed_core::link::Purpose;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-/// The parameter `zone`.
+/// uploads: this chat's files, read and delete only; storage: scratch; documents: kept, every change a commit; group: shared, needs group
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(super) enum ZoneParameter {
     Uploads,
+    Storage,
+    Documents,
+    Group,
+}
+
+/// storage: scratch; documents: kept, every change a commit; group: shared, needs group
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum WritableZoneParameter {
     Storage,
     Documents,
     Group,

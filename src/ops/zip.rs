@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -19,11 +19,14 @@ pub struct Zip;
 /// What to pack.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
+    /// Zone of src
+    #[schema(value_type = WritableZoneParameter)]
     zone: String,
+    /// File or directory, relative to the zone
     src: String,
-    /// Default src + .zip
+    /// The archive; default src + .zip
     dest: Option<String>,
+    /// Default false
     #[serde(default)]
     include_empty_dirs: bool,
     /// For zone group
@@ -48,7 +51,7 @@ pub struct Response {
 impl Operation for Zip {
     const ID: &str = "shed_zip";
     const SUMMARY: &str = "Pack a ZIP archive";
-    const DOC: &str = "Pack a file or directory into a ZIP archive; replaces an old archive.";
+    const DOC: &str = "Pack one file or directory into a ZIP archive beside it; replaces an old archive. shed_zip(zone=\"storage\", src=\"notes\")";
     const ERRORS: &[Code] = &[
         Code::InvalidZone,
         Code::ZoneReadonly,

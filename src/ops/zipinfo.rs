@@ -19,8 +19,10 @@ pub struct Zipinfo;
 /// The archive.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
+    /// Zone of the file
     #[schema(value_type = ZoneParameter)]
     zone: String,
+    /// The archive
     path: String,
     /// For zone group
     group: Option<String>,
