@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Shed, Toolset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -12,6 +12,8 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::{Operation, Reply};
+
+mod offered;
 
 /// See the module.
 pub struct Help;
@@ -128,6 +130,10 @@ impl Operation for Help {
                     .with_detail("howtos", serde_json::json!(howtos())));
                 }
             },
+        };
+        let text = match caller.client.toolset {
+            Toolset::All => text,
+            toolset @ Toolset::Core => offered::guide(&text, toolset),
         };
         let settings = shed.settings();
         let help = text

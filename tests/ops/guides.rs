@@ -89,6 +89,29 @@ fn every_call_of_every_description_works() {
 }
 
 #[test]
+fn guides_of_the_small_toolset_name_no_other() {
+    let server = small().start();
+    let client = server.as_user("small");
+    let guides = done(&client, "shed_help", &json!({}))["howtos"].clone();
+    let topics = guides.as_object().unwrap().keys().map(String::as_str);
+    for topic in topics.chain([""]) {
+        let asked = json!({"howto": topic}).to_string();
+        let answer = client.post("core/shed_help", asked.as_bytes());
+        let guide = answer.data()["help"].as_str().unwrap();
+        assert!(guide.starts_with("# ") && guide.len() > 200, "{guide}");
+        assert!(
+            guide.contains("shed_") && !guide.contains("```json\n```"),
+            "{guide}"
+        );
+        assert_eq!(guide.matches("```").count() % 2, 0, "{guide}");
+        for name in names(guide) {
+            let entry = OPERATIONS.iter().find(|entry| entry.id == name);
+            assert!(entry.is_some_and(|entry| entry.core), "{name}:\n{guide}");
+        }
+    }
+}
+
+#[test]
 fn texts_name_operations_that_exist() {
     let mut texts: Vec<String> = OPERATIONS
         .iter()

@@ -5,6 +5,7 @@
 //! looks at what became of the files that were there.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use fileshed::ops::{OPERATIONS, find};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::calls::{self, Call};
 use crate::stage::{bring, collect, small};
-use crate::support::{Answer, Client, Server};
+use crate::support::{Answer, Client, Server, repository};
 
 mod arguments;
 mod commands;
@@ -189,6 +190,38 @@ fn the_small_toolset_is_told_of_itself_alone() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What a caller reads in each of the situations, for people to review. With
+/// `FILESHED_WRITE_CATALOGUE=1` it is written anew.
+#[test]
+fn the_catalogue_is_what_callers_read() {
+    let server = small().start();
+    let mut catalogue = "# Failures as callers read them\n\nOf the situations in `tests/ops/hints`: the call, the code, the message, the hint.\n".to_owned();
+    let all = [arguments::cases(), commands::cases(), files::cases()];
+    for (index, case) in all.iter().flatten().enumerate() {
+        let client = server.as_user(&format!("reader-{index}"));
+        for (zone, path, content) in case.files {
+            bring(&client, zone, path, content);
+        }
+        let answer = client.call(case.operation, &case.arguments);
+        let error = &answer.body["error"];
+        let message = error["message"].as_str().unwrap();
+        write!(
+            catalogue,
+            "\n`{} {}`\n- {}: {message}\n- {}\n",
+            case.operation,
+            case.arguments,
+            answer.code(),
+            hint(&answer)
+        )
+        .unwrap();
+    }
+    let place = repository().join("tests/ops/hints/catalogue.md");
+    if std::env::var_os("FILESHED_WRITE_CATALOGUE").is_some() {
+        std::fs::write(&place, &catalogue).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(place).unwrap(), catalogue);
 }
 
 /// Nothing to put right: words alone.

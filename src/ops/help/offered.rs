@@ -1,0 +1,76 @@
+//! A guide for who was offered only some of the operations.
+
+use fileshed_core::Toolset;
+
+use crate::ops::{OPERATIONS, find};
+
+/// The guide without what needs operations that are not in the toolset: sections most of whose
+/// calls are gone, calls, and sentences.
+pub(super) fn guide(text: &str, toolset: Toolset) -> String {
+    let is_foreign = |text: &str| {
+        let mut others = OPERATIONS.iter().filter(|entry| !entry.is_in(toolset));
+        others.any(|entry| names(text, entry.id))
+    };
+    let mut kept = Vec::new();
+    for section in text.split_inclusive("\n## ") {
+        let calls = section.lines().filter(|line| line.starts_with("{\""));
+        let (foreign, own): (Vec<&str>, Vec<&str>) = calls.partition(|call| is_foreign(call));
+        if foreign.len() > own.len() {
+            // The title of the next section stands at the end of this one.
+            if kept.is_empty() {
+                kept.push(lines(section, &is_foreign));
+            } else if let Some(last) = kept.last_mut() {
+                let marks = if section.ends_with("\n## ") {
+                    "## "
+                } else {
+                    ""
+                };
+                *last = format!("{}{marks}", last.trim_end_matches("## "));
+            }
+            continue;
+        }
+        kept.push(lines(section, &is_foreign));
+    }
+    kept.concat()
+        .replace("```json\n```\n\n", "")
+        .trim_end()
+        .to_owned()
+        + "\n"
+}
+
+/// Whether a text names an operation, and not one whose name only begins so.
+fn names(text: &str, operation: &str) -> bool {
+    text.match_indices(operation).any(|(at, _)| {
+        let after = text[at + operation.len()..].chars().next();
+        !after.is_some_and(|c| c.is_ascii_lowercase() || c == '_')
+    }) && find(operation).is_some()
+}
+
+/// The lines, without the calls and sentences that name what is not offered.
+fn lines(section: &str, is_foreign: &dyn Fn(&str) -> bool) -> String {
+    let mut kept = String::new();
+    for line in section.split_inclusive('\n') {
+        if !is_foreign(line) {
+            kept.push_str(line);
+            continue;
+        }
+        if line.starts_with("{\"") {
+            continue;
+        }
+        let (mark, sentences) = match line.strip_prefix("- ") {
+            Some(rest) => ("- ", rest),
+            None => ("", line),
+        };
+        let sentences: Vec<&str> = sentences
+            .trim_end()
+            .split_inclusive(". ")
+            .filter(|sentence| !is_foreign(sentence))
+            .collect();
+        if !sentences.is_empty() {
+            kept.push_str(mark);
+            kept.push_str(sentences.concat().trim_end());
+            kept.push('\n');
+        }
+    }
+    kept
+}
