@@ -39,6 +39,7 @@ mod coercions;
 mod coverage;
 mod crossings;
 mod fault;
+mod first_calls;
 mod groups;
 mod guides;
 mod hints;
