@@ -157,10 +157,12 @@ impl<'a> Links<'a> {
 
     /// Takes one of the caller's links back, at once.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<Link, Error> {
-        let id = id.trim();
-        if id.is_empty() {
+        let given = id.trim();
+        if given.is_empty() {
             return Err(LinkError::NoId.into());
         }
+        let of_address = self.id_at(given);
+        let id = of_address.as_deref().unwrap_or(given);
         if caller.scope == Scope::Read {
             return Err(crate::zone::ZoneError::ReadOnlyScope.into());
         }
@@ -172,6 +174,13 @@ impl<'a> Links<'a> {
             return Err(unknown().into());
         }
         Ok(link)
+    }
+
+    /// The id of the link with this address: short answers tell the address alone.
+    fn id_at(&self, address: &str) -> Option<String> {
+        let (_, token) = address.rsplit_once("/links/")?;
+        let token = self.key.verify(token.trim_end_matches([')', '/']))?;
+        Some(hex::encode(token.id))
     }
 
     /// The link that a token stands for; one failure for all that stand for none.

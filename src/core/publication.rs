@@ -200,6 +200,7 @@ impl<'a> Publications<'a> {
     /// Takes one of the caller's files back; nothing where there is none of that id.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
         let home = self.shed.home_key(caller)?;
+        let id = id_at(id).unwrap_or(id);
         let Some(row) = self.shed.ledger().published(&home, id.trim())? else {
             return Ok(None);
         };
@@ -215,6 +216,12 @@ impl<'a> Publications<'a> {
     fn frontend(&self, without: PublicationError) -> Result<&'a dyn Frontend, Error> {
         self.shed.frontend().ok_or_else(|| without.into())
     }
+}
+
+/// The id in the address of a file in the application.
+fn id_at(address: &str) -> Option<&str> {
+    let (_, rest) = address.rsplit_once("/files/")?;
+    rest.split('/').next()
 }
 
 /// Zone and path of a file.

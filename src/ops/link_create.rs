@@ -10,6 +10,7 @@ use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
@@ -82,12 +83,18 @@ impl Operation for LinkCreate {
     ];
     const BRIEF: &[Keep] = &[
         Keep::Always("clickable_link"),
-        Keep::Always("file_id"),
-        Keep::Always("expires_at"),
+        Keep::Unusual("expires_at"),
         Keep::Unusual("attached"),
     ];
     type Request = Request;
     type Response = Response;
+
+    fn shorten(data: &mut Map<String, Value>) {
+        if let Some(Value::String(moment)) = data.get_mut("expires_at") {
+            // The day is enough.
+            moment.truncate(10);
+        }
+    }
 
     fn task(request: &Request) -> Option<Task> {
         let path = request.path.as_deref().filter(|_| !request.upload)?;

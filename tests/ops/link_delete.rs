@@ -54,6 +54,21 @@ fn refused_with(stage: &Stage<'_>, status: u16) {
 }
 
 #[test]
+fn a_link_is_taken_back_by_its_address() {
+    let server = small().start();
+    let client = server.client();
+    file(&client, "storage", "a.md", "a");
+    let call = json!({"zone": "storage", "path": "a.md"});
+    for field in ["download_url", "clickable_link"] {
+        let link = done(&client, "shed_link_create", &call);
+        let address = json!({"file_id": link[field]});
+        let deleted = done(&client, "shed_link_delete", &address);
+        assert_eq!(deleted["file_id"], link["file_id"], "{field}");
+    }
+    assert_eq!(done(&client, "shed_link_list", &json!({}))["count"], 0);
+}
+
+#[test]
 fn a_link_goes_and_its_file_stays() {
     let server = Server::start();
     let client = server.client();

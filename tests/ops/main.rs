@@ -83,6 +83,7 @@ mod patch_text;
 mod rename;
 mod sqlite;
 mod stats;
+mod tokens;
 mod tree;
 mod unzip;
 mod zip;
