@@ -384,7 +384,7 @@ fn imports_at_once_store_each_file_whole() {
         .collect();
     chats.chat("chat-1", "ada", &json!(items));
     for id in ids {
-        chats.file(id, "ada", id.repeat(10_000));
+        chats.file(id, "ada", id.repeat(5_000));
     }
     let webui = chats.serve();
     let server = setup(&webui.url()).start();
@@ -397,6 +397,6 @@ fn imports_at_once_store_each_file_whole() {
             });
         }
     });
-    let expected = ids.map(|id| (format!("{id}.txt"), id.repeat(10_000)));
+    let expected = ids.map(|id| (format!("{id}.txt"), id.repeat(5_000)));
     assert_eq!(uploads(&ada), BTreeMap::from(expected));
 }

@@ -112,6 +112,8 @@ fn real_texts_as_the_commands_convert_them() {
         }
         if let Ok(text) = std::str::from_utf8(&bytes)
             && texts % 4 == 0
+            // unix2dos takes a second CR before LF in another way in UTF-16 than in bytes.
+            && !text.contains('\r')
         {
             let mixed = text.replacen('\n', "\r\n", 3);
             for big in [false, true] {

@@ -55,7 +55,7 @@ fn refused_with(stage: &Stage<'_>, status: u16) {
 
 #[test]
 fn a_link_is_taken_back_by_its_address() {
-    let server = small().start();
+    let server = Server::start();
     let client = server.client();
     file(&client, "storage", "a.md", "a");
     let call = json!({"zone": "storage", "path": "a.md"});
