@@ -31,8 +31,8 @@ pub struct Request {
     zone: String,
     /// Relative to the zone
     path: String,
-    /// Default unix
-    #[schema(value_type = Option<LineEndParameter>)]
+    /// Line ends
+    #[schema(value_type = Option<LineEndParameter>, default = "unix")]
     to: Option<String>,
     /// Commit message
     message: Option<String>,

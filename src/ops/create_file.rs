@@ -32,11 +32,11 @@ pub struct Request {
     path: String,
     /// The whole file
     content: String,
-    /// Default text
-    #[schema(value_type = Option<FileTypeParameter>)]
+    /// What content is
+    #[schema(value_type = Option<FileTypeParameter>, default = "text")]
     file_type: Option<String>,
-    /// Of bytes. Default hex
-    #[schema(value_type = Option<ContentFormatParameter>)]
+    /// Of bytes
+    #[schema(value_type = Option<ContentFormatParameter>, default = "hex")]
     content_format: Option<String>,
     /// Commit message
     message: Option<String>,

@@ -30,9 +30,11 @@ pub struct Request {
     zone: String,
     /// Relative to the zone
     path: String,
-    /// First byte; default 0
+    /// First byte
+    #[schema(default = 0)]
     offset: Option<i64>,
-    /// Bytes, 1 to 4096; default 256
+    /// Bytes, 1 to 4096
+    #[schema(default = 256)]
     length: Option<i64>,
     /// For zone group
     group: Option<String>,

@@ -34,11 +34,11 @@ pub struct Request {
     path: String,
     /// The bytes, in their format
     content: String,
-    /// Default hex
-    #[schema(value_type = Option<ContentFormatParameter>)]
+    /// Of content
+    #[schema(value_type = Option<ContentFormatParameter>, default = "hex")]
     content_format: Option<String>,
-    /// Default end. at and replace need offset
-    #[schema(value_type = Option<PositionParameter>)]
+    /// at and replace need offset
+    #[schema(value_type = Option<PositionParameter>, default = "end")]
     position: Option<String>,
     /// First byte, from 0
     offset: Option<i64>,

@@ -44,7 +44,8 @@ pub struct Request {
     #[serde(default)]
     #[schema(value_type = Vec<String>, required = false)]
     params: Vec<Encoded>,
-    /// Rows; default 10, 0: all
+    /// Rows; 0: all
+    #[schema(default = 10)]
     limit: Option<i64>,
     /// CSV file that gets the rows
     output_csv: Option<String>,
@@ -52,8 +53,8 @@ pub struct Request {
     import_csv: Option<String>,
     /// For an import
     table: Option<String>,
-    /// Default fail
-    #[schema(value_type = Option<IfExistsParameter>)]
+    /// For an import
+    #[schema(value_type = Option<IfExistsParameter>, default = "fail")]
     if_exists: Option<String>,
     /// Default detected
     delimiter: Option<String>,

@@ -29,9 +29,11 @@ pub struct Request {
     /// Zone to list
     #[schema(value_type = ZoneParameter)]
     zone: String,
-    /// Directory; default the whole zone
+    /// Directory
+    #[schema(default = ".")]
     path: Option<String>,
-    /// Levels, 1 to 10; default 3
+    /// Levels, 1 to 10
+    #[schema(default = 3)]
     depth: Option<i64>,
     /// For zone group
     group: Option<String>,

@@ -26,7 +26,7 @@ pub struct Request {
     src: String,
     /// The archive; default src + .zip
     dest: Option<String>,
-    /// Default false
+    /// Empty directories too
     #[serde(default)]
     include_empty_dirs: bool,
     /// For zone group

@@ -237,6 +237,10 @@ fn open_webui_makes_a_usable_tool_of_every_operation() {
                 let place = format!("{}.{name}", tool["name"]);
                 assert_plain(property, &place);
                 let text = property["description"].as_str().unwrap_or_default();
+                let (default, words) = (property.get("default"), property["enum"].as_array());
+                if let (Some(default), Some(words)) = (default, words) {
+                    assert!(words.contains(default), "{place}: {property}");
+                }
                 // Its name is a sentence.
                 let is_named_well = name == "allow_zone_in_path";
                 let says_nothing =
