@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use fileshed::ops::{Entry, OPERATIONS};
 use serde_json::Value;
 
+use crate::hints::{self, Reading};
 use crate::stage::{NEIGHBOUR, SECRET, Stage, file, small};
 use crate::support::{Server, repository};
 use crate::{ROOMS, calls};
@@ -104,14 +105,14 @@ fn inhabited() -> Server {
 #[test]
 fn every_case_is_refused_and_changes_nothing() {
     let server = inhabited();
-    let failed: Vec<String> = std::thread::scope(|scope| {
+    let runs: Vec<Run> = std::thread::scope(|scope| {
         let halves = ROOMS.chunks(ROOMS.len().div_ceil(2));
         let halves: Vec<_> = halves
             .map(|rooms| {
                 scope.spawn(|| {
                     rooms
                         .iter()
-                        .flat_map(|room| run(&server, room))
+                        .map(|room| run(&server, room))
                         .collect::<Vec<_>>()
                 })
             })
@@ -121,25 +122,36 @@ fn every_case_is_refused_and_changes_nothing() {
             .flat_map(|half| half.join().unwrap())
             .collect()
     });
+    let failed: Vec<String> = runs.iter().flat_map(|run| run.failed.clone()).collect();
     assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+    let mut read: Vec<Reading> = runs.into_iter().flat_map(|run| run.read).collect();
+    read.extend(hints::elsewhere());
+    hints::compare(read);
 }
 
-/// The cases of a room that failed.
-fn run(server: &Server, (name, provoked): &(&str, crate::stage::Provoked)) -> Vec<String> {
+/// What came of the cases of a room.
+#[derive(Default)]
+struct Run {
+    failed: Vec<String>,
+    read: Vec<Reading>,
+}
+
+fn run(server: &Server, (name, provoked): &(&str, crate::stage::Provoked)) -> Run {
     let entry = OPERATIONS
         .iter()
         .find(|entry| room_of(entry) == *name)
         .unwrap();
-    let mut failed = Vec::new();
+    let mut found = Run::default();
     for (code, case) in *provoked {
         let stage = Stage::new(server, entry, code);
         let attempt = std::panic::AssertUnwindSafe(|| case(&stage));
         let passed = std::panic::catch_unwind(attempt).is_ok();
         if !passed || !stage.is_settled() {
-            failed.push(format!("{}: {code}", entry.id));
+            found.failed.push(format!("{}: {code}", entry.id));
         }
+        found.read.extend(stage.read());
     }
-    failed
+    found
 }
 
 #[test]

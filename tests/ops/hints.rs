@@ -16,8 +16,13 @@ use crate::stage::{bring, collect, small};
 use crate::support::{Answer, Client, Server, repository};
 
 mod arguments;
+mod codes;
 mod commands;
+mod elsewhere;
 mod files;
+
+pub(crate) use codes::{Reading, compare};
+pub(crate) use elsewhere::elsewhere;
 
 /// A call that fails, in a situation.
 pub(crate) struct Case {

@@ -1,6 +1,6 @@
 //! Where calls are made, and one refusal looked at from every side.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use fileshed::ops::Entry;
 use serde_json::{Value, json};
 
 use crate::calls;
+use crate::hints::Reading;
 use crate::support::{Answer, Client, PATIENCE, Server, Setup, team_of};
 
 /// A case for each code that an operation declares.
@@ -177,6 +178,7 @@ pub(crate) struct Stage<'a> {
     code: &'static str,
     user: String,
     refusals: Cell<u32>,
+    read: RefCell<Vec<Reading>>,
 }
 
 impl<'a> Stage<'a> {
@@ -187,7 +189,18 @@ impl<'a> Stage<'a> {
             code,
             user: format!("{}-{}", entry.id, code.to_lowercase()),
             refusals: Cell::new(0),
+            read: RefCell::default(),
         }
+    }
+
+    /// What callers read in this case.
+    pub(crate) fn read(&self) -> Vec<Reading> {
+        self.read.take()
+    }
+
+    fn note(&self, answer: &Answer) {
+        let reading = Reading::of(self.entry.id, answer);
+        self.read.borrow_mut().push(reading);
     }
 
     /// The user of this case.
@@ -223,6 +236,7 @@ impl<'a> Stage<'a> {
     /// Notes a refusal on a server that is set up in another way.
     pub(crate) fn refused_elsewhere(&self, answer: &Answer) {
         answer.refused(status(self.code), self.code);
+        self.note(answer);
         self.refusals.set(1);
     }
 
@@ -329,6 +343,7 @@ impl<'a> Stage<'a> {
         let changed = differences(&before, &self.everything());
         assert!(changed.is_empty(), "{changed:?}: {}", answer.text);
         self.refusals.set(self.refusals.get() + 1);
+        self.note(&answer);
         calls::follow_hint(client, &answer);
         answer
     }
