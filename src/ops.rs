@@ -20,6 +20,7 @@ mod bridge;
 pub mod brief;
 mod missing;
 pub mod parameters;
+mod readonly;
 pub mod schema;
 mod vocabulary;
 mod write;
@@ -91,6 +92,9 @@ pub trait Operation: 'static {
     /// Whether it always changes something, so that a credential that only reads need not send it.
     const CHANGES: bool = false;
 
+    /// Whether it makes a file that is not there, whatever is in other zones.
+    const CREATES: bool = false;
+
     /// What it does to the file that it is called for.
     const AIM: Aim = Aim::Read;
 
@@ -98,6 +102,13 @@ pub trait Operation: 'static {
     #[must_use]
     fn aim(_arguments: &Map<String, Value>) -> Aim {
         Self::AIM
+    }
+
+    /// Whether a call may be made in a zone that was not named: it only reads there, or makes what
+    /// was not there.
+    #[must_use]
+    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
+        false
     }
 
     /// Most bytes of its answer to these arguments, where that can be more than a few.
@@ -304,8 +315,12 @@ fn call<O: Operation>(
     shed.expect_active(caller)?;
     O::prepare(&mut arguments);
     let place = place(&arguments);
+    let uploads = readonly::named(&arguments);
     let answered = answer::<O>(shed, caller, arguments, &place);
-    answered.map_err(|error| missing::located::<O>(shed, caller, &place, error).of_call(&place))
+    answered.map_err(|error| {
+        let error = readonly::with_the_way_out::<O>(shed, caller, &uploads, error);
+        missing::located::<O>(shed, caller, &place, error).of_call(&place)
+    })
 }
 
 /// Most bytes of an argument that a hint repeats.

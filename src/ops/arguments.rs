@@ -34,7 +34,7 @@ pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
 
 /// Coerces `arguments` and reads the request of `O` from them.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
-    let coerced = coerce(schema_of::<O>(), arguments)?;
+    let coerced = coerce(schema_of::<O>(), arguments, O::is_harmless)?;
     serde_json::from_value(Value::Object(coerced)).map_err(|error| {
         ArgumentError::Shape {
             reason: error.to_string(),
@@ -46,6 +46,7 @@ pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Req
 fn coerce(
     schema: &Value,
     mut arguments: Map<String, Value>,
+    is_harmless: fn(&Map<String, Value>) -> bool,
 ) -> Result<Map<String, Value>, ArgumentError> {
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
@@ -60,9 +61,14 @@ fn coerce(
         let kind = Kind::of(property);
         let Some(value) = arguments.remove(name).filter(|value| !value.is_null()) else {
             if needed {
+                let is_alone = properties.keys().all(|other| {
+                    other == name || !required(other) || arguments.contains_key(other)
+                });
+                let is_meant = name == "zone" && is_alone && is_harmless(&arguments);
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
                     meaning: Meaning::of(property),
+                    meant: is_meant.then(|| Box::new(Repeat::with("zone", "storage"))),
                 });
             }
             continue;
@@ -330,6 +336,8 @@ pub(super) enum ArgumentError {
         parameter: String,
         /// What it is.
         meaning: Meaning,
+        /// The call that was probably meant.
+        meant: Option<Box<Repeat>>,
     },
     /// Two parameters that are two calls.
     #[error("parameters `{first}` and `{second}` cannot be given together")]
@@ -400,6 +408,7 @@ impl ArgumentError {
         Self::Missing {
             parameter: parameter.to_owned(),
             meaning: Meaning::of(&schema_of::<O>()["properties"][parameter]),
+            meant: None,
         }
     }
 
@@ -442,9 +451,12 @@ impl Teach for ArgumentError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::Missing { parameter, meaning } => {
-                format!("add `{parameter}` to the call{}", meaning.0).into()
-            }
+            Self::Missing {
+                meant: Some(meant), ..
+            } => Hint::repeat((**meant).clone()),
+            Self::Missing {
+                parameter, meaning, ..
+            } => format!("add `{parameter}` to the call{}", meaning.0).into(),
             Self::Type {
                 parameter,
                 meant: Some(meant),
@@ -587,7 +599,7 @@ mod tests {
             "properties": {"path": {"type": "string"}, "line": {"type": "integer"}},
         });
         let body = |value: Value| value.as_object().cloned().unwrap_or_default();
-        let read = |value| coerce(&schema, body(value));
+        let read = |value| coerce(&schema, body(value), |_| false);
         assert_eq!(
             read(json!({"path": "a", "line": null, "invented": 1})).ok(),
             Some(body(json!({"path": "a"})))

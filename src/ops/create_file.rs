@@ -89,6 +89,7 @@ impl Operation for CreateFile {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
+    const CREATES: bool = true;
     type Request = Request;
     type Response = Response;
 

@@ -3,7 +3,7 @@
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Repeat, Shed};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -147,7 +147,7 @@ impl Operation for PatchText {
             match_all: request.match_all,
         };
         if !request.overwrite {
-            edit.check()?;
+            edit.check().map_err(|error| at_an_end(&edit, error))?;
         }
         let file = write::File {
             zone: &zone,
@@ -201,6 +201,21 @@ impl Operation for PatchText {
     }
 }
 
+/// The failure of an edit; for new text before the first line or behind the last one with the call
+/// that puts it there. Nothing is guessed where lines would go.
+fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
+    let repeat = match (&error, edit.position) {
+        (TextError::LineBelowOne { value: 0, .. }, Position::Before | Position::After) => {
+            Repeat::with("line", 1).and("position", Position::Before.as_str())
+        }
+        (TextError::LineBeyondEnd { lines: 1.., .. }, Position::After) => {
+            Repeat::with("position", Position::End.as_str()).and_without("line")
+        }
+        _ => return error.into(),
+    };
+    Error::from(error).with_hint(repeat)
+}
+
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.
 fn apply(
     file: &write::File<'_>,
@@ -225,7 +240,8 @@ fn apply(
         })?,
         _ => file.edit(edit.needs_file(), |old| {
             expect_editable(old)?;
-            let mut edited = edit.apply(old, largest)?;
+            let applied = edit.apply(old, largest);
+            let mut edited = applied.map_err(|error| at_an_end(edit, error))?;
             let bytes = std::mem::take(&mut edited.bytes);
             outcome = Some(edited);
             Ok(bytes)

@@ -7,7 +7,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
-use fileshed_core::{Caller, Client, Code, Error, Settings, Shed, ZoneName};
+use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Shed, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -16,6 +16,8 @@ use super::arguments::{ArgumentError, choice, not_negative};
 use super::brief::{Keep, csv};
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
+
+mod dialect;
 
 /// See the module.
 pub struct Sqlite;
@@ -311,7 +313,13 @@ impl Operation for Sqlite {
                 )
             }
         };
-        let outcome = table::run(&zone, Self::ID, &path, task)?;
+        let outcome = table::run(&zone, Self::ID, &path, task).map_err(|error| {
+            let meant = query.as_deref().and_then(dialect::meant);
+            match meant.filter(|_| error.code() == Code::ExecError) {
+                Some(meant) => error.with_hint(Repeat::with("query", meant)),
+                None => error,
+            }
+        })?;
         let name = zone.path("path", &path)?.as_str().to_owned();
         Ok(reply(outcome, name, query, table, if_exists))
     }

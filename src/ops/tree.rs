@@ -5,8 +5,9 @@ use std::fmt::Write;
 use fileshed_core::disk::{Found, Kind};
 use fileshed_core::ledger::human_size;
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use fileshed_core::{Caller, Code, Error, Hint, Repeat, Shed, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
@@ -69,9 +70,22 @@ impl Operation for Tree {
     type Request = Request;
     type Response = Response;
 
+    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
+        true
+    }
+
     fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
-        let path = zone.path("path", request.path.as_deref().unwrap_or("."))?;
+        let text = request.path.as_deref().unwrap_or(".");
+        let path = zone.path("path", text).map_err(|error| {
+            match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {
+                Some(named) => error.with_hint(
+                    Hint::new("paths are already inside the zone: ")
+                        .again(Repeat::with("zone", named.as_str()).and_without("path")),
+                ),
+                None => error,
+            }
+        })?;
         let depth = request.depth.unwrap_or(3);
         if depth < 0 {
             return Err(ArgumentError::range("depth", depth, "1 to 10").into());
@@ -143,6 +157,12 @@ impl Drawing<'_> {
             self.text.push_str("... cut here: ask for a path below\n");
         }
     }
+}
+
+/// The zone that a path names, and nothing in it. Of which group would be unknown.
+fn whole_zone(text: &str) -> Option<ZoneName> {
+    let (named, inside) = ZonePath::parse("path", text).ok()?.zone_in_front()?;
+    (inside.is_root() && named != ZoneName::Group).then_some(named)
 }
 
 fn branches(last: bool) -> (&'static str, &'static str) {

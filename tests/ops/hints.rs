@@ -239,10 +239,10 @@ fn nothing_is_invented() {
         if answer.code() == "MISSING_PARAMETER" {
             let hint = hint(&answer);
             assert!(!hint.contains("overwrite"), "{}: {hint}", entry.id);
-            assert!(
-                calls::steps(hint, entry.id, &json!({})).is_empty(),
-                "{hint}"
-            );
+            // To look at files changes nothing.
+            let only_looks = entry.id == "shed_tree";
+            let has_call = !calls::steps(hint, entry.id, &json!({})).is_empty();
+            assert!(only_looks || !has_call, "{hint}");
             assert!(names_something(hint, entry.id), "{}: {hint}", entry.id);
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn cases() -> Vec<Case> {
         exec("find", json!([".", "-exec", "rm", "{}", "+"]), argument).in_words(),
         exec("curl", json!(["https://example.org/a.csv"]), command),
         uploaded("rm", json!(["up.csv"]), command).changing(&["up.csv"]),
-        uploaded("sort", json!(["-o", "up.csv", "up.csv"]), "ZONE_READONLY").in_words(),
+        uploaded("sort", json!(["-o", "up.csv", "up.csv"]), "ZONE_READONLY").changing(&["up.csv"]),
         uploaded("mkdir", json!(["d"]), command).in_words(),
     ]
 }

@@ -56,7 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
             readonly,
         )
         .with(&[("uploads", "a.md", "x")])
-        .in_words(),
+        .changing(&["a.md"]),
         case(
             "shed_rename",
             json!({"zone": "storage", "old_path": "a.md", "new_path": "documents/a.md"}),

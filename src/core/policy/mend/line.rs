@@ -51,7 +51,7 @@ struct Step {
 /// be said in calls.
 pub(super) fn hint(words: &[String], given: &Line, rules: &Rules<'_>) -> Option<Hint> {
     words.iter().find(|word| text::operator(word).is_some())?;
-    let mut steps = steps(words)?;
+    let mut steps = entered(steps(words)?)?;
     let keeps = steps.iter().any(|step| step.output.is_some())
         || steps.iter().any(|step| step.then == Then::Pipe);
     let is_plain = rules.file_being_edited.is_none() && !rules.stdout_file;
@@ -79,6 +79,39 @@ pub(super) fn hint(words: &[String], given: &Line, rules: &Rules<'_>) -> Option<
         hint = hint.or("then ").call(call(step, given, rules)?);
     }
     Some(hint)
+}
+
+/// The steps without a `cd` in front: the one command after it gets the directory in its path.
+fn entered(mut steps: Vec<Step>) -> Option<Vec<Step>> {
+    let is_first = |step: &Step| step.words.first().is_some_and(|word| word == "cd");
+    if !steps.first().is_some_and(is_first) {
+        return Some(steps);
+    }
+    let cd = steps.remove(0);
+    let ([_, directory], [step]) = (cd.words.as_slice(), steps.as_mut_slice()) else {
+        return None;
+    };
+    if cd.then != Then::Next || step.output.is_some() || directory.starts_with(['-', '~', '/']) {
+        return None;
+    }
+    let directory = directory.trim_end_matches('/');
+    let command = step.words.first()?.as_str();
+    let is_option = |word: &String| word.starts_with('-');
+    if ["ls", "tree", "du"].contains(&command) && step.words.iter().skip(1).all(is_option) {
+        step.words.push(directory.to_owned());
+    } else if ["cat", "wc", "file", "stat"].contains(&command) {
+        for word in step
+            .words
+            .iter_mut()
+            .skip(1)
+            .filter(|word| !is_option(word))
+        {
+            *word = format!("{directory}/{word}");
+        }
+    } else {
+        return None;
+    }
+    Some(steps)
 }
 
 /// The commands of the words, with where their output goes.

@@ -1,0 +1,61 @@
+//! What a call meant that was to change uploads: the file in storage.
+
+use fileshed_core::{Call, Caller, Code, Error, Hint, Repeat, Shed, ZoneName, ZonePath};
+use serde_json::{Map, Value};
+
+use super::Operation;
+
+/// The paths that a call in uploads names, and nothing of another call.
+pub(super) fn named(arguments: &Map<String, Value>) -> Vec<String> {
+    let zone = arguments.get("zone").and_then(Value::as_str);
+    if zone.is_none_or(|zone| !zone.trim().eq_ignore_ascii_case("uploads")) {
+        return Vec::new();
+    }
+    let path = arguments.get("path").into_iter();
+    let args = arguments.get("args").and_then(Value::as_array);
+    path.chain(args.into_iter().flatten())
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The failure of a call of `O` that was to change uploads, with the call that takes its one file
+/// to storage, or that makes the new file there. What is in storage is never written over.
+pub(super) fn with_the_way_out<O: Operation>(
+    shed: &Shed,
+    caller: &Caller,
+    named: &[String],
+    error: Error,
+) -> Error {
+    if error.code() != Code::ZoneReadonly {
+        return error;
+    }
+    let is_in = |zone: ZoneName, path: &ZonePath| {
+        let zone = shed.zone(caller, zone.as_str(), None);
+        zone.is_ok_and(|zone| zone.data().entry(path).is_ok())
+    };
+    let paths = named
+        .iter()
+        .filter_map(|text| ZonePath::parse("path", text).ok())
+        .filter(|path| !path.is_root());
+    let mut paths: Vec<ZonePath> = paths.collect();
+    paths.dedup_by(|one, other| one.key() == other.key());
+    let mut uploaded = paths.iter().filter(|path| is_in(ZoneName::Uploads, path));
+    let hint = match (uploaded.next(), uploaded.next(), paths.as_slice()) {
+        (Some(path), None, _) if !is_in(ZoneName::Storage, path) => {
+            let take = Call::new("shed_move_uploads_to_storage")
+                .with("src", path.as_str())
+                .with("dest", path.as_str());
+            Hint::new("uploads are only read and deleted: ")
+                .call(take)
+                .say(" takes it to storage, where it can be changed")
+        }
+        (None, _, [path])
+            if O::CREATES && path.zone_in_front().is_none() && !is_in(ZoneName::Storage, path) =>
+        {
+            Hint::new("new files go into storage: ").again(Repeat::with("zone", "storage"))
+        }
+        _ => return error,
+    };
+    error.with_hint(hint)
+}
