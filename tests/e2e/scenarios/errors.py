@@ -20,7 +20,7 @@ def run(world: World) -> None:
         check.that("the hint has the right ones", "storage" in str(zone), zone)
         missing = world.call(ada, "shed_create_file", zone="storage", content="x").error
         check.equal("a parameter is missing", missing["code"], "MISSING_PARAMETER")
-        check.that("the hint has an example", "shed_create_file" in missing["hint"], missing)
+        check.that("the hint says which to add", "`path`" in missing["hint"], missing)
         _wrong_key(world)
 
 
