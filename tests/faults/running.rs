@@ -97,7 +97,7 @@ fn a_stop_under_load_loses_nothing_and_ends_well() {
         );
     });
     assert_eq!(server.wait(), Some(0), "{}", server.log());
-    assert!(server.log().contains("stopped"));
+    wait_until("the last line", || server.log().contains("stopped"));
     let again = server.again();
     let acknowledged = acknowledged.into_inner().unwrap();
     assert!(acknowledged.len() >= 60);
