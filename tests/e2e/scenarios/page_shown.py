@@ -42,13 +42,13 @@ def _with_a_session(world: World, browser: Browser) -> None:
     _ask(browser, world, SESSION, "Here they are.")
     browser.see("button", "table.csv")
     check.equal("one file shows once", browser.count("button", "table.csv"), 1)
-    _sees_picture(browser)
+    _sees_attached_picture(world, browser)
     _sees_page(browser)
     # As it is kept, too.
     browser.reload()
     browser.see("p", "Here they are.")
     check.equal("one file is kept once", browser.count("button", "table.csv"), 1)
-    _sees_picture(browser)
+    _sees_attached_picture(world, browser)
     _sees_page(browser)
 
 
@@ -97,6 +97,13 @@ def _ask(browser: Browser, world: World, question: str, answer: str) -> None:
     choose_tool(browser, "fileshed")
     send(browser, question)
     browser.see("p", answer)
+
+
+def _sees_attached_picture(world: World, browser: Browser) -> None:
+    if world.version.shows_pictures:
+        _sees_picture(browser)
+    else:
+        print(f"SKIP: Open WebUI {world.version.number}: it does not show pictures that hang on an answer", flush=True)
 
 
 def _sees_picture(browser: Browser) -> None:
