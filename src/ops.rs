@@ -242,8 +242,8 @@ pub struct Entry {
     pub changes: bool,
     /// [`Operation::answer_max`]
     pub answer_max: fn(&Settings, &Map<String, Value>) -> u64,
-    /// Whether it has a parameter of that name.
-    pub has_parameter: fn(&str) -> bool,
+    /// Whether an argument of that name says something to it: a parameter, or what others call one.
+    pub is_known: fn(&str) -> bool,
     /// [`Operation::BRIEF`]
     pub brief: &'static [Keep],
     /// Coerces the arguments, runs the operation, gives its answer.
@@ -264,7 +264,7 @@ impl Entry {
             body_max: O::BODY_MAX,
             changes: O::CHANGES,
             answer_max: O::answer_max,
-            has_parameter: arguments::has_parameter::<O>,
+            is_known: arguments::is_known::<O>,
             brief: O::BRIEF,
             call: call::<O>,
         }

@@ -38,7 +38,7 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
     let plan = match plan(command, &arguments, &rules) {
         Ok(plan) => plan,
         Err(error) => {
-            assert!(!error.hint().is_empty() && !error.to_string().is_empty());
+            assert!(!error.hint().to_string().is_empty() && !error.to_string().is_empty());
             return;
         }
     };

@@ -15,5 +15,5 @@ libfuzzer_sys::fuzz_target!(|text: &str| match ZonePath::parse("path", text) {
         assert_eq!(again.ok().as_deref(), Some(path.as_str()));
         let _judged = path.check_new_names("path", 0);
     }
-    Err(error) => assert!(!error.hint().is_empty() && !error.to_string().is_empty()),
+    Err(error) => assert!(!error.hint().to_string().is_empty() && !error.to_string().is_empty()),
 });

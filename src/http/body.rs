@@ -126,15 +126,15 @@ pub(super) async fn collect(
     Ok(collected)
 }
 
-/// Reads the arguments of a call. What is no parameter of the operation is skipped.
+/// Reads the arguments of a call. What says nothing to the operation is skipped.
 pub fn parse(
     bytes: &[u8],
-    is_parameter: impl Fn(&str) -> bool,
+    is_known: impl Fn(&str) -> bool,
 ) -> Result<Map<String, Value>, BodyError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
-    match json::object(bytes, is_parameter) {
+    match json::object(bytes, is_known) {
         Ok(Top::Object(arguments)) => Ok(arguments),
         Ok(Top::Null) => Ok(Map::new()),
         Ok(Top::Other(kind)) => Err(BodyError::NoObject(kind)),

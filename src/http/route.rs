@@ -138,7 +138,7 @@ fn carry_out(
     body: Vec<u8>,
     admitted: &mut Admitted,
 ) -> Result<Vec<u8>, Error> {
-    let arguments = body::parse(&body, entry.has_parameter)?;
+    let arguments = body::parse(&body, entry.is_known)?;
     let brought = body.len() as u64;
     drop(body);
     let answer = (entry.answer_max)(shed.settings(), &arguments);

@@ -15,6 +15,8 @@ use serde_json::{Map, Value};
 
 use super::{Operation, schema};
 
+mod misnamed;
+
 type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
 
 /// Schemas are made once and live as long as the process: there is one an operation.
@@ -30,6 +32,11 @@ fn schema_of<O: Operation>() -> &'static Value {
 /// Whether `O` has a parameter of that name.
 pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
     schema_of::<O>()["properties"].get(name).is_some()
+}
+
+/// Whether an argument of that name says something to `O`: a parameter, or what others call one.
+pub(super) fn is_known<O: Operation>(name: &str) -> bool {
+    has_parameter::<O>(name) || misnamed::is_known(schema_of::<O>(), name)
 }
 
 /// Coerces `arguments` and reads the request of `O` from them.
@@ -61,14 +68,11 @@ fn coerce(
         let kind = Kind::of(property);
         let Some(value) = arguments.remove(name).filter(|value| !value.is_null()) else {
             if needed {
-                let is_alone = properties.keys().all(|other| {
-                    other == name || !required(other) || arguments.contains_key(other)
-                });
-                let is_meant = name == "zone" && is_alone && is_harmless(&arguments);
+                coerced.append(&mut arguments);
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
                     meaning: Meaning::of(property),
-                    meant: is_meant.then(|| Box::new(Repeat::with("zone", "storage"))),
+                    meant: misnamed::meant(schema, coerced, is_harmless).map(Box::new),
                 });
             }
             continue;

@@ -1,0 +1,186 @@
+//! What a call means whose arguments have the names of other programs' parameters.
+
+use fileshed_core::Repeat;
+use serde_json::{Map, Value};
+
+use super::Kind;
+
+/// Most bytes of the values that a hint repeats.
+const VALUES_MAX_BYTES: usize = 1_000;
+
+/// Parameters, and what they are called elsewhere.
+const NAMES: &[(&str, &[&str])] = &[
+    (
+        "path",
+        &[
+            "file",
+            "filename",
+            "file_name",
+            "file_path",
+            "filepath",
+            "name",
+            "dir",
+            "directory",
+            "folder",
+            "target",
+        ],
+    ),
+    (
+        "content",
+        &[
+            "text",
+            "contents",
+            "body",
+            "data",
+            "file_text",
+            "new_str",
+            "new_string",
+            "new_text",
+            "replacement",
+        ],
+    ),
+    ("find", &["old_str", "old_string", "old_text", "search"]),
+    ("cmd", &["command", "program", "executable"]),
+    ("args", &["arguments", "argv"]),
+    ("query", &["sql", "statement"]),
+    ("src", &["source", "from", "path", "file", "filename"]),
+    ("dest", &["destination", "target", "to"]),
+    ("old_path", &["source", "from", "src", "old_name", "path"]),
+    (
+        "new_path",
+        &["destination", "to", "dest", "new_name", "target"],
+    ),
+    ("zone", &["zone_name", "area", "location"]),
+    ("group", &["group_id", "group_name"]),
+];
+
+/// Whether an argument that is no parameter stands for one of them.
+pub(super) fn is_known(schema: &Value, written: &str) -> bool {
+    let properties = schema["properties"].as_object();
+    let names = properties.into_iter().flatten();
+    parameter(written, names.map(|(name, _)| name.as_str())).is_some()
+}
+
+/// The call that was meant by arguments without some required ones. Nothing where one of them is
+/// still missing, or where an argument is left over: what it was to do would not be done.
+pub(super) fn meant(
+    schema: &Value,
+    arguments: Map<String, Value>,
+    is_harmless: fn(&Map<String, Value>) -> bool,
+) -> Option<Repeat> {
+    let properties = schema["properties"].as_object()?;
+    let given = arguments.into_iter().filter(|(_, value)| !value.is_null());
+    let (mut whole, unknown): (Map<_, _>, Map<_, _>) =
+        given.partition(|(name, _)| properties.contains_key(name));
+    let mut repeat = Repeat::default();
+    let mut bytes = 0;
+    for (written, value) in unknown {
+        let absent = properties.keys().map(String::as_str);
+        let name = parameter(&written, absent.filter(|name| !whole.contains_key(*name)))?;
+        let value = Kind::of(&properties[name]).coerce(value).ok()?;
+        bytes += value.to_string().len();
+        repeat = repeat.and(name, value.clone()).and_without(written);
+        whole.insert(name.to_owned(), value);
+    }
+    let required = schema["required"].as_array()?.iter();
+    let required = required.filter_map(Value::as_str);
+    let missing: Vec<&str> = required.filter(|name| !whole.contains_key(*name)).collect();
+    let repeat = match missing.as_slice() {
+        [] => repeat,
+        ["zone"] if is_harmless(&whole) => repeat.and("zone", "storage"),
+        _ => return None,
+    };
+    (bytes <= VALUES_MAX_BYTES).then_some(repeat)
+}
+
+/// The one of these parameters that is written in another way.
+fn parameter<'a>(written: &str, among: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let plain = snake_case(written);
+    let is_called = |name: &str| {
+        let names = NAMES.iter().find(|(parameter, _)| *parameter == name);
+        names.is_some_and(|(_, names)| names.contains(&plain.as_str()))
+    };
+    let among: Vec<&str> = among.collect();
+    let same = among.iter().find(|name| **name == plain);
+    same.or_else(|| among.iter().find(|name| is_called(name)))
+        .copied()
+}
+
+/// `oldPath` and `Old-Path` as `old_path`.
+fn snake_case(name: &str) -> String {
+    let mut plain = String::new();
+    let mut after_small = false;
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && after_small {
+            plain.push('_');
+        }
+        after_small = character.is_ascii_lowercase();
+        plain.push(match character {
+            '-' | ' ' => '_',
+            other => other.to_ascii_lowercase(),
+        });
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_of_other_programs_are_understood() {
+        let schema = json!({
+            "required": ["zone", "path", "content"],
+            "properties": {
+                "zone": {"type": "string"},
+                "path": {"type": "string"},
+                "content": {"type": "string"},
+                "find": {"type": "string"},
+                "overwrite": {"type": "boolean"},
+            },
+        });
+        let told = |arguments: Value| {
+            let arguments = arguments.as_object().cloned().expect("an object");
+            let is_harmless = |whole: &Map<String, Value>| whole.get("overwrite").is_none();
+            meant(&schema, arguments, is_harmless).map(|repeat| repeat.to_string())
+        };
+        for (arguments, expected) in [
+            (
+                json!({"zone": "storage", "filePath": "a", "content": "x"}),
+                Some(r#"repeat the call with path="a", without filePath"#),
+            ),
+            (
+                json!({"zone": "storage", "path": "a", "old_str": "x", "new_str": "y"}),
+                Some(r#"repeat the call with find="x", content="y", without old_str and new_str"#),
+            ),
+            (
+                json!({"file": "a", "text": "x"}),
+                Some(
+                    r#"repeat the call with path="a", content="x", zone="storage", without file and text"#,
+                ),
+            ),
+            (
+                json!({"path": "a", "content": "x", "overwrite": true}),
+                None,
+            ),
+            (json!({"zone": "storage", "file": "a"}), None),
+            (
+                json!({"zone": "storage", "file": "a", "content": "x", "unheard": 1}),
+                None,
+            ),
+            (
+                json!({"zone": "storage", "file": "a", "content": "x".repeat(5_000)}),
+                Some(r#"repeat the call with path="a", without file"#),
+            ),
+            (
+                json!({"zone": "storage", "path": "a", "text": "x".repeat(5_000)}),
+                None,
+            ),
+        ] {
+            let shown = arguments.to_string();
+            assert_eq!(told(arguments).as_deref(), expected, "{shown}");
+        }
+    }
+}
