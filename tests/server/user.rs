@@ -197,21 +197,18 @@ fn whose_a_directory_is_was_recorded_at_first_use() {
     assert!(shown.contains("name\tAda Lovelace"), "{shown}");
 }
 
+/// The group Team, with these members.
+fn make_team(server: &Server, members: &str) {
+    let identity = ["--id", "team", "--name", "Team"];
+    let made = [&["group", "create"][..], &identity, &["--members", members]].concat();
+    printed(&server.run(&made));
+}
+
 #[test]
 fn space_is_listed_for_users_and_groups() {
     let server = start();
     furnish(&server, "ada");
-    let made = [
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada",
-    ];
-    printed(&server.run(&made));
+    make_team(&server, "ada");
     let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "much more"});
     server.as_user("ada").call("shed_create_file", &file).data();
     let listed = printed(&server.run(&["user", "usage"]));
@@ -289,17 +286,7 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
 #[test]
 fn who_is_deleted_leaves_no_locks_and_an_heir_gets_what_is_in_groups() {
     let server = start();
-    let made = [
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "Team",
-        "--members",
-        "ada,bob",
-    ];
-    printed(&server.run(&made));
+    make_team(&server, "ada,bob");
     let file = json!({"zone": "group", "group": "Team", "path": "g.md", "content": "one", "mode": "owner"});
     server.as_user("ada").call("shed_create_file", &file).data();
     let open = json!({"zone": "group", "group": "Team", "path": "g.md"});
