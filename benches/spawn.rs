@@ -17,7 +17,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use fileshed_core::exec::{self, CommandLine};
-use fileshed_core::{Caller, Settings, Shed};
+use fileshed_core::{Caller, Settings, Store};
 
 /// Most that confinement may add to one start.
 const TARGET: Duration = Duration::from_millis(2);
@@ -37,18 +37,18 @@ fn main() -> ExitCode {
     settings.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
     settings.exec_max_per_user = PARALLEL as u64;
     settings.exec_max_total = PARALLEL as u64;
-    let shed = Shed::open(settings).unwrap();
+    let store = Store::open(settings).unwrap();
     let memory: Vec<u8> = (0..RESIDENT).map(|at| (at >> 12) as u8).collect();
     println!(
         "\n{:<46}{:>10}{:>12}{:>12}",
         "a start of `true`, median", "bare", "confined", "added"
     );
-    confined(&shed);
+    confined(&store);
     let mut met = true;
-    let alone = in_turns(1, REPETITIONS, &shed);
+    let alone = in_turns(1, REPETITIONS, &store);
     met &= show("alone", alone);
     let rounds = REPETITIONS.div_ceil(PARALLEL);
-    let together = in_turns(PARALLEL, rounds, &shed);
+    let together = in_turns(PARALLEL, rounds, &store);
     // Each round's time belongs to all of its starts.
     met &= show(
         "sixteen at a time, for each",
@@ -64,11 +64,11 @@ fn main() -> ExitCode {
 }
 
 /// Medians of a round of bare starts and of confined ones, taken in turns.
-fn in_turns(parallel: usize, rounds: usize, shed: &Shed) -> [Duration; 2] {
+fn in_turns(parallel: usize, rounds: usize, store: &Store) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         times[0].push(round(parallel, bare));
-        times[1].push(round(parallel, || confined(shed)));
+        times[1].push(round(parallel, || confined(store)));
     }
     times.map(|mut times| {
         times.sort_unstable();
@@ -104,9 +104,9 @@ fn bare() {
 }
 
 /// Everything between an operation and its outcome: judgement, helper, confinement, registry.
-fn confined(shed: &Shed) {
+fn confined(store: &Store) {
     let caller = Caller::default();
-    let zone = shed.zone(&caller, "storage", None).unwrap();
+    let zone = store.zone(&caller, "storage", None).unwrap();
     let line = CommandLine {
         command: "true",
         ..CommandLine::default()

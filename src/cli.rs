@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use fileshed_core::shed::{Loss, Part};
-use fileshed_core::{Check, CheckState, Error, Shed, Toolset};
+use fileshed_core::store::{Loss, Part};
+use fileshed_core::{Check, CheckState, Error, Store, Toolset};
 
 use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
 use crate::http::state_name;
@@ -251,14 +251,14 @@ pub fn jail() -> ExitCode {
 }
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.
-pub fn serve(config: &Config) -> Result<Shed, Failure> {
-    Shed::open(config.core.clone()).map_err(|error| cannot_open(config, error))
+pub fn serve(config: &Config) -> Result<Store, Failure> {
+    Store::open(config.core.clone()).map_err(|error| cannot_open(config, error))
 }
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
-pub fn open(config: &Config) -> Result<Shed, Failure> {
+pub fn open(config: &Config) -> Result<Store, Failure> {
     name_directory(config);
-    Shed::open_existing(config.core.clone()).map_err(|error| cannot_open(config, error))
+    Store::open_existing(config.core.clone()).map_err(|error| cannot_open(config, error))
 }
 
 fn cannot_open(config: &Config, error: Error) -> Failure {
@@ -297,15 +297,15 @@ pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
 /// `fileshed doctor`
 pub fn doctor(config: &Config) -> Result<ExitCode, Failure> {
     name_directory(config);
-    let mut checks = match Shed::open_existing(config.core.clone()) {
-        Ok(shed) => {
-            let mut checks = shed.check();
-            checks.push(shed.check_histories());
+    let mut checks = match Store::open_existing(config.core.clone()) {
+        Ok(store) => {
+            let mut checks = store.check();
+            checks.push(store.check_histories());
             checks
         }
         Err(error) => {
             let mut checks = vec![Check::of_store(&error)];
-            checks.extend(Shed::check_machine(&config.core)?);
+            checks.extend(Store::check_machine(&config.core)?);
             checks
         }
     };

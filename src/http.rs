@@ -9,8 +9,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
-use fileshed_core::Shed;
-use fileshed_core::frontend::Frontend;
+use fileshed_core::Store;
+use fileshed_core::chat_host::ChatHost;
 use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -42,7 +42,7 @@ const LOOKUPS: usize = 16;
 
 /// What every request needs.
 pub(crate) struct Server {
-    shed: Arc<Shed>,
+    store: Arc<Store>,
     gate: identity::Gate,
     /// Most bytes that a call may bring.
     body_limit: u64,
@@ -55,14 +55,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn new(shed: Arc<Shed>, config: &Config) -> Self {
+    fn new(store: Arc<Store>, config: &Config) -> Self {
         let openwebui = OpenWebUi::new(config).map(Arc::new);
         if let Some(openwebui) = &openwebui {
-            shed.connect(Arc::clone(openwebui) as Arc<dyn Frontend>);
+            store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
         }
-        let gate = identity::Gate::new(config, shed.clock(), openwebui);
+        let gate = identity::Gate::new(config, store.clock(), openwebui);
         Self {
-            shed,
+            store,
             gate,
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
             admission: Admission::new(config),
@@ -84,8 +84,8 @@ pub fn threads(config: &Config) -> usize {
 }
 
 /// The whole server, without a socket.
-pub fn app(shed: Arc<Shed>, config: &Config) -> Router {
-    let server = Arc::new(Server::new(shed, config));
+pub fn app(store: Arc<Store>, config: &Config) -> Router {
+    let server = Arc::new(Server::new(store, config));
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     let routes = route::operations()

@@ -49,8 +49,8 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::exec::hide_this_process();
     let descriptors = fileshed_core::exec::raise_descriptor_limit();
-    let shed = Arc::new(cli::serve(config)?);
-    cli::report_store(&shed);
+    let store = Arc::new(cli::serve(config)?);
+    cli::report_store(&store);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -61,19 +61,19 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let listener = tokio::net::TcpListener::bind(config.bind).await;
         let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
-        shed.egress().protect(address.port());
-        shed.listens_at(address);
+        store.egress().protect(address.port());
+        store.listens_at(address);
         // Who reads the next line may stop the server.
         let stop = http::Stop::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = http::app(Arc::clone(&shed), config);
+        let app = http::app(Arc::clone(&store), config);
         http::serve(listener, app, stop, patience, descriptors)
             .await
             .map_err(Failure::from)
     });
     runtime.shutdown_timeout(patience);
-    drop(shed);
+    drop(store);
     tracing::info!("stopped");
     served?;
     Ok(ExitCode::SUCCESS)

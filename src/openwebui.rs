@@ -9,10 +9,10 @@ use std::hash::Hash;
 use std::io::Read;
 use std::time::Duration;
 
-use fileshed_core::directory::{Group, Member};
-use fileshed_core::frontend::{
-    Attached, Attachment, Frontend, Line, Publication, Published, Sink, Task,
+use fileshed_core::chat_host::{
+    Attached, Attachment, ChatHost, Line, Publication, Published, Sink, Task,
 };
+use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
 use fileshed_core::{Caller, Error, Secret, UserId};
 use moka::sync::Cache;
@@ -106,7 +106,7 @@ impl OpenWebUi {
     }
 }
 
-impl Frontend for OpenWebUi {
+impl ChatHost for OpenWebUi {
     fn has_account(&self, user: &UserId) -> Option<bool> {
         self.knows_user(user)
     }

@@ -5,9 +5,9 @@
 //! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
 //! lives elsewhere. To add one: write its room, add one line below, write its test room.
 
-use fileshed_core::frontend::Task;
+use fileshed_core::chat_host::Task;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Answers, Caller, Code, Error, Hint, Settings, Shed, Toolset};
+use fileshed_core::{Answers, Caller, Code, Error, Hint, Settings, Store, Toolset};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -16,8 +16,8 @@ use utoipa::ToSchema;
 use brief::Keep;
 
 mod arguments;
-mod bridge;
 pub mod brief;
+mod cross_zone;
 mod missing;
 pub mod parameters;
 mod readonly;
@@ -136,7 +136,7 @@ pub trait Operation: 'static {
 
     /// Does the work. Blocks: transports call it where blocking is allowed.
     fn run(
-        shed: &Shed,
+        store: &Store,
         caller: &Caller,
         request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error>;
@@ -215,7 +215,7 @@ pub enum Answer {
 }
 
 /// Runs an operation on raw arguments.
-pub type Call = fn(&Shed, &Caller, Map<String, Value>) -> Result<Answer, Error>;
+pub type Call = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
 
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
@@ -308,18 +308,18 @@ impl Entry {
 }
 
 fn call<O: Operation>(
-    shed: &Shed,
+    store: &Store,
     caller: &Caller,
     mut arguments: Map<String, Value>,
 ) -> Result<Answer, Error> {
-    shed.expect_active(caller)?;
+    store.expect_active(caller)?;
     O::prepare(&mut arguments);
     let place = place(&arguments);
     let uploads = readonly::named(&arguments);
-    let answered = answer::<O>(shed, caller, arguments, &place);
+    let answered = answer::<O>(store, caller, arguments, &place);
     answered.map_err(|error| {
-        let error = readonly::with_the_way_out::<O>(shed, caller, &uploads, error);
-        missing::located::<O>(shed, caller, &place, error).of_call(&place)
+        let error = readonly::with_the_way_out::<O>(store, caller, &uploads, error);
+        missing::located::<O>(store, caller, &place, error).of_call(&place)
     })
 }
 
@@ -338,7 +338,7 @@ fn place(arguments: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn answer<O: Operation>(
-    shed: &Shed,
+    store: &Store,
     caller: &Caller,
     arguments: Map<String, Value>,
     place: &Map<String, Value>,
@@ -352,7 +352,7 @@ fn answer<O: Operation>(
         ..caller.clone()
     };
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
-    let reply = shed.shown(caller, task, result, || O::run(shed, caller, request))?;
+    let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
     let is_offered = |id: &str| find(id).is_some_and(|entry| entry.is_in(caller.client.toolset));
     let notes = reply.notes.into_iter().map(|mut note| {
         note.complete(place);

@@ -2,7 +2,7 @@
 
 use fileshed_core::policy::{Rules, plan};
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Teach, ZoneName};
+use fileshed_core::{Diagnostic, ZoneName};
 
 /// One call: circumstances in the first byte, then words that a NUL byte ends.
 ///

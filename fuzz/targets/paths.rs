@@ -1,7 +1,7 @@
 //! Paths inside a zone: whatever is accepted stays inside, and means the same when read again.
 #![no_main]
 
-use fileshed_core::{Teach, ZonePath};
+use fileshed_core::{Diagnostic, ZonePath};
 
 libfuzzer_sys::fuzz_target!(|text: &str| match ZonePath::parse("path", text) {
     Ok(path) => {

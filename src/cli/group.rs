@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use fileshed_core::directory::GroupId;
-use fileshed_core::{Shed, UserId};
+use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};
 
@@ -120,8 +120,8 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
 }
 
 /// Does it.
-pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
-    let groups = shed.local_groups();
+pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
+    let groups = store.local_groups();
     match action {
         Action::Create {
             id,

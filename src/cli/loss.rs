@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use fileshed_core::Shed;
-use fileshed_core::shed::Part;
+use fileshed_core::Store;
+use fileshed_core::store::Part;
 
 use super::{Failure, cannot_open, name_directory, print};
 use crate::config::Config;
@@ -45,10 +45,10 @@ pub fn run(config: &Config, part: Part, confirmed: Confirmed) -> Result<ExitCode
     name_directory(config);
     let failed = |error| cannot_open(config, error);
     if !confirmed {
-        let loss = Shed::loss(&config.core, part).map_err(failed)?;
+        let loss = Store::loss(&config.core, part).map_err(failed)?;
         return Err(Failure::LossNotConfirmed(loss));
     }
-    let loss = Shed::accept_loss(&config.core, part).map_err(failed)?;
+    let loss = Store::accept_loss(&config.core, part).map_err(failed)?;
     print(&format!("lost: {}", loss.text))?;
     print(&format!("a new {} is there", part.as_str()))
 }

@@ -3,14 +3,14 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use fileshed_core::{Check, CheckState, Shed};
+use fileshed_core::{Check, CheckState, Store};
 
 use crate::config::Config;
 use crate::openwebui::health;
 
 /// Says how what the store depends on is.
-pub fn report_store(shed: &Shed) {
-    for check in shed.check() {
+pub fn report_store(store: &Store) {
+    for check in store.check() {
         write(&check);
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use fileshed_core::tokens::Token;
-use fileshed_core::{Scope, Shed, UserId};
+use fileshed_core::{Scope, Store, UserId};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Failure, print};
@@ -96,7 +96,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
 }
 
 /// Does it.
-pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
+pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Create {
             user,
@@ -107,22 +107,22 @@ pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
             let expires_at = expires_days
                 .map(|days| {
                     let span = SignedDuration::from_hours(i64::from(days) * 24);
-                    shed.clock().now().checked_add(span)
+                    store.clock().now().checked_add(span)
                 })
                 .transpose()
                 .map_err(|_| Failure::NoSuchDate)?;
-            let token = shed.tokens().create(user, *scope, expires_at, label)?;
+            let token = store.tokens().create(user, *scope, expires_at, label)?;
             print(&token.secret)
         }
         Action::List => {
-            let now = shed.clock().now();
-            for token in shed.tokens().list()? {
+            let now = store.clock().now();
+            for token in store.tokens().list()? {
                 print(&line(&token, now))?;
             }
             Ok(ExitCode::SUCCESS)
         }
         Action::Revoke(id) => {
-            if shed.tokens().revoke(id)? {
+            if store.tokens().revoke(id)? {
                 print(&format!("revoked {id}"))
             } else {
                 Err(Failure::NoToken(id.clone()))

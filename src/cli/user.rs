@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use fileshed_core::shed::{SpaceSummary, UserSummary};
-use fileshed_core::{Shed, UserId};
+use fileshed_core::store::{SpaceSummary, UserSummary};
+use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};
 
@@ -111,24 +111,24 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
 }
 
 /// Does it.
-pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
+pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
     match action {
         Action::List => {
-            for user in shed.users()? {
+            for user in store.users()? {
                 print(&line(&user))?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        Action::Show(user) => show(shed, &shed.user(user)?),
+        Action::Show(user) => show(store, &store.user(user)?),
         Action::Usage => {
-            for space in shed.space()? {
+            for space in store.space()? {
                 print(&space_line(&space))?;
             }
             Ok(ExitCode::SUCCESS)
         }
-        Action::Suspend(user) => suspend(shed, user),
+        Action::Suspend(user) => suspend(store, user),
         Action::Resume(user) => {
-            let what = if shed.resume(user)? {
+            let what = if store.resume(user)? {
                 "resumed"
             } else {
                 "is not suspended:"
@@ -136,7 +136,7 @@ pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
             print(&format!("{what} {}", user.as_str()))
         }
         Action::End(user) => {
-            let ended = shed.end_user(user)?;
+            let ended = store.end_user(user)?;
             print(&format!(
                 "ended {} and {} of {}; the files stay",
                 counted(ended.tokens, "token"),
@@ -148,14 +148,14 @@ pub fn run(shed: &Shed, action: &Action) -> Result<ExitCode, Failure> {
             user,
             heir,
             confirmed,
-        } => delete(shed, user, heir.as_ref(), *confirmed),
+        } => delete(store, user, heir.as_ref(), *confirmed),
     }
 }
 
-fn suspend(shed: &Shed, user: &UserId) -> Result<ExitCode, Failure> {
-    let is_known = shed.user(user).is_ok();
+fn suspend(store: &Store, user: &UserId) -> Result<ExitCode, Failure> {
+    let is_known = store.user(user).is_ok();
     let id = user.as_str();
-    print(&match (shed.suspend(user)?, is_known) {
+    print(&match (store.suspend(user)?, is_known) {
         (false, _) => format!("is suspended: {id}"),
         (true, true) => {
             format!("suspended {id}; what runs for the user now ends by itself, nothing is removed")
@@ -165,15 +165,15 @@ fn suspend(shed: &Shed, user: &UserId) -> Result<ExitCode, Failure> {
 }
 
 fn delete(
-    shed: &Shed,
+    store: &Store,
     user: &UserId,
     heir: Option<&UserId>,
     confirmed: bool,
 ) -> Result<ExitCode, Failure> {
     let found = if confirmed {
-        shed.delete_user(user, heir)?
+        store.delete_user(user, heir)?
     } else {
-        shed.user(user)?
+        store.user(user)?
     };
     let id = user.as_str();
     let in_groups = match (found.owned_files, heir) {
@@ -209,7 +209,7 @@ fn space_line(space: &SpaceSummary) -> String {
         space.limit.to_string(),
         format!("{percent}%"),
         space.files.to_string(),
-        space.home.clone(),
+        space.tenant.clone(),
         space.id.clone().unwrap_or_else(|| "-".to_owned()),
         space.name.clone().unwrap_or_default(),
     ];
@@ -239,7 +239,7 @@ fn line(user: &UserSummary) -> String {
     let id = user.user.as_ref().map_or("-", |user| user.as_str());
     let columns = [
         id.to_owned(),
-        user.home.clone(),
+        user.tenant.clone(),
         user.bytes().to_string(),
         user.files().to_string(),
         user.credentials.tokens.to_string(),
@@ -258,12 +258,12 @@ fn state(user: &UserSummary) -> &'static str {
     }
 }
 
-fn show(shed: &Shed, user: &UserSummary) -> Result<ExitCode, Failure> {
+fn show(store: &Store, user: &UserSummary) -> Result<ExitCode, Failure> {
     let id = user.user.as_ref().map_or("-", |user| user.as_str());
     print(&format!("user\t{id}"))?;
     print(&format!("name\t{}", user.name.as_deref().unwrap_or("-")))?;
     print(&format!("state\t{}", state(user)))?;
-    print(&format!("directory\t{}", user.home))?;
+    print(&format!("directory\t{}", user.tenant))?;
     for usage in &user.usage {
         let totals = usage.totals;
         print(&format!(
@@ -271,7 +271,7 @@ fn show(shed: &Shed, user: &UserSummary) -> Result<ExitCode, Failure> {
             usage.zone, totals.bytes, totals.files
         ))?;
     }
-    for token in shed.tokens().list()? {
+    for token in store.tokens().list()? {
         if token.user.as_str() == id && !token.revoked {
             print(&format!("token\t{}\t{}", token.id, token.label))?;
         }

@@ -7,13 +7,13 @@
 
 mod directory;
 mod error;
-mod moment;
 mod name;
 mod origin;
 mod pack;
 mod sink;
 #[cfg(test)]
 mod tests;
+mod timestamp;
 mod unpack;
 mod window;
 

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::caller::Scope;
+use crate::chat_host::{Attached, Attachment, ChatHost, Task};
 use crate::disk::DiskError;
-use crate::frontend::{Attached, Attachment, Frontend, Task};
 use crate::transfer::{Existing, Upload};
 use crate::zone::portable_name;
-use crate::{Caller, Code, Error, Shed, ZoneName, ZonePath};
+use crate::{Caller, Code, Error, Store, ZoneName, ZonePath};
 
 /// The operation that a file comes in with, to history and logs.
 const OPERATION: &str = "shed_import";
@@ -88,25 +88,25 @@ impl Conversation {
     }
 }
 
-impl Shed {
+impl Store {
     /// Has what is attached to the caller's conversation in its uploads, as far as that is possible
     /// now. Who comes while it is brought waits for it.
     pub(crate) fn bring_attachments(&self, caller: &Caller) {
-        let Some(frontend) = self.frontend() else {
+        let Some(chat_host) = self.chat_host() else {
             return;
         };
         if caller.scope == Scope::Read || caller.user.is_none() {
             return;
         }
-        let (Ok(home), chat) = (self.home_key(caller), self.chat_directory(caller)) else {
+        let (Ok(tenant), chat) = (self.tenant_key(caller), self.chat_directory(caller)) else {
             return;
         };
-        let conversation = self.attachments().conversation(format!("{home}/{chat}"));
+        let conversation = self.attachments().conversation(format!("{tenant}/{chat}"));
         let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         if conversation.is_fresh(caller.message.as_ref()) {
             return;
         }
-        let came = self.bring(frontend, caller, (&home, &chat), &mut conversation);
+        let came = self.bring(chat_host, caller, (&tenant, &chat), &mut conversation);
         let counts = match (&came, &caller.message) {
             (Ok(Came::All), Some(_)) => MESSAGE,
             (Ok(Came::Some), _) => Duration::ZERO,
@@ -122,17 +122,17 @@ impl Shed {
     /// Fails where another call should try again soon.
     fn bring(
         &self,
-        frontend: &dyn Frontend,
+        chat_host: &dyn ChatHost,
         caller: &Caller,
-        (home, chat): (&str, &str),
+        (tenant, chat): (&str, &str),
         conversation: &mut Conversation,
     ) -> Result<Came, Error> {
-        let files = match frontend.attachments(caller)? {
+        let files = match chat_host.attachments(caller)? {
             Attached::Files(files) if !files.is_empty() => files,
             _ => return Ok(Came::All),
         };
         let begun = Instant::now();
-        let known = self.ledger().attachments(home, chat)?;
+        let known = self.registry().attachments(tenant, chat)?;
         conversation
             .refused
             .retain(|_, refused| refused.at.elapsed() < REFUSED);
@@ -182,13 +182,13 @@ impl Shed {
         name: &str,
     ) -> Result<ZonePath, Error> {
         let zone = &self.zone_as_it_is(caller, ZoneName::Uploads)?.made()?;
-        let transit = self.transit(caller)?;
-        let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transit)?;
+        let transfer_permit = self.transfer_permit(caller)?;
+        let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transfer_permit)?;
         let mut incoming = upload.file(name)?;
-        match (&file.content, self.frontend()) {
+        match (&file.content, self.chat_host()) {
             (Some(content), _) => incoming.write(content)?,
-            (None, Some(frontend)) => {
-                frontend.fetch(caller, file, &mut |piece| incoming.write(piece))?;
+            (None, Some(chat_host)) => {
+                chat_host.fetch(caller, file, &mut |piece| incoming.write(piece))?;
             }
             (None, None) => {
                 let path = directory.join(name);
@@ -196,8 +196,8 @@ impl Shed {
             }
         }
         let stored = incoming.finish()?.store(OPERATION, None)?;
-        self.ledger()
-            .add_attachment(&zone.home.key, &self.chat_directory(caller), &file.id)?;
+        self.registry()
+            .add_attachment(&zone.tenant.key, &self.chat_directory(caller), &file.id)?;
         let path = stored.into_iter().next().map(|stored| stored.path);
         Ok(path.unwrap_or_else(|| directory.join(name)))
     }
@@ -206,8 +206,8 @@ impl Shed {
     /// that is known.
     #[must_use]
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
-        let home = self.home_key(caller).ok()?;
-        let key = format!("{home}/{}", self.chat_directory(caller));
+        let tenant = self.tenant_key(caller).ok()?;
+        let key = format!("{tenant}/{}", self.chat_directory(caller));
         let conversation = self.attachments().conversation(key);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |refused: &&Refused| {

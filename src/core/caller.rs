@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::client::Client;
 use crate::directory::GroupId;
 use crate::fair::Place;
-use crate::{Code, Hint, Secret, Teach};
+use crate::{Code, Diagnostic, Hint, Secret};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
@@ -252,7 +252,7 @@ pub enum CallerError {
     NotPlain,
 }
 
-impl Teach for CallerError {
+impl Diagnostic for CallerError {
     fn code(&self) -> Code {
         Code::InvalidUser
     }

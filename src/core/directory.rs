@@ -14,7 +14,7 @@ mod remote;
 
 use crate::caller::is_placeholder;
 use crate::settings::GroupSource;
-use crate::{Caller, Code, Error, Shed, UserId};
+use crate::{Caller, Code, Error, Store, UserId};
 
 pub use error::GroupError;
 use headers::Headers;
@@ -107,21 +107,21 @@ pub trait Directory {
     }
 }
 
-impl Shed {
+impl Store {
     /// The directory that the settings name.
     fn directory(&self) -> Box<dyn Directory + '_> {
-        let ledger = self.ledger();
+        let registry = self.registry();
         match self.settings().groups {
-            GroupSource::Local => Box::new(Local::new(ledger)),
-            GroupSource::Headers => Box::new(Headers::new(ledger)),
-            GroupSource::Openwebui => Box::new(Remote::new(self.frontend(), ledger)),
+            GroupSource::Local => Box::new(Local::new(registry)),
+            GroupSource::Headers => Box::new(Headers::new(registry)),
+            GroupSource::Openwebui => Box::new(Remote::new(self.chat_host(), registry)),
         }
     }
 
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {
-        Groups::new(self.ledger(), self.clock())
+        Groups::new(self.registry(), self.clock())
     }
 
     /// The groups of the caller, by name.
@@ -130,7 +130,7 @@ impl Shed {
         let groups = self.directory().groups(caller)?;
         let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
         let name = caller.name.as_deref().unwrap_or_default();
-        self.ledger().saw(user.as_str(), name, &ids)?;
+        self.registry().saw(user.as_str(), name, &ids)?;
         Ok(groups)
     }
 
@@ -197,7 +197,7 @@ impl Shed {
         self.directory().members(group)
     }
 
-    /// How many are in a group of the caller: as many as [`Shed::members`] says, unless they cannot
+    /// How many are in a group of the caller: as many as [`Store::members`] says, unless they cannot
     /// be asked for now.
     #[must_use]
     pub fn member_count(&self, group: &Group) -> u64 {

@@ -1,6 +1,6 @@
 //! Failures that teach.
 //!
-//! Every module has its own error enum that says precisely what went wrong; [`Teach`] turns a
+//! Every module has its own error enum that says precisely what went wrong; [`Diagnostic`] turns a
 //! variant into what a language model needs to correct its next call: a stable [`Code`], the value
 //! it passed, and a hint that names the call to make instead. Host paths, SQL and other users'
 //! names stay in the source chain, which is logged and never answered.
@@ -163,7 +163,7 @@ impl std::fmt::Display for Code {
 ///
 /// `Display` is the message: a lower-case fragment that names the parameter and the value
 /// received, in backticks.
-pub trait Teach: StdError + Send + Sync + 'static {
+pub trait Diagnostic: StdError + Send + Sync + 'static {
     /// The stable code.
     fn code(&self) -> Code;
 
@@ -282,7 +282,7 @@ impl StdError for Error {
     }
 }
 
-impl<E: Teach> From<E> for Error {
+impl<E: Diagnostic> From<E> for Error {
     fn from(error: E) -> Self {
         Self(Box::new(Failure {
             code: error.code(),

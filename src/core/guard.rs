@@ -6,23 +6,23 @@
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
 mod claims;
-mod crossing;
+mod cross_zone;
 mod encrypted;
+mod group_transaction;
 mod journal;
 mod lock;
 mod owner;
 mod permit;
-pub(crate) mod queue;
 #[cfg(test)]
 mod tests;
-mod transaction;
+pub(crate) mod write_lock;
 
-pub use crossing::{Crossing, Passage};
+pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
 pub use encrypted::{EncryptedError, expect_plain};
+pub(crate) use group_transaction::GroupTransaction;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{check as check_lock, holder};
 pub use owner::{ModeError, PermissionError, parse_mode};
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
-pub use permit::{Change, Needs, Permit, SizeError, Writer};
-pub use queue::BusyError;
-pub(crate) use transaction::Stand;
+pub use permit::{Change, ChangeRequest, Permit, SizeError, Writer};
+pub use write_lock::BusyError;

@@ -1,10 +1,10 @@
 //! The core of fileshed: zones, paths, guards, history, quota, locks and commands.
 //!
 //! This folder is a crate of its own. It knows no HTTP, no MCP and no async: a transport makes a
-//! [`Caller`], an operation asks the [`Shed`] for a zone, and everything that follows is held in
+//! [`Caller`], an operation asks the [`Store`] for a zone, and everything that follows is held in
 //! order by types:
 //!
-//! 1. [`Shed::zone`] opens the caller's room and returns a [`Zone`] with rights.
+//! 1. [`Store::zone`] opens the caller's room and returns a [`Zone`] with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
 //! 3. [`Zone::writer`] takes the turn; [`guard::Writer::guard`] asks policy, lock and quota, and
@@ -12,27 +12,26 @@
 //! 4. The effect exists only as methods of the permit, staged beside and moved in by rename.
 //! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
 //!
-//! Each concern has one room: `disk` is the only place that touches files, `ledger` the only one
+//! Each concern has one room: `disk` is the only place that touches files, `registry` the only one
 //! that knows SQL (databases of users belong to `table`), `history` the only one that knows git,
 //! `archive` the only one that knows ZIP, `exec` the only one that starts processes.
 
 pub mod archive;
 mod attachments;
-pub mod bridge;
 pub mod caller;
+pub mod chat_host;
 pub mod client;
 mod clock;
+pub mod cross_zone;
 pub mod directory;
 pub mod disk;
 mod error;
 pub mod exec;
 pub mod fair;
-pub mod frontend;
 pub mod guard;
 pub mod hint;
 pub mod history;
 pub mod inspect;
-pub mod ledger;
 pub mod link;
 pub mod lockedit;
 pub mod namespace;
@@ -40,10 +39,11 @@ pub mod nearest;
 pub mod policy;
 pub mod publication;
 pub mod random;
+pub mod registry;
 mod secret;
 pub mod settings;
 pub mod sharing;
-pub mod shed;
+pub mod store;
 pub mod table;
 pub mod text;
 pub mod transfer;
@@ -53,14 +53,14 @@ pub mod zone;
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
 pub use client::{Answers, Client, Toolset};
 pub use clock::Clock;
-pub use error::{Code, Error, Teach};
+pub use error::{Code, Diagnostic, Error};
 pub use hint::{Call, Hint, Repeat};
 pub use secret::Secret;
 pub use settings::Settings;
-pub use shed::{Check, CheckState, Shed};
+pub use store::{Check, CheckState, Store};
 pub use zone::{Zone, ZoneName, ZonePath};
 
 /// The personal tokens.
 pub mod tokens {
-    pub use crate::ledger::{NewToken, Token, Tokens};
+    pub use crate::registry::{NewToken, Token, Tokens};
 }

@@ -13,11 +13,11 @@ use serde_json::{Map, Value};
 use crate::caller::Scope;
 use crate::directory::GroupId;
 use crate::disk::{Entry, Kind};
-use crate::ledger::LinkRow;
+use crate::registry::LinkRow;
 use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
-    Call, Caller, Chat, Code, Error, GroupClaim, Hint, Repeat, Shed, Teach, UserId, random,
+    Call, Caller, Chat, Code, Diagnostic, Error, GroupClaim, Hint, Repeat, Store, UserId, random,
 };
 
 pub(crate) use token::LinkKey;
@@ -82,30 +82,30 @@ impl Link {
     }
 
     /// The zone of its path, as its maker has it now.
-    pub fn open_zone<'a>(&'a self, shed: &'a Shed) -> Result<Zone<'a>, Error> {
+    pub fn open_zone<'a>(&'a self, store: &'a Store) -> Result<Zone<'a>, Error> {
         match self.zone {
-            ZoneName::Group => shed.group_zone(&self.caller, self.group.as_deref()),
-            personal => shed.zone_as_it_is(&self.caller, personal),
+            ZoneName::Group => store.group_zone(&self.caller, self.group.as_deref()),
+            personal => store.zone_as_it_is(&self.caller, personal),
         }
     }
 
     /// What is at its path now, for its maker.
-    pub fn entry(&self, shed: &Shed) -> Result<Entry, Error> {
-        self.open_zone(shed)?.entry(&self.path)
+    pub fn entry(&self, store: &Store) -> Result<Entry, Error> {
+        self.open_zone(store)?.entry(&self.path)
     }
 }
 
 /// All links of one registry.
 #[derive(Debug)]
 pub struct Links<'a> {
-    shed: &'a Shed,
+    store: &'a Store,
     key: &'a LinkKey,
     base: &'a str,
 }
 
 impl<'a> Links<'a> {
-    pub(crate) fn new(shed: &'a Shed, key: &'a LinkKey, base: &'a str) -> Self {
-        Self { shed, key, base }
+    pub(crate) fn new(store: &'a Store, key: &'a LinkKey, base: &'a str) -> Self {
+        Self { store, key, base }
     }
 
     /// Whether addresses say which server they lead to. Without, they are `/links/…` only.
@@ -122,15 +122,15 @@ impl<'a> Links<'a> {
         purpose: Purpose,
     ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
-        let (caller, settings) = (zone.caller(), self.shed.settings());
-        let now = self.shed.clock().now();
+        let (caller, settings) = (zone.caller(), self.store.settings());
+        let now = self.store.clock().now();
         let hours = i64::try_from(settings.link_expiry_hours).unwrap_or(i64::MAX);
         let expires_at = SignedDuration::try_from_hours(hours)
             .and_then(|age| now.checked_add(age).ok())
             .unwrap_or(Timestamp::MAX);
         let row = LinkRow {
             id: hex::encode(random::bytes::<ID_BYTES>()?),
-            home: self.shed.home_key(caller)?,
+            tenant: self.store.tenant_key(caller)?,
             user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
             chat: caller.chat.as_str().to_owned(),
             zone: zone.name().as_str().to_owned(),
@@ -141,7 +141,7 @@ impl<'a> Links<'a> {
             expires_at: expires_at.as_second(),
         };
         let limit = settings.link_max_per_user;
-        if !self.shed.ledger().add_link(&row, limit)? {
+        if !self.store.registry().add_link(&row, limit)? {
             return Err(LinkError::TooMany { limit }.into());
         }
         self.link(row).ok_or_else(|| LinkError::Broken.into())
@@ -149,9 +149,9 @@ impl<'a> Links<'a> {
 
     /// The caller's links, oldest first.
     pub fn list(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
-        let home = self.shed.home_key(caller)?;
-        let now = self.shed.clock().now().as_second();
-        let rows = self.shed.ledger().links(&home, now)?;
+        let tenant = self.store.tenant_key(caller)?;
+        let now = self.store.clock().now().as_second();
+        let rows = self.store.registry().links(&tenant, now)?;
         Ok(rows.into_iter().filter_map(|row| self.link(row)).collect())
     }
 
@@ -166,11 +166,15 @@ impl<'a> Links<'a> {
         if caller.scope == Scope::Read {
             return Err(crate::zone::ZoneError::ReadOnlyScope.into());
         }
-        let home = self.shed.home_key(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
         let unknown = || LinkError::Unknown { id: id.to_owned() };
-        let row = self.shed.ledger().link(id)?.filter(|row| row.home == home);
+        let row = self
+            .store
+            .registry()
+            .link(id)?
+            .filter(|row| row.tenant == tenant);
         let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
-        if !self.shed.ledger().remove_link(&home, id)? {
+        if !self.store.registry().remove_link(&tenant, id)? {
             return Err(unknown().into());
         }
         Ok(link)
@@ -187,16 +191,16 @@ impl<'a> Links<'a> {
     pub fn open(&self, token: &str) -> Result<Link, Error> {
         let gone = || LinkError::Gone;
         let token = self.key.verify(token).ok_or_else(gone)?;
-        let now = self.shed.clock().now().as_second();
-        let row = self.shed.ledger().link(&hex::encode(token.id))?;
+        let now = self.store.clock().now().as_second();
+        let row = self.store.registry().link(&hex::encode(token.id))?;
         let row = row.filter(|row| {
             now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
         });
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
         match &link.caller.user {
-            Some(user) if self.shed.is_gone(user) => Err(gone().into()),
+            Some(user) if self.store.is_gone(user) => Err(gone().into()),
             _ => {
-                self.shed.expect_active(&link.caller)?;
+                self.store.expect_active(&link.caller)?;
                 Ok(link)
             }
         }
@@ -241,10 +245,10 @@ impl Links<'_> {
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {
             let (user, group) = (user?, group?);
-            if self.shed.settings().groups == GroupSource::Local {
+            if self.store.settings().groups == GroupSource::Local {
                 return None;
             }
-            let seen = self.shed.ledger().seen_members(group).ok()?;
+            let seen = self.store.registry().seen_members(group).ok()?;
             let is_in = seen.iter().any(|member| member.id == user.as_str());
             let id = GroupId::parse(group).ok().filter(|_| is_in)?;
             Some(GroupClaim { id, name: None })
@@ -291,7 +295,7 @@ impl LinkError {
     }
 }
 
-impl Teach for LinkError {
+impl Diagnostic for LinkError {
     fn code(&self) -> Code {
         match self {
             Self::TooMany { .. } => Code::QuotaExceeded,
@@ -343,11 +347,11 @@ mod tests {
             link_max_per_user: 1,
             ..Settings::new(directory.path())
         };
-        let shed = Shed::open_at(settings, clock.clone()).expect("a shed");
+        let store = Store::open_at(settings, clock.clone()).expect("a shed");
         let caller = Caller::default();
-        let zone = shed.zone(&caller, "storage", None).expect("a zone");
+        let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = shed
+            let link = store
                 .links()
                 .create(&zone, &ZonePath::root(), Purpose::Upload)?;
             let token = link.url.rsplit('/').next().unwrap_or_default();
@@ -356,31 +360,31 @@ mod tests {
         let token = make().expect("a link");
         assert_eq!(make().expect_err("one is all").code(), Code::QuotaExceeded);
         clock.advance(2 * 3600 - 5);
-        assert!(shed.links().open(&token).is_ok());
+        assert!(store.links().open(&token).is_ok());
         clock.advance(5);
-        let error = shed.links().open(&token).expect_err("expired");
+        let error = store.links().open(&token).expect_err("expired");
         assert_eq!(error.code(), Code::FileNotFound);
-        assert!(shed.links().list(&caller).expect("a list").is_empty());
+        assert!(store.links().list(&caller).expect("a list").is_empty());
         make().expect("room for another");
     }
 
     #[test]
     fn an_address_begins_with_what_is_known_of_the_server() {
         let directory = tempfile::tempdir().expect("a directory");
-        let shed = Shed::open(Settings::new(directory.path())).expect("a shed");
+        let store = Store::open(Settings::new(directory.path())).expect("a shed");
         let caller = Caller::default();
-        let zone = shed.zone(&caller, "storage", None).expect("a zone");
+        let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = shed
+            let link = store
                 .links()
                 .create(&zone, &ZonePath::root(), Purpose::Upload);
             link.expect("a link").url
         };
         assert!(make().starts_with("/links/"));
-        shed.listens_at(([0, 0, 0, 0], 8000).into());
+        store.listens_at(([0, 0, 0, 0], 8000).into());
         assert!(make().starts_with("/links/"));
-        shed.listens_at(([127, 0, 0, 1], 8000).into());
+        store.listens_at(([127, 0, 0, 1], 8000).into());
         assert!(make().starts_with("http://127.0.0.1:8000/links/"));
-        assert!(shed.links().are_absolute());
+        assert!(store.links().are_absolute());
     }
 }

@@ -15,9 +15,11 @@ use standing::Standing;
 
 use crate::disk::{DiskError, Entry, Root};
 use crate::exec::{self, CommandLine, Ran};
-use crate::guard::{Holder, LockError, Needs, SizeError, check_owner, expect_plain, holder};
+use crate::guard::{
+    ChangeRequest, Holder, LockError, SizeError, check_owner, expect_plain, holder,
+};
 use crate::history::CommitId;
-use crate::ledger::Lock;
+use crate::registry::Lock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 
@@ -66,11 +68,11 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     expect_plain(&entry).map_err(|error| zone.explain(error))?;
     let path = entry.path().clone();
     check_owner(zone, [&path])?;
-    let _turn = zone.turn()?;
-    let ledger = zone.shed.ledger();
-    let (home, name) = (&zone.home.key, zone.name.as_str());
-    if let Some(lock) = ledger.lock(home, name, &path.key())? {
-        let expired = lock.opened_at <= zone.shed.locks_expired_before();
+    let _write_lock = zone.write_lock()?;
+    let registry = zone.store.registry();
+    let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
+    if let Some(lock) = registry.lock(tenant, name, &path.key())? {
+        let expired = lock.opened_at <= zone.store.locks_expired_before();
         match LockError::held(&lock, zone) {
             LockError::Mine { .. } => {
                 let edit = Edit::of(zone, lock, path.clone())?;
@@ -89,18 +91,18 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
         user: user.to_owned(),
         chat: chat.to_owned(),
         working_copy: hex::encode(random::bytes::<16>()?),
-        opened_at: zone.shed.clock().now().as_second(),
+        opened_at: zone.store.clock().now().as_second(),
         opened: None,
     };
-    zone.expect_room(entry.size())?;
+    zone.expect_space(entry.size())?;
     let mut edit = Edit::of(zone, lock, path)?;
     // Copied before the lock is taken: a lock always has its copy.
-    let staged = zone.shed.staging(&zone.home)?.copy(&mut entry.open()?)?;
+    let staged = zone.store.staging(&zone.tenant)?.copy(&mut entry.open()?)?;
     staged.install(edit.directory.target(&edit.copy)?)?.keep();
     let bytes = edit.content()?;
     edit.lock.opened = Some(standing::digest(&bytes));
-    ledger.take_lock(home, name, &edit.lock)?;
-    zone.shed.measure_edits(&zone.home, zone.name)?;
+    registry.take_lock(tenant, name, &edit.lock)?;
+    zone.store.measure_edits(&zone.tenant, zone.name)?;
     let origin = Origin::File;
     Ok((edit, Content { bytes, origin }))
 }
@@ -113,9 +115,9 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
         Err(_) => path.clone(),
     };
     let lock = zone
-        .shed
-        .ledger()
-        .lock(&zone.home.key, zone.name.as_str(), &path.key())?;
+        .store
+        .registry()
+        .lock(&zone.tenant.key, zone.name.as_str(), &path.key())?;
     let not_open = || LockError::NotOpen {
         path: path.as_str().to_owned(),
     };
@@ -132,11 +134,11 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
 /// Ends the locked edit of `path`, whoever holds it. Gives whose changes were dropped.
 pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
     zone.expect_writable()?;
-    let _turn = zone.turn()?;
+    let _write_lock = zone.write_lock()?;
     let lock = zone
-        .shed
-        .ledger()
-        .lock(&zone.home.key, zone.name.as_str(), &path.key())?
+        .store
+        .registry()
+        .lock(&zone.tenant.key, zone.name.as_str(), &path.key())?
         .ok_or_else(|| {
             zone.explain(
                 LockError::NotLocked {
@@ -166,10 +168,10 @@ pub struct Cleaned {
 pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
     let mut cleaned = Cleaned::default();
     zone.expect_writable()?;
-    let _turn = zone.turn()?;
-    let (home, name) = (&zone.home.key, zone.name.as_str());
-    for lock in zone.shed.ledger().locks(home, name)? {
-        let list = if lock.opened_at <= zone.shed.locks_expired_before() {
+    let _write_lock = zone.write_lock()?;
+    let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
+    for lock in zone.store.registry().locks(tenant, name)? {
+        let list = if lock.opened_at <= zone.store.locks_expired_before() {
             &mut cleaned.expired_locks
         } else if zone.base.existing_subdirectory(&place(&lock))?.is_none() {
             &mut cleaned.corrupted_locks
@@ -179,15 +181,15 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
         list.push(lock.path.clone());
         drop_lock(zone, &lock)?;
     }
-    let held = zone.shed.ledger().locks(home, name)?;
+    let held = zone.store.registry().locks(tenant, name)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)? {
         for copy in copies.list(&ZonePath::root())? {
             if !held
                 .iter()
                 .any(|lock| lock.working_copy == copy.path.as_str())
             {
-                zone.shed
-                    .staging(&zone.home)?
+                zone.store
+                    .staging(&zone.tenant)?
                     .remove(&copies.entry(&copy.path)?)?
                     .keep()?;
                 cleaned.orphan_copies += 1;
@@ -203,15 +205,15 @@ fn place(lock: &Lock) -> String {
 
 /// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
 fn drop_lock(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
-    zone.shed.reserve().make_room();
-    let ledger = zone.shed.ledger();
-    ledger.release_lock(&zone.home.key, zone.name.as_str(), lock)?;
+    zone.store.reserve().release();
+    let registry = zone.store.registry();
+    registry.release_lock(&zone.tenant.key, zone.name.as_str(), lock)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
         && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
     {
-        zone.shed.staging(&zone.home)?.remove(&entry)?.keep()?;
+        zone.store.staging(&zone.tenant)?.remove(&entry)?.keep()?;
     }
-    zone.shed.measure_edits(&zone.home, zone.name)?;
+    zone.store.measure_edits(&zone.tenant, zone.name)?;
     Ok(())
 }
 
@@ -247,21 +249,21 @@ impl<'a> Edit<'a> {
     /// Replaces the working copy, unless it would be too large to save.
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
         let zone = self.zone;
-        let limit = zone.shed.settings().largest_file();
+        let limit = zone.store.settings().largest_file();
         let size = content.len() as u64;
         if size > limit {
             let path = self.path.clone();
             return Err(zone.explain(SizeError { path, size, limit }.into()));
         }
-        let _turn = zone.turn()?;
+        let _write_lock = zone.write_lock()?;
         self.expect_held()?;
         let target = self.directory.target(&self.copy)?;
         if size > target.size() {
-            zone.expect_room(size - target.size())?;
+            zone.expect_space(size - target.size())?;
         }
-        let staged = zone.shed.staging(&zone.home)?.write(content)?;
+        let staged = zone.store.staging(&zone.tenant)?.write(content)?;
         staged.install(target)?.keep();
-        zone.shed.measure_edits(&zone.home, zone.name)?;
+        zone.store.measure_edits(&zone.tenant, zone.name)?;
         Ok(())
     }
 
@@ -286,9 +288,9 @@ impl<'a> Edit<'a> {
             _ => return Ok(None),
         };
         if expired {
-            let (home, now) = (&zone.home.key, zone.shed.clock().now().as_second());
-            let ledger = zone.shed.ledger();
-            ledger.renew_lock(home, zone.name.as_str(), &self.lock, now)?;
+            let (tenant, now) = (&zone.tenant.key, zone.store.clock().now().as_second());
+            let registry = zone.store.registry();
+            registry.renew_lock(tenant, zone.name.as_str(), &self.lock, now)?;
         }
         Ok(Some(Content { bytes, origin }))
     }
@@ -314,19 +316,19 @@ impl<'a> Edit<'a> {
         let size = staged.size()?;
         let target = zone.target("path", &self.path)?;
         let text = format!("Edit {}", self.path);
-        let mut needs = Needs::write(&target, size);
+        let mut needs = ChangeRequest::write(&target, size);
         // Not a lock on what a symbolic link leads to that took the place of the file.
         if target.path() == &self.path {
             needs = needs.ending_lock();
         }
         // The copy goes with its edit: the file may have its space.
-        let copies = zone.shed.measure_edits(&zone.home, zone.name)?;
-        zone.shed.edits_hold(zone, copies.saturating_sub(size))?;
+        let copies = zone.store.measure_edits(&zone.tenant, zone.name)?;
+        zone.store.edits_hold(zone, copies.saturating_sub(size))?;
         let saved = writer
             .guard(needs)
             .and_then(|permit| permit.install(staged, target)?.commit(message, &text));
         if saved.is_err() {
-            zone.shed.measure_edits(&zone.home, zone.name)?;
+            zone.store.measure_edits(&zone.tenant, zone.name)?;
         }
         let commit = saved?;
         drop_lock(zone, &self.lock)?;
@@ -336,8 +338,8 @@ impl<'a> Edit<'a> {
     /// Fails where the lock ended before this call had its turn.
     fn expect_held(&self) -> Result<(), Error> {
         let zone = self.zone;
-        let ledger = zone.shed.ledger();
-        let lock = ledger.lock(&zone.home.key, zone.name.as_str(), &self.lock.path)?;
+        let registry = zone.store.registry();
+        let lock = registry.lock(&zone.tenant.key, zone.name.as_str(), &self.lock.path)?;
         if lock.is_some_and(|lock| lock.working_copy == self.lock.working_copy) {
             return Ok(());
         }
@@ -353,7 +355,7 @@ impl<'a> Edit<'a> {
             Err(DiskError::NotFound { .. }) => None,
             Err(error) => return Err(zone.explain_disk(error)),
         };
-        let expired = self.lock.opened_at <= zone.shed.locks_expired_before();
+        let expired = self.lock.opened_at <= zone.store.locks_expired_before();
         let standing = Standing::of(&self.lock, entry.as_ref(), expired)?;
         let copy = || self.directory.followed(&self.copy);
         if standing == Standing::Changed

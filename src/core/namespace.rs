@@ -15,7 +15,7 @@ use sha2::Sha256;
 use crate::caller::CallerError;
 use crate::disk::Root;
 use crate::settings::NamespaceStyle;
-use crate::{Chat, Code, Error, Hint, Teach, UserId, random};
+use crate::{Chat, Code, Diagnostic, Error, Hint, UserId, random};
 
 /// File name of the pepper below the data directory.
 pub(crate) const PEPPER_FILE: &str = ".fs_pepper";
@@ -169,7 +169,7 @@ pub enum PepperError {
     Io(#[source] std::io::Error),
 }
 
-impl Teach for PepperError {
+impl Diagnostic for PepperError {
     fn code(&self) -> Code {
         Code::InternalApiError
     }

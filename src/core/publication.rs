@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::caller::Scope;
+use crate::chat_host::{ChatHost, Publication};
 use crate::disk::{DiskError, Entry, Stamp};
-use crate::frontend::{Frontend, Publication};
-use crate::ledger::PublishedRow;
 use crate::link::LinkError;
+use crate::registry::PublishedRow;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Call, Caller, Code, Error, Hint, Shed, Teach};
+use crate::{Call, Caller, Code, Diagnostic, Error, Hint, Store};
 
 /// How long it is asked which files are still there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,19 +53,19 @@ pub struct PublishedFile {
 /// All such files of one registry.
 #[derive(Debug)]
 pub struct Publications<'a> {
-    shed: &'a Shed,
+    store: &'a Store,
 }
 
 impl<'a> Publications<'a> {
-    pub(crate) fn new(shed: &'a Shed) -> Self {
-        Self { shed }
+    pub(crate) fn new(store: &'a Store) -> Self {
+        Self { store }
     }
 
     /// Whether files of this caller can be put there at all.
     #[must_use]
     pub fn are_possible(&self, caller: &Caller) -> bool {
-        let frontend = self.shed.frontend();
-        frontend.is_some_and(|frontend| frontend.can_publish(caller))
+        let chat_host = self.store.chat_host();
+        chat_host.is_some_and(|chat_host| chat_host.can_publish(caller))
     }
 
     /// Puts a file there, as it is now; also whether it hangs on the message that is being
@@ -80,18 +80,23 @@ impl<'a> Publications<'a> {
     ) -> Result<(PublishedFile, bool), Error> {
         zone.expect_write_scope()?;
         let caller = zone.caller();
-        let frontend = self.frontend(PublicationError::Unconnected)?;
-        let home = self.shed.home_key(caller)?;
-        let now = self.shed.clock().now();
-        let _transit = self.shed.transit(caller)?;
+        let chat_host = self.chat_host(PublicationError::Unconnected)?;
+        let tenant = self.store.tenant_key(caller)?;
+        let now = self.store.clock().now();
+        let _transit = self.store.transfer_permit(caller)?;
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let size = Stamp::of_file(&file)?.size();
-        if let Some(again) = self.again(zone, path, &mut file, size, &home)? {
+        if let Some(again) = self.again(zone, path, &mut file, size, &tenant)? {
             return Ok(again);
         }
-        let limit = self.shed.settings().link_max_per_user;
+        let limit = self.store.settings().link_max_per_user;
         let too_many = || LinkError::TooMany { limit };
-        if self.shed.ledger().count_links(&home, now.as_second())? >= limit {
+        if self
+            .store
+            .registry()
+            .count_links(&tenant, now.as_second())?
+            >= limit
+        {
             return Err(too_many().into());
         }
         let name = path.name().unwrap_or_default();
@@ -101,10 +106,10 @@ impl<'a> Publications<'a> {
             size,
             source: &source(zone, path),
         };
-        let published = frontend.publish(caller, &publication, &mut file)?;
+        let published = chat_host.publish(caller, &publication, &mut file)?;
         let row = PublishedRow {
             id: published.id,
-            home,
+            tenant,
             zone: zone.name().as_str().to_owned(),
             group: zone.group().map(|group| group.id.as_str().to_owned()),
             path: path.as_str().to_owned(),
@@ -112,17 +117,17 @@ impl<'a> Publications<'a> {
             size: size as i64,
             created_at: now.as_second(),
         };
-        let entered = self.shed.ledger().add_published(&row, limit);
+        let entered = self.store.registry().add_published(&row, limit);
         if !matches!(entered, Ok(true)) {
             // What is not in the registry could never be taken back.
-            let withdrawn = frontend.withdraw(caller, &row.id);
+            let withdrawn = chat_host.withdraw(caller, &row.id);
             let _logged = withdrawn.inspect_err(|error| {
                 tracing::warn!(%error, "a file stays where it was put");
             });
             entered?;
             return Err(too_many().into());
         }
-        let file = read(row, frontend).ok_or(PublicationError::Broken)?;
+        let file = read(row, chat_host).ok_or(PublicationError::Broken)?;
         Ok((file, published.attached))
     }
 
@@ -137,10 +142,10 @@ impl<'a> Publications<'a> {
             let html = String::from_utf8(html).ok()?;
             (html.len() as u64 <= PAGE_MAX_BYTES).then_some(html)
         };
-        let Some(frontend) = self.shed.frontend() else {
+        let Some(chat_host) = self.store.chat_host() else {
             return false;
         };
-        html().is_some_and(|html| frontend.show_page(zone.caller(), &source(zone, path), &html))
+        html().is_some_and(|html| chat_host.show_page(zone.caller(), &source(zone, path), &html))
     }
 
     /// The file as it was put there before, if it is still so.
@@ -150,10 +155,10 @@ impl<'a> Publications<'a> {
         path: &ZonePath,
         file: &mut File,
         size: u64,
-        home: &str,
+        tenant: &str,
     ) -> Result<Option<(PublishedFile, bool)>, Error> {
         let group = zone.group().map(|group| group.id.as_str());
-        let rows = self.shed.ledger().all_published(home)?.into_iter();
+        let rows = self.store.registry().all_published(tenant)?.into_iter();
         let last = rows.rev().find(|row| {
             let place = (row.zone.as_str(), row.group.as_deref(), row.path.as_str());
             place == (zone.name().as_str(), group, path.as_str())
@@ -161,29 +166,29 @@ impl<'a> Publications<'a> {
         let Some(row) = last.filter(|row| u64::try_from(row.size) == Ok(size)) else {
             return Ok(None);
         };
-        let frontend = self.frontend(PublicationError::Unconnected)?;
+        let chat_host = self.chat_host(PublicationError::Unconnected)?;
         let unread = |error| zone.explain_disk(DiskError::of("read", path, error));
         let digest = sha256(file).map_err(unread)?;
         file.rewind().map_err(unread)?;
-        let again = frontend.publish_again(zone.caller(), &row.id, &digest)?;
-        Ok(again.and_then(|attached| Some((read(row, frontend)?, attached))))
+        let again = chat_host.publish_again(zone.caller(), &row.id, &digest)?;
+        Ok(again.and_then(|attached| Some((read(row, chat_host)?, attached))))
     }
 
     /// The caller's files, oldest first. Those that are gone over there are forgotten; where
     /// nobody answers, or not in time, they are listed as they were.
     pub fn list(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
-        let Some(frontend) = self.shed.frontend() else {
+        let Some(chat_host) = self.store.chat_host() else {
             return Ok(Vec::new());
         };
-        let home = self.shed.home_key(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
         let (begun, mut answers) = (Instant::now(), true);
         let mut files = Vec::new();
-        for row in self.shed.ledger().all_published(&home)? {
+        for row in self.store.registry().all_published(&tenant)? {
             if answers && begun.elapsed() < PATIENCE {
-                match frontend.is_published(caller, &row.id) {
+                match chat_host.is_published(caller, &row.id) {
                     Ok(true) => {}
                     Ok(false) => {
-                        self.shed.ledger().remove_published(&home, &row.id)?;
+                        self.store.registry().remove_published(&tenant, &row.id)?;
                         continue;
                     }
                     Err(error) => {
@@ -192,29 +197,29 @@ impl<'a> Publications<'a> {
                     }
                 }
             }
-            files.extend(read(row, frontend));
+            files.extend(read(row, chat_host));
         }
         Ok(files)
     }
 
     /// Takes one of the caller's files back; nothing where there is none of that id.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
-        let home = self.shed.home_key(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
         let id = id_at(id).unwrap_or(id);
-        let Some(row) = self.shed.ledger().published(&home, id.trim())? else {
+        let Some(row) = self.store.registry().published(&tenant, id.trim())? else {
             return Ok(None);
         };
         if caller.scope == Scope::Read {
             return Err(ZoneError::ReadOnlyScope.into());
         }
-        let frontend = self.frontend(PublicationError::Unreachable)?;
-        let _gone_or_deleted = frontend.withdraw(caller, &row.id)?;
-        self.shed.ledger().remove_published(&home, &row.id)?;
-        Ok(read(row, frontend))
+        let chat_host = self.chat_host(PublicationError::Unreachable)?;
+        let _gone_or_deleted = chat_host.withdraw(caller, &row.id)?;
+        self.store.registry().remove_published(&tenant, &row.id)?;
+        Ok(read(row, chat_host))
     }
 
-    fn frontend(&self, without: PublicationError) -> Result<&'a dyn Frontend, Error> {
-        self.shed.frontend().ok_or_else(|| without.into())
+    fn chat_host(&self, without: PublicationError) -> Result<&'a dyn ChatHost, Error> {
+        self.store.chat_host().ok_or_else(|| without.into())
     }
 }
 
@@ -244,9 +249,9 @@ fn sha256(file: &mut File) -> io::Result<String> {
 }
 
 /// A row as a file; nothing for one that no version of this program writes.
-fn read(row: PublishedRow, frontend: &dyn Frontend) -> Option<PublishedFile> {
+fn read(row: PublishedRow, chat_host: &dyn ChatHost) -> Option<PublishedFile> {
     Some(PublishedFile {
-        url: frontend.address(&row.id),
+        url: chat_host.address(&row.id),
         id: row.id,
         name: row.name,
         zone: ZoneName::parse(&row.zone).ok()?,
@@ -281,7 +286,7 @@ pub enum PublicationError {
     Broken,
 }
 
-impl Teach for PublicationError {
+impl Diagnostic for PublicationError {
     fn code(&self) -> Code {
         match self {
             Self::Unconnected => Code::OpenwebuiInsertError,

@@ -2,7 +2,7 @@
 
 use rustix::rand::GetRandomFlags;
 
-use crate::{Code, Hint, Teach};
+use crate::{Code, Diagnostic, Hint};
 
 /// `N` bytes that nobody can guess.
 pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
@@ -20,7 +20,7 @@ pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
 #[error("the kernel gave no random bytes")]
 pub struct RandomError(#[source] std::io::Error);
 
-impl Teach for RandomError {
+impl Diagnostic for RandomError {
     fn code(&self) -> Code {
         Code::InternalApiError
     }

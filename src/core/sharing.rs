@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::disk::{Kind, Totals};
 use crate::guard::keys_of_records;
-use crate::ledger::{Ownership as _, Record};
+use crate::registry::{Ownership as _, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath, is_git_name};
-use crate::{Call, Code, Error, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Error, Hint};
 
 /// One file of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,15 +57,15 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<Page, Error>
     let shown: Vec<(String, u64)> = first.into_iter().skip(offset).take(limit).collect();
     let mut records = match (shown.first(), shown.last()) {
         (Some((first, _)), Some((last, _))) => {
-            let ledger = zone.shed.ledger();
-            ledger.records_between(shared.group.id.as_str(), first, last)?
+            let registry = zone.store.registry();
+            registry.records_between(shared.group.id.as_str(), first, last)?
         }
         _ => Vec::new(),
     }
     .into_iter()
     .map(|record| (record.path.clone(), record))
     .collect::<BTreeMap<String, Record>>();
-    let default = zone.shed.settings().group_default_mode;
+    let default = zone.store.settings().group_default_mode;
     let files = shown.into_iter().map(|(path, size)| {
         let record = records.remove(&path);
         SharedFile {
@@ -86,9 +86,9 @@ pub fn mode_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<WriteMode>, Er
     let Some(shared) = &zone.group else {
         return Ok(None);
     };
-    let ledger = zone.shed.ledger();
-    let record = ledger.record(shared.group.id.as_str(), &path.key())?;
-    let default = zone.shed.settings().group_default_mode;
+    let registry = zone.store.registry();
+    let record = registry.record(shared.group.id.as_str(), &path.key())?;
+    let default = zone.store.settings().group_default_mode;
     Ok(Some(record.map_or(default, |record| record.mode)))
 }
 
@@ -97,8 +97,8 @@ pub fn count_unlike(zone: &Zone<'_>, path: &ZonePath) -> Result<usize, Error> {
     let (Some(shared), Some(asked)) = (&zone.group, zone.asked_mode()) else {
         return Ok(0);
     };
-    let ledger = zone.shed.ledger();
-    let records = ledger.records_around(shared.group.id.as_str(), &path.key())?;
+    let registry = zone.store.registry();
+    let records = registry.records_around(shared.group.id.as_str(), &path.key())?;
     Ok(records.iter().filter(|record| record.mode != asked).count())
 }
 
@@ -116,7 +116,7 @@ pub fn give(zone: &Zone<'_>, path: &ZonePath, to: &str) -> Result<(String, Strin
     if to.is_empty() {
         return Err(SharingError::NoOwner.into());
     }
-    let members = zone.shed.members(&shared.group)?;
+    let members = zone.store.members(&shared.group)?;
     let owner = members.named(to).ok_or_else(|| SharingError::NoMember {
         owner: to.chars().take(80).collect(),
         group: shared.group.name.clone(),
@@ -136,14 +136,14 @@ fn change<T>(
 ) -> Result<T, Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
     zone.expect_writable()?;
-    let _turn = zone.turn()?;
+    let _write_lock = zone.write_lock()?;
     let entry = zone.entry(path)?;
     entry
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
-    let (ledger, group) = (zone.shed.ledger(), shared.group.id.as_str());
+    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
     let path = entry.path().key();
-    let mut record = match ledger.record(group, &path)? {
+    let mut record = match registry.record(group, &path)? {
         Some(record) if record.owner == zone.user() => record,
         record => {
             let error = SharingError::NotOwner {
@@ -155,7 +155,7 @@ fn change<T>(
         }
     };
     let old = change(&mut record);
-    ledger.enter(group, &record)?;
+    registry.enter(group, &record)?;
     Ok(old)
 }
 
@@ -163,16 +163,16 @@ fn change<T>(
 pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
     zone.expect_writable()?;
-    let _turn = zone.turn()?;
-    let (ledger, group) = (zone.shed.ledger(), shared.group.id.as_str());
+    let _write_lock = zone.write_lock()?;
+    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
     let there = keys_of_records(zone, &ZonePath::root())?;
-    let mut gone: Vec<String> = ledger
+    let mut gone: Vec<String> = registry
         .records(group)?
         .into_iter()
         .map(|record| record.path)
         .collect();
     gone.retain(|path| !there.contains(path));
-    ledger.forget(group, &gone)?;
+    registry.forget(group, &gone)?;
     Ok(gone)
 }
 
@@ -209,7 +209,7 @@ pub enum SharingError {
     },
 }
 
-impl Teach for SharingError {
+impl Diagnostic for SharingError {
     fn code(&self) -> Code {
         match self {
             Self::NoGroup => Code::ZoneForbidden,

@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::disk::{DiskError, Root};
 use crate::zone::{Zone, ZoneName, ZonePath};
-use crate::{Caller, Error, Shed};
+use crate::{Caller, Error, Store};
 
 /// Entries that are looked at in one zone.
 const ENTRIES_PER_ZONE: usize = 5_000;
@@ -78,7 +78,7 @@ impl Missing {
     }
 }
 
-impl Shed {
+impl Store {
     /// Where it may be: all that is most like it, and nothing where there is none.
     #[must_use]
     pub fn whereabouts(&self, caller: &Caller, missing: &Missing) -> Vec<Place> {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use fileshed_core::caller::Cancellation;
 use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::transfer::{self, Transit};
-use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach};
+use fileshed_core::transfer::{self, TransferPermit};
+use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
@@ -154,17 +154,17 @@ async fn wait(
 
 /// Waits for the right to move bytes: those of a caller, or with the id of a link of whoever has
 /// it.
-pub(super) async fn transit(
-    shed: &Shed,
+pub(super) async fn transfer_permit(
+    store: &Store,
     caller: &Caller,
     link: Option<&str>,
-) -> Result<Transit, Error> {
+) -> Result<TransferPermit, Error> {
     let mut places = Vec::new();
-    for queue in shed.transfer_queues(caller, link)? {
+    for queue in store.transfer_queues(caller, link)? {
         let place = wait(queue.places(), queue.who(), 1, transfer::PATIENCE).await;
         places.push(place.map_err(|full| queue.refusal(full))?);
     }
-    shed.transit_with(caller, places)
+    store.transfer_permit_with(caller, places)
 }
 
 /// No place, or no memory, in time.
@@ -187,7 +187,7 @@ impl From<Full> for BusyCall {
     }
 }
 
-impl Teach for BusyCall {
+impl Diagnostic for BusyCall {
     fn code(&self) -> Code {
         Code::Busy
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
-use fileshed_core::{Code, Error, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Error, Hint};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ pub enum BodyError {
     NoObject(&'static str),
 }
 
-impl Teach for BodyError {
+impl Diagnostic for BodyError {
     fn code(&self) -> Code {
         match self {
             Self::TooLarge { .. } | Self::TooMany => Code::BodyTooLarge,

@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Answers, Client, Code, Error, Hint, Teach};
+use fileshed_core::{Answers, Client, Code, Diagnostic, Error, Hint};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
 #[error("the answer could not be written")]
 struct Unwritten(#[source] serde_json::Error);
 
-impl Teach for Unwritten {
+impl Diagnostic for Unwritten {
     fn code(&self) -> Code {
         Code::InternalApiError
     }

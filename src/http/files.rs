@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::caller::is_short_text;
-use fileshed_core::{Caller, Chat, Code, Error, Hint, Shed, Teach};
+use fileshed_core::{Caller, Chat, Code, Diagnostic, Error, Hint, Store};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -102,9 +102,9 @@ async fn asked(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, Asked), E
 }
 
 /// An answer with the name of whom it is for, for the log.
-fn answered(shed: &Shed, caller: &Caller, result: Result<Response, Error>) -> Response {
+fn answered(store: &Store, caller: &Caller, result: Result<Response, Error>) -> Response {
     let mut response = result.unwrap_or_else(envelope::failure);
-    response.extensions_mut().insert(Subject::of(shed, caller));
+    response.extensions_mut().insert(Subject::of(store, caller));
     response
 }
 
@@ -128,7 +128,7 @@ enum AskedError {
     TwoChats,
 }
 
-impl Teach for AskedError {
+impl Diagnostic for AskedError {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
-use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Shed, UserId};
+use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 use tokio::sync::OwnedSemaphorePermit;
@@ -157,7 +157,7 @@ impl Gate {
     }
 
     /// Looks up what has to be; blocks.
-    pub fn settle(&self, claim: Claim, shed: &Shed) -> Result<Caller, Error> {
+    pub fn settle(&self, claim: Claim, store: &Store) -> Result<Caller, Error> {
         let wanted = self.wanted();
         match (claim.0, &self.sessions) {
             (Whose::Known(caller), _) => Ok(caller),
@@ -170,9 +170,9 @@ impl Gate {
             }
             (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),
             (Whose::Token(secret, beside), _) => {
-                let token = shed.tokens().verify(secret.reveal())?;
+                let token = store.tokens().verify(secret.reveal())?;
                 // Whoever deletes an account there means its credentials here, too.
-                let token = token.filter(|token| !shed.is_gone(&token.user));
+                let token = token.filter(|token| !store.is_gone(&token.user));
                 let token = token.ok_or(IdentityError::WrongCredential(wanted))?;
                 let (mut caller, _) = beside.of(token.user)?;
                 caller.scope = token.scope;

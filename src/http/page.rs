@@ -9,7 +9,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{CheckState, Code, Hint, Teach, Toolset};
+use fileshed_core::{CheckState, Code, Diagnostic, Hint, Toolset};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -93,11 +93,11 @@ pub(super) async fn openapi(
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
-    let shed = Arc::clone(&server.shed);
+    let store = Arc::clone(&server.store);
     // Tried once by starting a helper, which blocks.
     let tried = move || {
-        let (sandbox, namespaces) = (shed.sandbox().as_str(), shed.has_namespaces());
-        (shed.isolation().as_str(), sandbox, namespaces)
+        let (sandbox, namespaces) = (store.sandbox().as_str(), store.has_namespaces());
+        (store.isolation().as_str(), sandbox, namespaces)
     };
     let held = tokio::task::spawn_blocking(tried).await;
     let (isolation, sandbox, namespaces) = held.unwrap_or(("unknown", "unknown", false));
@@ -114,9 +114,9 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
 /// `fileshed doctor` are for administrators.
 pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
-    let shed = Arc::clone(&server.shed);
+    let store = Arc::clone(&server.store);
     let _turn = server.checks.acquire().await;
-    let checks = match tokio::task::spawn_blocking(move || shed.check()).await {
+    let checks = match tokio::task::spawn_blocking(move || store.check()).await {
         Ok(checks) => checks,
         Err(error) => return envelope::failure(RouteError::from(error)),
     };
@@ -148,7 +148,7 @@ pub fn state_name(state: CheckState) -> &'static str {
 #[error("there is no toolset `{0}`")]
 struct NoToolset(String);
 
-impl Teach for NoToolset {
+impl Diagnostic for NoToolset {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }

@@ -9,7 +9,7 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach};
+use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store};
 
 use super::envelope;
 
@@ -23,8 +23,8 @@ pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 pub(super) struct Subject(String);
 
 impl Subject {
-    pub(super) fn of(shed: &Shed, caller: &Caller) -> Self {
-        Self(shed.namespace(caller))
+    pub(super) fn of(store: &Store, caller: &Caller) -> Self {
+        Self(store.namespace(caller))
     }
 }
 
@@ -167,7 +167,7 @@ fn chain(error: &Error) -> String {
 #[error("the headers have more than {HEADERS_MAX_BYTES} bytes")]
 struct HeadersTooLarge;
 
-impl Teach for HeadersTooLarge {
+impl Diagnostic for HeadersTooLarge {
     fn code(&self) -> Code {
         Code::BodyTooLarge
     }

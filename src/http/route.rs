@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::caller::{Cancellation, Scope};
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach, Toolset};
+use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Toolset};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
@@ -53,7 +53,7 @@ async fn call(
     caller.client.toolset = toolset;
     caller.client.answers = answers;
     let client = caller.client;
-    let subject = Subject::of(&server.shed, &caller);
+    let subject = Subject::of(&server.store, &caller);
     let mut response = match admit(server, entry, caller, &parts.headers, &mut body).await {
         Ok(response) => response,
         Err(error) => {
@@ -85,7 +85,7 @@ pub(super) async fn identify(
     let server = Arc::clone(server);
     let settled = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        server.gate.settle(*claim, &server.shed)
+        server.gate.settle(*claim, &server.store)
     });
     settled.await.map_err(RouteError::from)?
 }
@@ -101,7 +101,7 @@ async fn admit(
     if entry.changes && caller.scope == Scope::Read {
         return Err(ZoneError::ReadOnlyScope.into());
     }
-    let user = server.shed.namespace(&caller);
+    let user = server.store.namespace(&caller);
     let mut admitted = server.admission.enter(&user).await?;
     caller.place = admitted.place();
     let limit = entry.body_max.min(server.body_limit);
@@ -118,9 +118,9 @@ async fn run(
 ) -> Result<Response, Error> {
     // Dropped with this future when the client hangs up: a command ends, work on files completes.
     let _watch = Watch(caller.cancellation.clone());
-    let shed = Arc::clone(&server.shed);
+    let store = Arc::clone(&server.store);
     let work = tokio::task::spawn_blocking(move || {
-        let result = carry_out(&shed, entry, &caller, body, &mut admitted);
+        let result = carry_out(&store, entry, &caller, body, &mut admitted);
         (result, admitted)
     });
     let (result, admitted) = work.await.map_err(RouteError::from)?;
@@ -132,7 +132,7 @@ async fn run(
 
 /// Runs a call and writes its answer; blocks.
 fn carry_out(
-    shed: &Shed,
+    store: &Store,
     entry: &Entry,
     caller: &Caller,
     body: Vec<u8>,
@@ -141,9 +141,9 @@ fn carry_out(
     let arguments = body::parse(&body, entry.is_known)?;
     let brought = body.len() as u64;
     drop(body);
-    let answer = (entry.answer_max)(shed.settings(), &arguments);
+    let answer = (entry.answer_max)(store.settings(), &arguments);
     admitted.reserve_blocking(brought + answer, &caller.cancellation)?;
-    envelope::text(&(entry.call)(shed, caller, arguments)?)
+    envelope::text(&(entry.call)(store, caller, arguments)?)
 }
 
 struct Watch(Cancellation);
@@ -216,7 +216,7 @@ impl From<JoinError> for RouteError {
     }
 }
 
-impl Teach for RouteError {
+impl Diagnostic for RouteError {
     fn code(&self) -> Code {
         match self {
             Self::Unknown { .. } => Code::UnknownOperation,
@@ -271,8 +271,8 @@ mod tests {
             max_concurrent_calls: calls,
             ..Config::default()
         };
-        let shed = Arc::new(Shed::open(config.core.clone()).expect("a shed"));
-        (directory, Arc::new(Server::new(shed, &config)))
+        let store = Arc::new(Store::open(config.core.clone()).expect("a shed"));
+        (directory, Arc::new(Server::new(store, &config)))
     }
 
     /// A call of nobody in particular.
@@ -378,7 +378,7 @@ mod tests {
             api_keys: vec![crate::config::Secret::new("key")],
             ..Config::default()
         };
-        let app = app(Arc::clone(&server.shed), &config);
+        let app = app(Arc::clone(&server.store), &config);
         for entry in OPERATIONS {
             let request = Request::post(format!("/{}", entry.id))
                 .body(axum::body::Body::empty())

@@ -116,14 +116,14 @@ impl Listening {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    let made_room = self.table.make_room();
+                    let made_room = self.table.release();
                     tracing::warn!(%error, made_room, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
             };
             // Where all are busy, who comes waits like those in the queue of the listener.
-            while self.table.is_full() && !self.table.make_room() {
+            while self.table.is_full() && !self.table.release() {
                 let left = self.table.left();
                 // What became idle meanwhile tells nobody.
                 let _ = tokio::time::timeout(ACCEPT_PAUSE, left).await;

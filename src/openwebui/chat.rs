@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use fileshed_core::frontend::{Attached, Attachment, Sink};
+use fileshed_core::chat_host::{Attached, Attachment, Sink};
 use fileshed_core::{Caller, Chat, Error, UserId};
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fileshed_core::{Code, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Hint};
 use serde_json::{Map, Value};
 
 use super::breaker::PAUSE;
@@ -103,7 +103,7 @@ impl OpenWebUiError {
     }
 }
 
-impl Teach for OpenWebUiError {
+impl Diagnostic for OpenWebUiError {
     fn code(&self) -> Code {
         match self {
             Self::Away(..) | Self::Unasked(_) | Self::BrokenOff(_) => Code::OpenwebuiApiUnavailable,
@@ -176,7 +176,7 @@ impl From<Arc<OpenWebUiError>> for Shared {
     }
 }
 
-impl Teach for Shared {
+impl Diagnostic for Shared {
     fn code(&self) -> Code {
         self.0.code()
     }

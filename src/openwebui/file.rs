@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use fileshed_core::frontend::{Publication, Published};
+use fileshed_core::chat_host::{Publication, Published};
 use fileshed_core::{Caller, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use fileshed_core::frontend::Publication;
+use fileshed_core::chat_host::Publication;
 use serde_json::Value;
 
 /// A form with a file that is not in it yet.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::frontend::Attachment;
+use fileshed_core::chat_host::Attachment;
 use fileshed_core::zone::portable_name;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use fileshed_core::frontend::{Ending, Line, Task};
+use fileshed_core::chat_host::{Ending, Line, Task};
 use fileshed_core::{Caller, Secret};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use fileshed_core::policy::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -100,8 +100,8 @@ impl Operation for AllowedCommands {
         }
     }
 
-    fn run(shed: &Shed, _caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let mode = shed.settings().network_mode;
+    fn run(store: &Store, _caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let mode = store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         let commands = |suits: &dyn Fn(&CommandRule) -> bool| {
             let (available, missing) = policy::commands()
@@ -109,13 +109,13 @@ impl Operation for AllowedCommands {
                 .filter(offered)
                 .filter(|rule| suits(rule))
                 .map(|rule| rule.name)
-                .partition(|name| shed.programs().has(name));
+                .partition(|name| store.programs().has(name));
             Commands { available, missing }
         };
         let all = commands(&|_| true);
         let (available, missing) = (all.available.len(), all.missing.len());
         let total_whitelist = available + missing;
-        let online = |name: &str| mode != NetworkMode::Disabled && shed.programs().has(name);
+        let online = |name: &str| mode != NetworkMode::Disabled && store.programs().has(name);
         let message = format!("{available} of {total_whitelist} commands are installed");
         Ok(Reply::new(
             Response {

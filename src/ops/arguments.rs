@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use fileshed_core::nearest::nearest;
-use fileshed_core::{Call, Code, Error, Hint, Repeat, Teach};
+use fileshed_core::{Call, Code, Diagnostic, Error, Hint, Repeat};
 use serde_json::{Map, Value};
 
 use super::{Operation, schema};
@@ -439,7 +439,7 @@ impl ArgumentError {
     }
 }
 
-impl Teach for ArgumentError {
+impl Diagnostic for ArgumentError {
     fn code(&self) -> Code {
         match self {
             Self::Missing { .. } => Code::MissingParameter,

@@ -2,7 +2,7 @@
 
 use fileshed_core::disk::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Error, Shed, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,8 +79,8 @@ impl Operation for ConvertEol {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let ends = match choice(
             "to",
             request.to.as_deref(),

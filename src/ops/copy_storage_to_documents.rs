@@ -1,9 +1,9 @@
 //! `shed_copy_storage_to_documents`: copy a file or directory of storage into documents.
 
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 
-use super::bridge::{self, Way};
 use super::brief::Keep;
+use super::cross_zone::{self, Way};
 use super::{Operation, Reply};
 
 /// See the module.
@@ -26,21 +26,21 @@ impl Operation for CopyStorageToDocuments {
         Code::QuotaExceeded,
     ];
     const EXAMPLES: &[&str] = &[r#"{"src": "draft.md", "dest": "reports/final.md"}"#];
-    const BRIEF: &[Keep] = bridge::BRIEF;
-    type Request = bridge::Request;
-    type Response = bridge::Response;
+    const BRIEF: &[Keep] = cross_zone::BRIEF;
+    type Request = cross_zone::Request;
+    type Response = cross_zone::Response;
 
     fn run(
-        shed: &Shed,
+        store: &Store,
         caller: &Caller,
-        request: bridge::Request,
-    ) -> Result<Reply<bridge::Response>, Error> {
+        request: cross_zone::Request,
+    ) -> Result<Reply<cross_zone::Response>, Error> {
         let way = Way {
             operation: Self::ID,
             from: ZoneName::Storage,
             to: ZoneName::Documents,
             copies: true,
         };
-        way.go(shed, caller, &request)
+        way.go(store, caller, &request)
     }
 }

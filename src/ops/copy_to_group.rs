@@ -1,14 +1,14 @@
 //! `shed_copy_to_group`: share a file or directory with a group.
 
-use fileshed_core::bridge::Bridge;
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName, sharing};
+use fileshed_core::cross_zone::CrossZoneTransfer;
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::vocabulary::{ModeParameter, PersonalZoneParameter};
-use super::{Operation, Reply, bridge};
+use super::{Operation, Reply, cross_zone};
 
 /// See the module.
 pub struct CopyToGroup;
@@ -73,13 +73,13 @@ impl Operation for CopyToGroup {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
-        let from = shed.personal_zone(caller, from)?;
-        let to = shed
+        let from = store.personal_zone(caller, from)?;
+        let to = store
             .group_zone(caller, Some(&request.group))?
             .creating(request.mode.as_deref())?;
-        let bridged = Bridge {
+        let done = CrossZoneTransfer {
             from: &from,
             to: &to,
             source: &request.src_path,
@@ -91,9 +91,9 @@ impl Operation for CopyToGroup {
         }
         .duplicate()?;
         let group = to.group().map_or("", |group| &group.name).to_owned();
-        let at = &bridged.destination;
+        let at = &done.destination;
         let unlike = sharing::count_unlike(&to, at)?;
-        let of_file = sharing::mode_of(&to, at)?.filter(|_| !bridged.is_directory);
+        let of_file = sharing::mode_of(&to, at)?.filter(|_| !done.is_directory);
         let mode = of_file.or(to.mode()).unwrap_or_default();
         let kept = match of_file {
             _ if unlike == 0 => None,
@@ -107,21 +107,21 @@ impl Operation for CopyToGroup {
         };
         let message = format!(
             "Copied {} to group {group} as {} ({})",
-            bridged.source,
-            bridged.destination,
-            human_size(bridged.totals.bytes)
+            done.source,
+            done.destination,
+            human_size(done.totals.bytes)
         );
         Ok(Reply::new(
             Response {
                 src_zone: from.name().as_str(),
-                src_path: bridged.source.as_str().to_owned(),
+                src_path: done.source.as_str().to_owned(),
                 group,
-                dest_path: bridged.destination.as_str().to_owned(),
+                dest_path: done.destination.as_str().to_owned(),
                 mode: mode.as_str(),
             },
             message,
         )
-        .noting(bridge::left_out(&bridged))
+        .noting(cross_zone::left_out(&done))
         .noting(kept))
     }
 }

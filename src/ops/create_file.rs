@@ -1,7 +1,7 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -93,8 +93,8 @@ impl Operation for CreateFile {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
         let bytes = choice(

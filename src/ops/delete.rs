@@ -1,8 +1,8 @@
 //! `shed_delete`: remove a file or a directory with everything in it.
 
 use fileshed_core::disk::Kind;
-use fileshed_core::guard::Needs;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -56,14 +56,14 @@ impl Operation for Delete {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let writer = zone.remover(Self::ID)?;
         let entry = zone.entry_itself(&path)?;
         let totals = zone.totals(&entry)?;
         writer
-            .guard(Needs::remove(&entry, totals))?
+            .guard(ChangeRequest::remove(&entry, totals))?
             .remove(&entry)?
             .commit(request.message.as_deref(), &format!("Delete {path}"))?;
         let was_directory = entry.kind() == Kind::Directory;

@@ -1,9 +1,9 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
+use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::exec::{self, CommandLine};
-use fileshed_core::frontend::{Task, counted};
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Settings, Shed};
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Settings, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -143,10 +143,10 @@ impl Operation for Exec {
         split_words(arguments, "args");
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let ran = exec::run(
             &zone,
             &CommandLine {
@@ -160,7 +160,7 @@ impl Operation for Exec {
             },
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
-        let found = missing::of_command(shed, &zone, &ran, &request.args);
+        let found = missing::of_command(store, &zone, &ran, &request.args);
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

@@ -2,8 +2,8 @@
 
 use fileshed_core::disk::Kind;
 use fileshed_core::inspect::FileType as Found;
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -77,8 +77,8 @@ impl Operation for FileType {
         true
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let entry = zone.entry(&path)?;
         if entry.kind() == Kind::Directory {

@@ -2,7 +2,7 @@
 
 use fileshed_core::guard::Holder;
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -52,14 +52,14 @@ impl Operation for ForceUnlock {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
         let zone = match (&request.zone, group) {
             (Some(zone), _) => zone,
             (None, Some(_)) => ZoneName::Group.as_str(),
             (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
         };
-        let zone = shed.zone(caller, zone, group)?;
+        let zone = store.zone(caller, zone, group)?;
         let path = zone.path_to_change("path", &request.path)?;
         let whose = match lockedit::force_unlock(&zone, &path)? {
             Holder::Caller => "this conversation".to_owned(),

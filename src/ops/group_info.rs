@@ -1,9 +1,9 @@
 //! `shed_group_info`: who is in a group, and whose its files are.
 
+use fileshed_core::chat_host::counted;
 use fileshed_core::directory::Member;
-use fileshed_core::frontend::counted;
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed, sharing};
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -86,9 +86,9 @@ impl Operation for GroupInfo {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let group = shed.group(caller, Some(&request.group))?;
-        let zone = shed.group_zone(caller, Some(group.id.as_str()))?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let group = store.group(caller, Some(&request.group))?;
+        let zone = store.group_zone(caller, Some(group.id.as_str()))?;
         let offset = request.offset.unwrap_or(0);
         let offset = usize::try_from(offset)
             .map_err(|_| ArgumentError::range("offset", offset, "0 or more"))?;
@@ -97,14 +97,14 @@ impl Operation for GroupInfo {
             return Err(ArgumentError::range("limit", limit, "1 to 500").into());
         }
         let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
-        let membership = shed.members(&group)?;
+        let membership = store.members(&group)?;
         let person = |member: &Member| Person {
             id: member.id.clone(),
             name: member.name.clone(),
         };
         let space = Space::of(
-            shed.group_usage(&group)?,
-            shed.settings().quota_per_group_mb,
+            store.group_usage(&group)?,
+            store.settings().quota_per_group_mb,
         );
         let files: Vec<File> = page
             .files

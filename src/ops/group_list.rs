@@ -1,6 +1,6 @@
 //! `shed_group_list`: the groups of the caller.
 
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -41,12 +41,12 @@ impl Operation for GroupList {
     type Request = Nothing;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let groups: Vec<Item> = shed
+    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let groups: Vec<Item> = store
             .groups(caller)?
             .into_iter()
             .map(|group| Item {
-                member_count: shed.member_count(&group),
+                member_count: store.member_count(&group),
                 id: group.id.as_str().to_owned(),
                 name: group.name,
                 description: group.description,

@@ -1,7 +1,7 @@
 //! `shed_group_set_mode`: who may write a file of a group.
 
 use fileshed_core::guard::parse_mode;
-use fileshed_core::{Caller, Code, Error, Shed, sharing};
+use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -53,12 +53,12 @@ impl Operation for GroupSetMode {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let mode = match request.mode.trim() {
             "" => return Err(ArgumentError::missing::<Self>("mode").into()),
             mode => parse_mode(mode)?,
         };
-        let zone = shed.group_zone(caller, Some(&request.group))?;
+        let zone = store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;
         let message = format!("{path} is {} now", mode.as_str());

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::{Caller, Code, Error, Shed, Toolset};
+use fileshed_core::{Caller, Code, Error, Store, Toolset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -115,7 +115,7 @@ impl Operation for Help {
         data.insert("howtos".to_owned(), topics.join("\n").into());
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let topic = request.howto.map(|topic| topic.trim().to_lowercase());
         let text = match topic.as_deref() {
             None => include_str!("help/overview.md").to_owned(),
@@ -135,7 +135,7 @@ impl Operation for Help {
             Toolset::All => text,
             toolset @ Toolset::Core => offered::guide(&text, toolset),
         };
-        let settings = shed.settings();
+        let settings = store.settings();
         let help = text
             .replace("{network_mode}", settings.network_mode.as_str())
             .replace("{group_default_mode}", settings.group_default_mode.as_str())

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::disk::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -77,8 +77,8 @@ impl Operation for Hexdump {
         true
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = request.offset.unwrap_or(0);
         if offset < 0 {

@@ -9,10 +9,10 @@
 mod choice;
 mod error;
 
+use fileshed_core::chat_host::{Attached, Attachment};
 use fileshed_core::disk::Kind;
-use fileshed_core::frontend::{Attached, Attachment};
-use fileshed_core::guard::Needs;
-use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -103,15 +103,15 @@ impl Operation for Import {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone_as_it_is(caller, ZoneName::Uploads)?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone_as_it_is(caller, ZoneName::Uploads)?;
         let directory = request
             .dest_subdir
             .as_deref()
             .map(|text| zone.path_to_change("dest_subdir", text))
             .transpose()?;
         let uploaded = uploaded(&zone)?;
-        let (attached, unknown) = match attached(shed, caller) {
+        let (attached, unknown) = match attached(store, caller) {
             Ok(attached) => (attached, None),
             Err(unknown) => (Vec::new(), Some(unknown)),
         };
@@ -128,7 +128,7 @@ impl Operation for Import {
         }
         let directory = directory.unwrap_or_else(ZonePath::root);
         for file in &wanted.attached {
-            let fetched = shed.fetch_attachment(caller, &directory, file);
+            let fetched = store.fetch_attachment(caller, &directory, file);
             done.add(&file.name, fetched);
         }
         if let Some(error) = done.first.filter(|_| done.imported.is_empty()) {
@@ -175,9 +175,9 @@ fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
 }
 
 /// The files that are attached to the chat.
-fn attached(shed: &Shed, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
-    let frontend = shed.frontend().ok_or(Unknown::NoConnection)?;
-    match frontend.attachments(caller).map_err(Unknown::Failed)? {
+fn attached(store: &Store, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
+    let chat_host = store.chat_host().ok_or(Unknown::NoConnection)?;
+    match chat_host.attachments(caller).map_err(Unknown::Failed)? {
         Attached::Files(files) => Ok(files),
         Attached::NoCredential => Err(Unknown::NoCredential),
         Attached::NotKept => Err(Unknown::NotKept),
@@ -195,7 +195,7 @@ fn moved(zone: &Zone<'_>, path: ZonePath, directory: Option<&ZonePath>) -> Resul
     let entry = zone.entry_itself(&path)?;
     let vacancy = zone.vacancy("dest_subdir", &destination)?;
     writer
-        .guard(Needs::rename(&entry, &vacancy))?
+        .guard(ChangeRequest::rename(&entry, &vacancy))?
         .rename(&entry, vacancy)?
         .commit(None, Import::SUMMARY)?;
     Ok(destination)

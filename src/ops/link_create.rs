@@ -2,13 +2,13 @@
 //!
 //! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
+use fileshed_core::chat_host::Task;
 use fileshed_core::disk::{Entry, Kind};
-use fileshed_core::frontend::Task;
-use fileshed_core::ledger::human_size;
 use fileshed_core::link::Purpose;
 use fileshed_core::publication::{PublicationError, PublishedFile};
+use fileshed_core::registry::human_size;
 use fileshed_core::settings::LinkHost;
-use fileshed_core::{Caller, Code, Error, Shed, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -105,14 +105,14 @@ impl Operation for LinkCreate {
         response.size_bytes.map(human_size)
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
         let zone = match (request.zone.as_deref(), request.upload) {
             (Some(zone), _) => zone,
             (None, true) => ZoneName::Uploads.as_str(),
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = shed.zone(caller, zone, request.group.as_deref())?;
+        let zone = store.zone(caller, zone, request.group.as_deref())?;
         let zone = if request.upload { zone.made()? } else { zone };
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,
@@ -134,7 +134,7 @@ impl Operation for LinkCreate {
         let file = entry.filter(|entry| entry.kind() == Kind::File);
         let place = match purpose {
             Purpose::Upload => Place::Here,
-            Purpose::Download => place(shed, &zone, &path, file.as_ref())?,
+            Purpose::Download => place(store, &zone, &path, file.as_ref())?,
         };
         let instead = match place {
             Place::Here => None,
@@ -143,12 +143,12 @@ impl Operation for LinkCreate {
                 file: there,
                 attached,
             } => {
-                let shows = shows(shed, &zone, &path, file.as_ref());
+                let shows = shows(store, &zone, &path, file.as_ref());
                 return Ok(reply_of(there, attached, shows));
             }
         };
-        let shows = shows(shed, &zone, &path, file.as_ref());
-        let links = shed.links();
+        let shows = shows(store, &zone, &path, file.as_ref());
+        let links = store.links();
         let link = links.create(&zone, &path, purpose)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
@@ -201,12 +201,12 @@ enum Shows {
 }
 
 /// Shows a page with the answer that is being written.
-fn shows(shed: &Shed, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
+fn shows(store: &Store, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
     let kind = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
     match file {
         Some(_) if content_type::is_picture(kind) => Shows::Pasted,
         Some(file)
-            if content_type::is_page(kind) && shed.publications().show_page(zone, path, file) =>
+            if content_type::is_page(kind) && store.publications().show_page(zone, path, file) =>
         {
             Shows::Page
         }
@@ -226,13 +226,13 @@ enum Place {
 
 /// Puts the file where links lead. Nothing but files goes into Open WebUI.
 fn place(
-    shed: &Shed,
+    store: &Store,
     zone: &Zone<'_>,
     path: &ZonePath,
     file: Option<&Entry>,
 ) -> Result<Place, Error> {
-    let publications = shed.publications();
-    let host = shed.settings().links;
+    let publications = store.publications();
+    let host = store.settings().links;
     let (file, must) = match (host, file) {
         (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(Place::Here),
         (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {

@@ -1,6 +1,6 @@
 //! `shed_link_delete`: a link that works no longer. What it led to stays.
 
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -47,14 +47,14 @@ impl Operation for LinkDelete {
         }
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        if let Some(file) = shed.publications().delete(caller, &request.file_id)? {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        if let Some(file) = store.publications().delete(caller, &request.file_id)? {
             let message = format!("{} is gone from Open WebUI", file.name);
             let (file_id, filename) = (file.id, file.name);
             return Ok(Reply::new(Response { file_id, filename }, message));
         }
-        let link = shed.links().delete(caller, &request.file_id)?;
-        let kind = link.entry(shed).ok().map(|entry| entry.kind());
+        let link = store.links().delete(caller, &request.file_id)?;
+        let kind = link.entry(store).ok().map(|entry| entry.kind());
         let filename = link.name(kind);
         let message = format!("The link to {filename} works no longer");
         Ok(Reply::new(

@@ -3,7 +3,7 @@
 use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::publication::PublishedFile;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -87,10 +87,10 @@ impl Operation for LinkList {
         }
     }
 
-    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let links = shed.links().list(caller)?.into_iter();
-        let links = links.map(|link| (link.created_at, listed(shed, link)));
-        let published = shed.publications().list(caller)?.into_iter();
+    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let links = store.links().list(caller)?.into_iter();
+        let links = links.map(|link| (link.created_at, listed(store, link)));
+        let published = store.publications().list(caller)?.into_iter();
         let published = published.map(|file| (file.created_at, listed_there(file)));
         let mut both: Vec<(Timestamp, Listed)> = links.chain(published).collect();
         both.sort_by_key(|(created_at, _)| *created_at);
@@ -103,9 +103,9 @@ impl Operation for LinkList {
     }
 }
 
-fn listed(shed: &Shed, link: Link) -> Listed {
+fn listed(store: &Store, link: Link) -> Listed {
     let upload = link.purpose == Purpose::Upload;
-    let entry = link.entry(shed).ok();
+    let entry = link.entry(store).ok();
     let filename = link.name(entry.as_ref().map(Entry::kind));
     let file = entry.filter(|entry| entry.kind() == Kind::File);
     let content_type = if upload {

@@ -1,9 +1,9 @@
 //! `shed_lockedit_exec`: run a command on a locked file.
 
+use fileshed_core::chat_host::Task;
 use fileshed_core::exec::CommandLine;
-use fileshed_core::frontend::Task;
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -94,9 +94,9 @@ impl Operation for LockeditExec {
         split_words(arguments, "args");
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         not_negative("timeout", request.timeout)?;
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let ran = edit.run(&CommandLine {

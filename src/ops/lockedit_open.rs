@@ -1,7 +1,7 @@
 //! `shed_lockedit_open`: lock a file for editing.
 
 use fileshed_core::lockedit::{self, Origin};
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,8 +62,8 @@ impl Operation for LockeditOpen {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let (edit, content) = lockedit::open(&zone, &path)?;
         let size = content.bytes.len() as u64;

@@ -2,7 +2,7 @@
 
 use fileshed_core::lockedit;
 use fileshed_core::text::{addition, expect_editable};
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -68,8 +68,8 @@ impl Operation for LockeditOverwrite {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let content = if request.append {

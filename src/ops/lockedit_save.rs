@@ -1,7 +1,7 @@
 //! `shed_lockedit_save`: save a locked file and unlock it.
 
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -65,8 +65,8 @@ impl Operation for LockeditSave {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let path = edit.path().as_str().to_owned();

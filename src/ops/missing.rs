@@ -2,7 +2,7 @@
 
 use fileshed_core::exec::Ran;
 use fileshed_core::whereabouts::{Likeness, Missing, Place};
-use fileshed_core::{Call, Caller, Error, Hint, Repeat, Shed, Zone, ZoneName, ZonePath};
+use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
 use super::Operation;
@@ -86,7 +86,7 @@ impl Parameter {
 
 /// The failure of a call of `O`, with the places where the missing file may be.
 pub(super) fn located<O: Operation>(
-    shed: &Shed,
+    store: &Store,
     caller: &Caller,
     arguments: &Map<String, Value>,
     error: Error,
@@ -97,9 +97,9 @@ pub(super) fn located<O: Operation>(
     let Some(parameter) = Parameter::of::<O>(arguments, &missing) else {
         return error;
     };
-    let places = shed.whereabouts(caller, &missing);
+    let places = store.whereabouts(caller, &missing);
     let Some(first) = places.first() else {
-        return not_come(shed, caller, &missing, error);
+        return not_come(store, caller, &missing, error);
     };
     let hint = hint(O::aim(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
         let hint = Hint::new(format!(
@@ -115,7 +115,7 @@ pub(super) fn located<O: Operation>(
 
 /// Where a file is that a command was to read, and the call that reads it there.
 pub(super) fn of_command(
-    shed: &Shed,
+    store: &Store,
     zone: &Zone<'_>,
     ran: &Ran,
     arguments: &[String],
@@ -125,10 +125,10 @@ pub(super) fn of_command(
         group: zone.group().map(|group| group.name.clone()),
         path: ran.missing.clone()?,
     };
-    let places = shed.whereabouts(zone.caller(), &missing);
+    let places = store.whereabouts(zone.caller(), &missing);
     let Some(first) = places.first() else {
         let name = missing.path.name().unwrap_or_default();
-        let refused = shed.attachment_refused(zone.caller(), name);
+        let refused = store.attachment_refused(zone.caller(), name);
         return refused
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);
@@ -165,9 +165,9 @@ pub(super) fn of_command(
 }
 
 /// Why an attached file did not come, where that is known.
-fn not_come(shed: &Shed, caller: &Caller, missing: &Missing, error: Error) -> Error {
+fn not_come(store: &Store, caller: &Caller, missing: &Missing, error: Error) -> Error {
     let name = missing.path.name().unwrap_or_default();
-    match shed.attachment_refused(caller, name) {
+    match store.attachment_refused(caller, name) {
         Some(reason) if missing.zone == ZoneName::Uploads => {
             let again = Call::new("shed_import").with("filename", name);
             error.with_hint(Hint::new(reason).or("to try again: ").call(again))

@@ -1,11 +1,11 @@
 //! `shed_move_uploads_to_storage`: move a file or directory of uploads into storage.
 
-use fileshed_core::{Caller, Code, Error, Shed, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::bridge::{self, Way};
 use super::brief::Keep;
+use super::cross_zone::{self, Way};
 use super::{Aim, Operation, Reply};
 
 /// See the module.
@@ -37,27 +37,27 @@ impl Operation for MoveUploadsToStorage {
     const SUMMARY: &str = "Move an upload into storage";
     const DOC: &str = "Move a file or directory from uploads into storage, where it can be changed. shed_move_uploads_to_storage(src=\"data.csv\", dest=\"tables/data.csv\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = bridge::ERRORS;
+    const ERRORS: &[Code] = cross_zone::ERRORS;
     const EXAMPLES: &[&str] = &[r#"{"src": "data.csv", "dest": "tables/data.csv"}"#];
     const AIM: Aim = Aim::Change;
     const BRIEF: &[Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let way = Way {
             operation: Self::ID,
             from: ZoneName::Uploads,
             to: ZoneName::Storage,
             copies: false,
         };
-        let request = bridge::Request {
+        let request = cross_zone::Request {
             src: request.src,
             dest: request.dest,
             message: None,
             overwrite: request.overwrite,
         };
-        let reply = way.go(shed, caller, &request)?;
+        let reply = way.go(store, caller, &request)?;
         Ok(reply.map(|data| Response {
             source: data.source,
             destination: data.destination,

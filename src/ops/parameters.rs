@@ -2,7 +2,7 @@
 //! secret: what is here is chosen by name, nothing is passed on wholesale.
 
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -91,11 +91,11 @@ impl Operation for Parameters {
     type Response = Response;
 
     fn run(
-        shed: &Shed,
+        store: &Store,
         caller: &Caller,
         _request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error> {
-        let settings = shed.settings();
+        let settings = store.settings();
         let data = Response {
             quota_per_user_mb: settings.quota_per_user_mb,
             quota_per_group_mb: settings.quota_per_group_mb,

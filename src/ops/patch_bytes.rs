@@ -1,7 +1,7 @@
 //! `shed_patch_bytes`: write bytes, whole or at an offset.
 
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -124,8 +124,8 @@ impl Operation for PatchBytes {
         write::drop_what_overwrite_ignores(arguments);
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
         let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;

@@ -3,7 +3,7 @@
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Shed};
+use fileshed_core::{Caller, Code, Error, Repeat, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -121,8 +121,8 @@ impl Operation for PatchText {
         write::drop_what_overwrite_ignores(arguments);
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
         if request.overwrite && request.find.is_some() {
@@ -158,7 +158,7 @@ impl Operation for PatchText {
         let (written, edited) = if request.overwrite {
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
-            apply(&file, &edit, shed.settings().largest_file())?
+            apply(&file, &edit, store.settings().largest_file())?
         };
         let lines_affected = match &edited {
             Some(edited) => edited.lines_affected,

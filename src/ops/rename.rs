@@ -1,7 +1,7 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
-use fileshed_core::guard::Needs;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -60,15 +60,15 @@ impl Operation for Rename {
     type Request = Request;
     type Response = Response;
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
         let writer = zone.writer(Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;
         writer
-            .guard(Needs::rename(&entry, &vacancy))?
+            .guard(ChangeRequest::rename(&entry, &vacancy))?
             .rename(&entry, vacancy)?
             .commit(
                 request.message.as_deref(),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::frontend::{self, counted};
+use fileshed_core::chat_host::{self, counted};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::table::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
-use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Shed, ZoneName};
+use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -263,10 +263,10 @@ impl Operation for Sqlite {
         }
     }
 
-    fn task(request: &Request) -> Option<frontend::Task> {
+    fn task(request: &Request) -> Option<chat_host::Task> {
         Some(match &request.import_csv {
-            Some(csv) => frontend::Task::new("Importing", csv),
-            None => frontend::Task::new("Working on", &request.path),
+            Some(csv) => chat_host::Task::new("Importing", csv),
+            None => chat_host::Task::new("Working on", &request.path),
         })
     }
 
@@ -282,8 +282,8 @@ impl Operation for Sqlite {
         Some(counted(rows, "row"))
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
         let if_exists = choice(
@@ -308,7 +308,7 @@ impl Operation for Sqlite {
             (Some(sql), None) => {
                 let sql = sql.clone();
                 Task::Query(
-                    request.query(shed, caller.client, sql, limit),
+                    request.query(store, caller.client, sql, limit),
                     output.as_deref(),
                 )
             }
@@ -348,8 +348,8 @@ fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
 }
 
 impl Request {
-    fn query(self, shed: &Shed, client: Client, sql: String, limit: Option<u64>) -> Query {
-        let settings = shed.settings();
+    fn query(self, store: &Store, client: Client, sql: String, limit: Option<u64>) -> Query {
+        let settings = store.settings();
         let mut values: Vec<Value> = self.params.into_iter().map(|value| value.0).collect();
         let named = match values.as_mut_slice() {
             [Value::Object(only)] if !only.contains_key("base64") => Some(std::mem::take(only)),

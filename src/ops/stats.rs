@@ -1,9 +1,9 @@
 //! `shed_stats`: how much space the caller uses.
 
 use fileshed_core::disk::Totals;
-use fileshed_core::ledger::human_size;
+use fileshed_core::registry::human_size;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -101,8 +101,8 @@ impl Operation for Stats {
         }
     }
 
-    fn run(shed: &Shed, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let usage = shed.usage(caller)?;
+    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+        let usage = store.usage(caller)?;
         let space = |zone: &str| {
             let totals = usage
                 .iter()
@@ -119,12 +119,12 @@ impl Operation for Stats {
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
         };
-        let settings = shed.settings();
+        let settings = store.settings();
         let total = Total::of(used, settings.quota_per_user_mb);
         let message = format!("{} of {} MB are used", total.size_human, total.quota_mb);
         let mut groups = Vec::new();
-        for group in shed.known_groups(caller)?.unwrap_or_default() {
-            let used = shed.group_usage(&group)?;
+        for group in store.known_groups(caller)?.unwrap_or_default() {
+            let used = store.group_usage(&group)?;
             groups.push(GroupSpace {
                 space: Total::of(used, settings.quota_per_group_mb),
                 name: group.name,

@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use fileshed_core::disk::{Found, Kind};
-use fileshed_core::ledger::human_size;
+use fileshed_core::registry::human_size;
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Caller, Code, Error, Hint, Repeat, Shed, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -74,8 +74,8 @@ impl Operation for Tree {
         true
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let text = request.path.as_deref().unwrap_or(".");
         let path = zone.path("path", text).map_err(|error| {
             match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {

@@ -1,10 +1,10 @@
 //! `shed_unzip`: unpack a ZIP archive.
 
 use fileshed_core::archive::Archive;
+use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::disk::{DiskError, Kind, Target, Totals};
-use fileshed_core::frontend::{Task, counted};
-use fileshed_core::guard::Needs;
-use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -92,12 +92,12 @@ impl Operation for Unzip {
         Some(counted(response.files_count, "file"))
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = shed.zone(caller, &request.zone, group)?;
+        let zone = store.zone(caller, &request.zone, group)?;
         let from = match &request.src_zone {
-            Some(src_zone) => shed.zone_of_parameter(caller, "src_zone", src_zone, group)?,
-            None => shed.zone(caller, &request.zone, group)?,
+            Some(src_zone) => store.zone_of_parameter(caller, "src_zone", src_zone, group)?,
+            None => store.zone(caller, &request.zone, group)?,
         };
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
@@ -121,11 +121,11 @@ impl Operation for Unzip {
                     .directory
                     .merge_into(zone.data(), &directory)
                     .map_err(|error| zone.explain_disk(error))?;
-                writer.guard(Needs::merge(&merge))?.merge(merge)?
+                writer.guard(ChangeRequest::merge(&merge))?.merge(merge)?
             }
             target @ Target::Vacancy(_) => {
                 let weight = unpacked.directory.weight()?;
-                let needs = Needs::install(&target, &weight, Totals::default());
+                let needs = ChangeRequest::install(&target, &weight, Totals::default());
                 writer.guard(needs)?.install(unpacked.directory, target)?
             }
         };

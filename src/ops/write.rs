@@ -3,7 +3,7 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 
 use fileshed_core::disk::{DiskError, Entry, Staged, Target};
-use fileshed_core::guard::{Needs, Writer, expect_plain};
+use fileshed_core::guard::{ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::{Code, Error, Zone, sharing};
 use serde_json::{Map, Value};
@@ -244,7 +244,7 @@ impl File<'_> {
         let path = at.as_str().to_owned();
         let verb = if created { "Create" } else { "Update" };
         writer
-            .guard(Needs::write(&target, size))?
+            .guard(ChangeRequest::write(&target, size))?
             .install(staged, target)?
             .commit(self.message, &format!("{verb} {path}"))?;
         let mode = sharing::mode_of(self.zone, &at)?;

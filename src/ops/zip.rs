@@ -1,11 +1,11 @@
 //! `shed_zip`: pack a file or directory into a ZIP archive.
 
 use fileshed_core::archive::{Archive, ArchiveError, Content};
+use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::disk::Target;
-use fileshed_core::frontend::{Task, counted};
-use fileshed_core::guard::Needs;
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed, Zone, ZonePath};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -90,8 +90,8 @@ impl Operation for Zip {
         Some(counted(response.files_count, "file"))
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => zone.path_to_change("dest", dest)?,
@@ -110,7 +110,7 @@ impl Operation for Zip {
         let zip_path = target.path().as_str().to_owned();
         let size = staged.size()?;
         writer
-            .guard(Needs::write(&target, size))?
+            .guard(ChangeRequest::write(&target, size))?
             .install(staged, target)?
             .commit(None, &format!("Pack {source} into {zip_path}"))?;
         let message = format!("Packed {} file(s) into {zip_path}", packed.files);

@@ -1,8 +1,8 @@
 //! `shed_zipinfo`: what an archive holds, without unpacking it.
 
 use fileshed_core::archive::{Archive, Listed};
-use fileshed_core::ledger::human_size;
-use fileshed_core::{Caller, Code, Error, Shed};
+use fileshed_core::registry::human_size;
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -85,8 +85,8 @@ impl Operation for Zipinfo {
         true
     }
 
-    fn run(shed: &Shed, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = shed.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
         let entries = listing.files + listing.directories;

@@ -220,9 +220,9 @@ fn carry_and_kill(durability: &str) {
         undone += server.log().matches("undid a change").count();
         for (zone, (name, _)) in ZONES.into_iter().enumerate() {
             let counted = |what: &str| stats[name][what].as_u64().unwrap();
-            let ledger = (counted("size_bytes"), counted("files"));
+            let registry = (counted("size_bytes"), counted("files"));
             assert_eq!(
-                ledger,
+                registry,
                 totals(&carrier.state[zone]),
                 "round {round}: {name}"
             );

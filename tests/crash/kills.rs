@@ -166,8 +166,8 @@ fn compare(server: &Server, user: &str, workers: &[Worker], round: u64) {
         let found = tree(&worker.directory(&home));
         assert_same(&found, worker.files(), &format!("{user} {zone}"));
         let counted = |name: &str| stats[zone][name].as_u64().unwrap();
-        let ledger = (counted("size_bytes"), counted("files"));
-        assert_eq!(ledger, totals(&found), "round {round}: {user} {zone}");
+        let registry = (counted("size_bytes"), counted("files"));
+        assert_eq!(registry, totals(&found), "round {round}: {user} {zone}");
     }
     let request = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
     let answer = wire.data("shed_exec", &request);

@@ -8,7 +8,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use fileshed::config::{Config, Secret};
 use fileshed_core::settings::NamespaceStyle;
-use fileshed_core::{Clock, Scope, Settings, Shed, UserId};
+use fileshed_core::{Clock, Scope, Settings, Store, UserId};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -21,7 +21,7 @@ const SECRET: &str = "signs-who-calls";
 struct Moved {
     runtime: tokio::runtime::Runtime,
     app: Router,
-    shed: Arc<Shed>,
+    store: Arc<Store>,
     clock: Clock,
     /// Signed users instead of plain ones.
     signed: bool,
@@ -45,16 +45,16 @@ impl Moved {
             ..Config::default()
         };
         let clock = Clock::default();
-        let shed = Arc::new(Shed::open_at(core, clock.clone()).unwrap());
+        let store = Arc::new(Store::open_at(core, clock.clone()).unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .unwrap();
-        let app = fileshed::http::app(Arc::clone(&shed), &config);
+        let app = fileshed::http::app(Arc::clone(&store), &config);
         Self {
             runtime,
             app,
-            shed,
+            store,
             clock,
             signed,
             _directory: directory,
@@ -115,7 +115,7 @@ fn tokens_and_links_follow_the_clock() {
     let user = UserId::parse("ada").unwrap();
     let end = moved.clock.now() + jiff::SignedDuration::from_secs(3 * DAY);
     let token = moved
-        .shed
+        .store
         .tokens()
         .create(&user, Scope::Write, Some(end), "")
         .unwrap();

@@ -3,7 +3,7 @@
 use fileshed::ops::find;
 use serde_json::{Map, Value, json};
 
-use crate::bridge;
+use crate::cross_zone;
 use crate::stage::{bring, file};
 use crate::support::{Answer, Client};
 
@@ -78,7 +78,7 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
         "shed_unzip" | "shed_zipinfo" => return prepare_archive(client, arguments),
         _ => {}
     }
-    if let Some((from, _)) = bridge::way(operation) {
+    if let Some((from, _)) = cross_zone::way(operation) {
         bring(client, from, arguments["src"].as_str().unwrap(), CONTENT);
         return;
     }

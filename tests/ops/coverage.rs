@@ -15,7 +15,7 @@ const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
     "binary",
-    "bridge",
+    "cross_zone",
     "brief",
     "calls",
     "coercions",

@@ -32,7 +32,7 @@ pub(crate) fn zone_prefix(stage: &Stage<'_>) {
         let hint = answer.body["error"]["hint"].as_str().unwrap();
         assert!(hint.contains(&format!("{parameter}=\"x/y\"")), "{hint}");
     }
-    if parameter == "args" || crate::bridge::way(stage.operation()).is_some() {
+    if parameter == "args" || crate::cross_zone::way(stage.operation()).is_some() {
         return;
     }
     // Another zone's.

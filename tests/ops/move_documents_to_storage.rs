@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::bridge;
+use crate::cross_zone;
 use crate::stage::{Provoked, content, done, file, output, small};
 
-pub(crate) const PROVOKED: Provoked = bridge::PROVOKED;
+pub(crate) const PROVOKED: Provoked = cross_zone::PROVOKED;
 
 #[test]
 fn the_removal_is_a_commit_and_the_history_stays() {

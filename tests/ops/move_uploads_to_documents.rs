@@ -2,19 +2,19 @@
 
 use serde_json::json;
 
-use crate::bridge;
+use crate::cross_zone;
 use crate::stage::{Provoked, done, output, small, upload};
 
 pub(crate) const PROVOKED: Provoked = &[
-    ("FILE_NOT_FOUND", bridge::missing),
-    ("FILE_EXISTS", bridge::exists),
-    ("NOT_A_FILE", bridge::not_a_file),
-    ("PATH_ESCAPE", bridge::escape),
-    ("PATH_STARTS_WITH_ZONE", bridge::zone_prefix),
-    ("PROTECTED_PATH", bridge::protected_with_git),
-    ("INVALID_PATH", bridge::invalid),
-    ("FILE_LOCKED", bridge::locked),
-    ("FILE_TOO_LARGE", bridge::too_large),
+    ("FILE_NOT_FOUND", cross_zone::missing),
+    ("FILE_EXISTS", cross_zone::exists),
+    ("NOT_A_FILE", cross_zone::not_a_file),
+    ("PATH_ESCAPE", cross_zone::escape),
+    ("PATH_STARTS_WITH_ZONE", cross_zone::zone_prefix),
+    ("PROTECTED_PATH", cross_zone::protected_with_git),
+    ("INVALID_PATH", cross_zone::invalid),
+    ("FILE_LOCKED", cross_zone::locked),
+    ("FILE_TOO_LARGE", cross_zone::too_large),
 ];
 
 #[test]

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::bridge;
+use crate::cross_zone;
 use crate::stage::{Provoked, content, done, output, small, upload};
 
-pub(crate) const PROVOKED: Provoked = bridge::PROVOKED;
+pub(crate) const PROVOKED: Provoked = cross_zone::PROVOKED;
 
 #[test]
 fn a_conversation_moves_its_own_uploads() {

@@ -274,7 +274,7 @@ impl<'a> Stage<'a> {
 
     /// The zones that the operation goes from and to.
     pub(crate) fn way(&self) -> (&'static str, &'static str) {
-        crate::bridge::way(self.entry.id).unwrap()
+        crate::cross_zone::way(self.entry.id).unwrap()
     }
 
     /// Makes a file in any zone.
@@ -298,7 +298,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn path_parameter(&self) -> &'static str {
         match self.entry.id {
             "shed_rename" => "old_path",
-            id if crate::bridge::way(id).is_some() => "src",
+            id if crate::cross_zone::way(id).is_some() => "src",
             "shed_exec" => "stdout_file",
             "shed_zip" | "shed_unzip" => "dest",
             "shed_import" => "dest_subdir",

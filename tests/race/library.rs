@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use fileshed_core::disk::{Found, Kind};
 use fileshed_core::exec::{self, CommandLine};
-use fileshed_core::guard::Needs;
+use fileshed_core::guard::ChangeRequest;
 use fileshed_core::settings::NamespaceStyle;
-use fileshed_core::{Caller, Error, Settings, Shed, UserId, Zone, ZonePath};
+use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
 
 use crate::field::{CANARY, Field, LARGE, NAME, assert_clean};
 use crate::outside::Repository;
@@ -31,13 +31,13 @@ fn race(zone: &'static str, directory: &str) {
     settings.namespace = NamespaceStyle::Plain;
     settings.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
     settings.quota_per_user_mb = 10_000;
-    let shed = Shed::open(settings).unwrap();
+    let store = Store::open(settings).unwrap();
     let caller = Caller {
         user: Some(UserId::parse("ada").unwrap()),
         ..Caller::default()
     };
     let home = data.join("users/ada");
-    shed.zone(&caller, zone, None).unwrap();
+    store.zone(&caller, zone, None).unwrap();
     let field = Field::new(
         &home.join(directory).join("data"),
         &data.join("users/grace").join(directory).join("data"),
@@ -50,12 +50,12 @@ fn race(zone: &'static str, directory: &str) {
         let threads: Vec<_> = works
             .into_iter()
             .map(|work| {
-                let (field, shed, caller) = (&field, &shed, &caller);
+                let (field, store, caller) = (&field, &store, &caller);
                 scope.spawn(move || {
                     let mut tally = Tally::default();
                     let mut round = 0;
                     while field.goes_on() {
-                        let zone = shed.zone(caller, zone, None).unwrap();
+                        let zone = store.zone(caller, zone, None).unwrap();
                         work(&zone, &mut tally, round);
                         round += 1;
                     }
@@ -80,8 +80,13 @@ fn race(zone: &'static str, directory: &str) {
         assert!(!crate::field::contains(&history, NAME));
     }
     // The ledger, too, is in order: nothing waits for a repair, and space is what a walk finds.
-    run_one(&shed.zone(&caller, zone, None).unwrap(), "touch", &["last"]).unwrap();
-    let usage = shed.usage(&caller).unwrap();
+    run_one(
+        &store.zone(&caller, zone, None).unwrap(),
+        "touch",
+        &["last"],
+    )
+    .unwrap();
+    let usage = store.usage(&caller).unwrap();
     let usage = usage.iter().find(|usage| usage.zone == zone).unwrap();
     assert!(usage.totals.bytes < LARGE, "{usage:?}");
     let registry = rusqlite::Connection::open(data.join("access_auth.sqlite")).unwrap();
@@ -135,7 +140,7 @@ fn put(zone: &Zone<'_>, name: &str, content: &[u8]) -> Result<(), Error> {
     let writer = zone.writer("race")?;
     let target = zone.target("path", &path(name))?;
     writer
-        .guard(Needs::write(&target, content.len() as u64))?
+        .guard(ChangeRequest::write(&target, content.len() as u64))?
         .install(staged, target)?
         .commit(None, "put")?;
     Ok(())
@@ -146,7 +151,7 @@ fn rename(zone: &Zone<'_>, from: &str, to: &str) -> Result<(), Error> {
     let entry = zone.entry_itself(&path(from))?;
     let vacancy = zone.vacancy("path", &path(to))?;
     writer
-        .guard(Needs::rename(&entry, &vacancy))?
+        .guard(ChangeRequest::rename(&entry, &vacancy))?
         .rename(&entry, vacancy)?
         .commit(None, "rename")?;
     Ok(())
@@ -157,7 +162,7 @@ fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
     let entry = zone.entry_itself(&path(name))?;
     let totals = zone.totals(&entry)?;
     writer
-        .guard(Needs::remove(&entry, totals))?
+        .guard(ChangeRequest::remove(&entry, totals))?
         .remove(&entry)?
         .commit(None, "remove")?;
     Ok(())

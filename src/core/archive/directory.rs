@@ -191,7 +191,7 @@ impl Archive {
                 return Err(fault(Fault::NoName));
             }
             bytes = bytes.saturating_add(entry.size());
-            let limit = zone.shed.settings().largest_file();
+            let limit = zone.store.settings().largest_file();
             if entry.size() > limit && too_large.is_none() {
                 too_large = Some(SizeError {
                     path: to.join(path.as_str()),
@@ -232,7 +232,7 @@ impl Archive {
         if let Some(error) = too_large {
             return Err(error.into());
         }
-        zone.shed.expect_room(&zone.home, bytes)?;
+        zone.store.expect_space(&zone.tenant, bytes)?;
         Ok(Plan { items, directories })
     }
 }

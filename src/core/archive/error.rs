@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 use zip::result::ZipError;
 
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
-use crate::ledger::human_size;
+use crate::registry::human_size;
 use crate::zone::ZonePath;
-use crate::{Call, Code, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Hint};
 
 /// Characters of a strange name that a message shows.
 const SHOWN_CHARACTERS: usize = 80;
@@ -192,7 +192,7 @@ impl ArchiveError {
     }
 }
 
-impl Teach for ArchiveError {
+impl Diagnostic for ArchiveError {
     fn code(&self) -> Code {
         match self {
             Self::Foreign { .. } | Self::Damaged { .. } => Code::InvalidFormat,

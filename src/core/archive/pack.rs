@@ -18,7 +18,7 @@ use zip::write::{FileOptions, FullFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::sink::{Sink, State, Trouble};
-use super::{ArchiveError, moment, side_by_side, threads};
+use super::{ArchiveError, side_by_side, threads, timestamp};
 use crate::Error;
 use crate::disk::{Directory, DiskError, Entry, Found, Kind, Staged};
 use crate::guard::SizeError;
@@ -90,7 +90,7 @@ impl<'a> Content<'a> {
     /// Packs into a file that waits to be installed as `archive`.
     pub fn stage(&self, archive: &ZonePath) -> Result<(Staged, Packed), Error> {
         let mut staged = self.zone.stage(&[])?;
-        let limit = self.zone.shed.settings().largest_file();
+        let limit = self.zone.store.settings().largest_file();
         let packed = self.pack(archive, BufWriter::new(staged.file()), Some(limit))?;
         Ok((staged, packed))
     }
@@ -277,10 +277,10 @@ impl Opened {
 fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
     let mut options = FileOptions::default()
         .unix_permissions(mode)
-        .last_modified_time(moment::to_dos(modified));
-    if let Some(field) = moment::to_field(modified) {
+        .last_modified_time(timestamp::to_dos(modified));
+    if let Some(field) = timestamp::to_field(modified) {
         // Fails only where there is no room for it.
-        let _added = options.add_extra_field(moment::FIELD, field, false);
+        let _added = options.add_extra_field(timestamp::FIELD, field, false);
     }
     options
 }

@@ -7,7 +7,7 @@ use zip::ZipArchive;
 
 use super::Content;
 use crate::caller::Chat;
-use crate::{Caller, Code, Settings, Shed, ZonePath};
+use crate::{Caller, Code, Settings, Store, ZonePath};
 
 /// What every archive ends with.
 const END: &[u8] = b"PK\x05\x06";
@@ -35,9 +35,9 @@ impl Write for Connection {
 /// Packs a tree of small files and one large one into a connection.
 fn stream(most: usize) -> (Result<u64, Code>, Vec<u8>) {
     let base = TempDir::new().expect("a directory");
-    let shed = Shed::open(Settings::new(base.path())).expect("opens");
+    let store = Store::open(Settings::new(base.path())).expect("opens");
     let caller = Caller::shared(Chat::default());
-    let zone = shed.zone(&caller, "storage", None).expect("a zone");
+    let zone = store.zone(&caller, "storage", None).expect("a zone");
     let data = base.path().join("shared/Storage/data/tree");
     std::fs::create_dir_all(data.join("below")).expect("made");
     for number in 0..200 {

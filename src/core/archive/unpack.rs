@@ -13,7 +13,7 @@ use super::directory::{Archive, Item, name_of};
 use super::error::Fault;
 use super::origin::{Origin, damage};
 use super::window::Window;
-use super::{moment, side_by_side, threads};
+use super::{side_by_side, threads, timestamp};
 use crate::Error;
 use crate::disk::{Directory, DiskError, StagedDirectory};
 use crate::zone::{Zone, ZonePath};
@@ -163,7 +163,7 @@ impl Worker<'_> {
         let mut content = entry
             .with_reader(contents, ZipReadOptions::new())
             .map_err(|error| fault(damage(&error)))?;
-        let changed = moment::of(content.extra_data_fields(), content.last_modified());
+        let changed = timestamp::of(content.extra_data_fields(), content.last_modified());
         let mut left = item.size;
         loop {
             let read = match content.read(piece) {

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Group, NAME_MAX_BYTES};
 use crate::nearest::nearest;
-use crate::{Call, Code, Hint, Repeat, Teach};
+use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Groups that a refusal names.
 const LISTED: usize = 20;
@@ -86,7 +86,7 @@ fn names(groups: &[Group]) -> Vec<String> {
     groups.iter().map(|group| group.name.clone()).collect()
 }
 
-impl Teach for GroupError {
+impl Diagnostic for GroupError {
     fn code(&self) -> Code {
         match self {
             Self::Unavailable | Self::Unasked => Code::GroupNotAvailable,

@@ -4,18 +4,18 @@
 //! those who were seen in the group; who calls without it is forgotten.
 
 use super::{Directory, Group, Membership};
-use crate::ledger::Ledger;
+use crate::registry::Registry;
 use crate::{Caller, Error};
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Headers<'a> {
-    ledger: &'a Ledger,
+    registry: &'a Registry,
 }
 
 impl<'a> Headers<'a> {
-    pub(super) fn new(ledger: &'a Ledger) -> Self {
-        Self { ledger }
+    pub(super) fn new(registry: &'a Registry) -> Self {
+        Self { registry }
     }
 }
 
@@ -24,7 +24,7 @@ impl Directory for Headers<'_> {
         let user = caller.user.as_ref().map_or("", |user| user.as_str());
         let mut groups = Vec::new();
         for claim in &caller.groups {
-            let seen = self.ledger.seen_members(claim.id.as_str())?;
+            let seen = self.registry.seen_members(claim.id.as_str())?;
             let new = !seen.iter().any(|member| member.id == user);
             groups.push(Group {
                 id: claim.id.clone(),
@@ -42,7 +42,7 @@ impl Directory for Headers<'_> {
     }
 
     fn members(&self, group: &Group) -> Result<Membership, Error> {
-        let seen = self.ledger.seen_members(group.id.as_str())?;
+        let seen = self.registry.seen_members(group.id.as_str())?;
         Ok(Membership::all(seen))
     }
 }

@@ -1,18 +1,18 @@
 //! Groups that the registry of this server keeps.
 
 use super::{Directory, Group, GroupId, Membership};
-use crate::ledger::{Ledger, LocalGroup};
+use crate::registry::{LocalGroup, Registry};
 use crate::{Caller, Error};
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Local<'a> {
-    ledger: &'a Ledger,
+    registry: &'a Registry,
 }
 
 impl<'a> Local<'a> {
-    pub(super) fn new(ledger: &'a Ledger) -> Self {
-        Self { ledger }
+    pub(super) fn new(registry: &'a Registry) -> Self {
+        Self { registry }
     }
 }
 
@@ -21,14 +21,14 @@ impl Directory for Local<'_> {
         let Some(user) = &caller.user else {
             return Ok(Vec::new());
         };
-        let rows = self.ledger.local_groups(Some(user.as_str()))?;
+        let rows = self.registry.local_groups(Some(user.as_str()))?;
         rows.into_iter()
             .map(|row| Group::try_from(row).map_err(Error::from))
             .collect()
     }
 
     fn members(&self, group: &Group) -> Result<Membership, Error> {
-        let members = self.ledger.local_members(group.id.as_str())?;
+        let members = self.registry.local_members(group.id.as_str())?;
         Ok(Membership::all(members))
     }
 }

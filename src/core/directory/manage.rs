@@ -1,24 +1,24 @@
 //! What an administrator does with the groups of this server.
 
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
-use crate::ledger::{Ledger, LocalGroup};
-use crate::{Clock, Code, Error, Hint, Teach, UserId};
+use crate::registry::{LocalGroup, Registry};
+use crate::{Clock, Code, Diagnostic, Error, Hint, UserId};
 
 /// The groups that the registry keeps.
 #[derive(Debug)]
 pub struct Groups<'a> {
-    ledger: &'a Ledger,
+    registry: &'a Registry,
     clock: &'a Clock,
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn new(ledger: &'a Ledger, clock: &'a Clock) -> Self {
-        Self { ledger, clock }
+    pub(super) fn new(registry: &'a Registry, clock: &'a Clock) -> Self {
+        Self { registry, clock }
     }
 
     /// All groups, by name.
     pub fn list(&self) -> Result<Vec<Group>, Error> {
-        let rows = self.ledger.local_groups(None)?;
+        let rows = self.registry.local_groups(None)?;
         rows.into_iter()
             .map(|row| Group::try_from(row).map_err(Error::from))
             .collect()
@@ -27,7 +27,7 @@ impl<'a> Groups<'a> {
     /// The members of the group of this id or name.
     pub fn members(&self, group: &str) -> Result<Vec<Member>, Error> {
         let group = self.find(group)?;
-        Ok(self.ledger.local_members(&group.id)?)
+        Ok(self.registry.local_members(&group.id)?)
     }
 
     /// Makes a group.
@@ -47,7 +47,7 @@ impl<'a> Groups<'a> {
             return Err(GroupsError::Name(name.to_owned()).into());
         }
         for taken in [id.as_str(), name] {
-            if self.ledger.local_group(taken)?.is_some() {
+            if self.registry.local_group(taken)?.is_some() {
                 return Err(GroupsError::Taken(taken.to_owned()).into());
             }
         }
@@ -58,9 +58,9 @@ impl<'a> Groups<'a> {
             members: 0,
         };
         let now = self.clock.now().as_second();
-        self.ledger.add_group(&group, now)?;
+        self.registry.add_group(&group, now)?;
         for member in members {
-            self.ledger.add_member(&group.id, member.as_str())?;
+            self.registry.add_member(&group.id, member.as_str())?;
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl<'a> Groups<'a> {
     /// Forgets a group and its members. Its files stay on disk.
     pub fn delete(&self, group: &str) -> Result<(), Error> {
         let group = self.find(group)?;
-        Ok(self.ledger.remove_group(&group.id)?)
+        Ok(self.registry.remove_group(&group.id)?)
     }
 
     /// Takes users into a group; how many were not in it.
@@ -76,7 +76,7 @@ impl<'a> Groups<'a> {
         let group = self.find(group)?;
         let mut added = 0;
         for user in users {
-            added += usize::from(self.ledger.add_member(&group.id, user.as_str())?);
+            added += usize::from(self.registry.add_member(&group.id, user.as_str())?);
         }
         Ok(added)
     }
@@ -86,13 +86,13 @@ impl<'a> Groups<'a> {
         let group = self.find(group)?;
         let mut removed = 0;
         for user in users {
-            removed += usize::from(self.ledger.remove_member(&group.id, user.as_str())?);
+            removed += usize::from(self.registry.remove_member(&group.id, user.as_str())?);
         }
         Ok(removed)
     }
 
     fn find(&self, group: &str) -> Result<LocalGroup, Error> {
-        let found = self.ledger.local_group(group)?;
+        let found = self.registry.local_group(group)?;
         Ok(found.ok_or_else(|| GroupsError::Unknown(group.to_owned()))?)
     }
 }
@@ -113,7 +113,7 @@ pub enum GroupsError {
     Name(String),
 }
 
-impl Teach for GroupsError {
+impl Diagnostic for GroupsError {
     fn code(&self) -> Code {
         match self {
             Self::Unknown(_) => Code::GroupNotFound,

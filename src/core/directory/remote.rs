@@ -4,26 +4,29 @@
 //! members, those count who were seen in the group.
 
 use super::{Directory, Group, GroupError, Headers, Membership};
-use crate::frontend::Frontend;
-use crate::ledger::Ledger;
+use crate::chat_host::ChatHost;
+use crate::registry::Registry;
 use crate::{Caller, Error};
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Remote<'a> {
-    frontend: Option<&'a dyn Frontend>,
-    ledger: &'a Ledger,
+    chat_host: Option<&'a dyn ChatHost>,
+    registry: &'a Registry,
 }
 
 impl<'a> Remote<'a> {
-    pub(super) fn new(frontend: Option<&'a dyn Frontend>, ledger: &'a Ledger) -> Self {
-        Self { frontend, ledger }
+    pub(super) fn new(chat_host: Option<&'a dyn ChatHost>, registry: &'a Registry) -> Self {
+        Self {
+            chat_host,
+            registry,
+        }
     }
 }
 
 impl Directory for Remote<'_> {
     fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
-        let asked = self.frontend.map(|frontend| frontend.groups(caller));
+        let asked = self.chat_host.map(|chat_host| chat_host.groups(caller));
         match asked.transpose()?.flatten() {
             Some(mut groups) => {
                 groups.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
@@ -31,21 +34,21 @@ impl Directory for Remote<'_> {
                 Ok(groups)
             }
             // A link acts without its maker's credential: what was seen last counts.
-            None if !caller.groups.is_empty() => Headers::new(self.ledger).groups(caller),
+            None if !caller.groups.is_empty() => Headers::new(self.registry).groups(caller),
             None => Err(GroupError::Unasked.into()),
         }
     }
 
     fn members(&self, group: &Group) -> Result<Membership, Error> {
-        let asked = self.frontend.map(|frontend| frontend.members(group));
+        let asked = self.chat_host.map(|chat_host| chat_host.members(group));
         Ok(match asked.transpose()?.flatten() {
             Some(members) => Membership::all(members),
-            None => Membership::some(self.ledger.seen_members(group.id.as_str())?, group),
+            None => Membership::some(self.registry.seen_members(group.id.as_str())?, group),
         })
     }
 
     fn forget(&self, caller: &Caller) -> bool {
-        self.frontend
-            .is_some_and(|frontend| frontend.forget_groups(caller))
+        self.chat_host
+            .is_some_and(|chat_host| chat_host.forget_groups(caller))
     }
 }

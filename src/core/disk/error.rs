@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::Kind;
 use crate::zone::ZonePath;
-use crate::{Call, Code, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Hint};
 
 /// A file or directory that could not be had, made or moved.
 #[derive(Debug, thiserror::Error)]
@@ -169,7 +169,7 @@ fn delete(path: &ZonePath) -> Call {
     Call::here("shed_delete").with("path", path.display())
 }
 
-impl Teach for DiskError {
+impl Diagnostic for DiskError {
     fn code(&self) -> Code {
         match self {
             Self::NotFound { .. } => Code::FileNotFound,

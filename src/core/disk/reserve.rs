@@ -43,7 +43,7 @@ impl Reserve {
     }
 
     /// Gives it up where nothing else is left.
-    pub(crate) fn make_room(&self) {
+    pub(crate) fn release(&self) {
         let mut is_kept = self.is_kept();
         if self.free() >= NEEDED {
             return;

@@ -8,71 +8,73 @@ use super::running::Growing;
 use super::{CommandLine, ExecError};
 use crate::Error;
 use crate::disk::{Snapshot, Totals};
-use crate::guard::Stand;
-use crate::guard::queue::Turn;
+use crate::guard::GroupTransaction;
+use crate::guard::write_lock::WriteLock;
 use crate::history::{self, Author, Found, History, Position, subject};
-use crate::ledger::{self, Act, Deed};
 use crate::policy::{Growth, Plan};
+use crate::registry::{self, OwnershipChange, OwnershipEffect};
 use crate::zone::Zone;
 
 /// Message of the commit that takes back what another one took in of an unfinished command.
 const UNDONE: &str = "Take back what an unfinished command wrote";
 
 /// Runs something that may change anything in the zone, and takes what it changed into history
-/// and into the ledger, also when it was stopped. With a `turn`, nobody else writes meanwhile; in
+/// and into the ledger, also when it was stopped. With a `write_lock`, nobody else writes meanwhile; in
 /// a group always, because what was changed is judged afterwards and put back as a whole. Gives
 /// the refusal with the outcome where it was put back.
 pub(super) fn changing<'a>(
     zone: &'a Zone<'a>,
     line: &CommandLine<'_>,
     plan: &Plan,
-    turn: Option<Turn<'_>>,
+    write_lock: Option<WriteLock<'_>>,
     effect: impl FnOnce(Option<Rc<Growing<'a>>>) -> Result<Outcome, Error>,
 ) -> Result<(Outcome, Option<Error>), Error> {
     let author = zone.author();
     match plan.growth {
-        Growth::Likely => zone.expect_room(0)?,
+        Growth::Likely => zone.expect_space(0)?,
         Growth::Either | Growth::Directories | Growth::Never | Growth::Removes => {
-            zone.shed.reserve().make_room();
+            zone.store.reserve().release();
         }
     }
     if plan.growth != Growth::Removes {
-        zone.expect_history_room()?;
+        zone.expect_history_space()?;
     }
-    let stand = Stand::of(zone)?;
-    let turn = match turn {
-        None if stand.is_some() => Some(zone.turn()?),
-        turn => turn,
+    let stand = GroupTransaction::of(zone)?;
+    let write_lock = match write_lock {
+        None if stand.is_some() => Some(zone.write_lock()?),
+        write_lock => write_lock,
     };
     let begun = stand.as_ref().map(|stand| begin(stand, zone)).transpose()?;
-    let start = match &turn {
+    let start = match &write_lock {
         Some(_) if stand.is_none() && zone.name().is_versioned() => {
             Some(zone.history(History::position)?)
         }
         _ => None,
     };
-    let written = begun.as_ref().map(|(_, deed)| deed.written());
-    let entering = ledger::Plan {
-        home: &zone.home.key,
+    let written = begun
+        .as_ref()
+        .map(|(_, ownership_change)| ownership_change.written());
+    let entering = registry::NewIntent {
+        tenant: &zone.tenant.key,
         zone: zone.name().as_str(),
-        instance: zone.shed.instance(),
+        instance: zone.store.instance(),
         operation: "shed_exec",
         author_name: &author.name,
         author_email: &author.email,
         bytes: 0,
         files: 0,
-        limit: zone.home.limit,
-        most_files: zone.shed.settings().max_files,
-        deed: written.as_deref(),
+        limit: zone.tenant.limit,
+        most_files: zone.store.settings().max_files,
+        ownership_change: written.as_deref(),
     };
     let growing = match plan.growth {
         Growth::Directories | Growth::Never | Growth::Removes => None,
         Growth::Either | Growth::Likely => {
-            let (home, name) = (&zone.home.key, zone.name().as_str());
+            let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
             let may_be_over = plan.growth == Growth::Either;
-            let running = zone.shed.running();
+            let running = zone.store.running();
             Some(Rc::new(running.begin(
-                home,
+                tenant,
                 name,
                 &zone.data,
                 may_be_over,
@@ -80,7 +82,7 @@ pub(super) fn changing<'a>(
         }
     };
     expect_directories(zone, plan, growing.as_deref())?;
-    let intent = zone.shed.ledger().begin(&entering)?;
+    let intent = zone.store.registry().begin(&entering)?;
     let outcome = effect(growing.clone());
     if plan.command == "git" {
         history::size::forget(&zone.base);
@@ -91,33 +93,40 @@ pub(super) fn changing<'a>(
         growing: growing.as_deref(),
         stopped: matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota),
     };
-    let taken_in = if let (Some(stand), Some((start, deed))) = (&stand, &begun) {
-        let now = zone.shed.clock().now();
-        let verdict = stand.judge(deed, start, &describe(line), &author, now, Some(&space));
+    let taken_in = if let (Some(stand), Some((start, ownership_change))) = (&stand, &begun) {
+        let now = zone.store.clock().now();
+        let verdict = stand.judge(
+            ownership_change,
+            start,
+            &describe(line),
+            &author,
+            now,
+            Some(&space),
+        );
         verdict.and_then(|verdict| stand.enter(verdict, intent))
     } else {
-        let taken_in = match &turn {
+        let taken_in = match &write_lock {
             Some(_) => take_in(zone, line, &author, start.as_ref(), &space),
-            None => zone.turn().and_then(|_turn| {
+            None => zone.write_lock().and_then(|_write_lock| {
                 let refused = take_in(zone, line, &author, None, &space)?;
                 Ok(refused)
             }),
         };
         taken_in.and_then(|refused| {
-            zone.shed.ledger().settle(intent)?;
+            zone.store.registry().commit(intent)?;
             Ok(refused)
         })
     };
-    zone.shed.flusher().changed();
+    zone.store.flusher().changed();
     let refused = match taken_in {
         Ok(refused) => refused,
         Err(error) => {
-            zone.shed.ledger().abandon(intent)?;
+            zone.store.registry().orphan(intent)?;
             return Err(zone.explain(error));
         }
     };
-    drop(turn);
-    zone.shed.reserve().keep();
+    drop(write_lock);
+    zone.store.reserve().keep();
     Ok((outcome?, refused.map(|error| zone.explain(error))))
 }
 
@@ -127,7 +136,7 @@ fn expect_directories(
     plan: &Plan,
     growing: Option<&Growing<'_>>,
 ) -> Result<(), Error> {
-    let limit = zone.shed.settings().max_files;
+    let limit = zone.store.settings().max_files;
     let count = match growing {
         Some(growing) => growing.too_many_directories(limit),
         None if plan.growth == Growth::Directories => {
@@ -143,18 +152,21 @@ fn expect_directories(
 }
 
 /// Where a command in a group begins, and whose its new files will be.
-fn begin(stand: &Stand<'_>, zone: &Zone<'_>) -> Result<(Position, Deed), Error> {
-    let start = stand.begin(zone.shed.clock().now())?;
-    let deed = Deed {
+fn begin(
+    stand: &GroupTransaction<'_>,
+    zone: &Zone<'_>,
+) -> Result<(Position, OwnershipChange), Error> {
+    let start = stand.begin(zone.store.clock().now())?;
+    let ownership_change = OwnershipChange {
         owner: zone.user().to_owned(),
         mode: zone.mode().unwrap_or_default().as_str().to_owned(),
         asked: false,
-        act: Act::Command {
+        effect: OwnershipEffect::Command {
             reference: start.reference.clone(),
             commit: start.commit.clone(),
         },
     };
-    Ok((start, deed))
+    Ok((start, ownership_change))
 }
 
 /// Commits what a command changed, where the zone has history, and enters its space; or undoes it
@@ -171,7 +183,7 @@ fn take_in(
         None => None,
     };
     let (totals, refused) = if zone.name().is_versioned() {
-        let now = zone.shed.clock().now();
+        let now = zone.store.clock().now();
         History::work(&zone.base, &zone.data, now, |repository| {
             let found = repository.find()?;
             let totals = larger(found.totals(), seen.as_ref());
@@ -185,7 +197,7 @@ fn take_in(
             Ok::<_, Error>((captured.totals, None))
         })?
     } else {
-        let is_alone = zone.shed.is_alone();
+        let is_alone = zone.store.is_alone();
         let totals = zone.measure()?;
         match space.excess(larger(totals, seen.as_ref()), is_alone) {
             Some((growing, refused)) => {
@@ -197,16 +209,16 @@ fn take_in(
             None => (totals, None),
         }
     };
-    let (home, name) = (&zone.home.key, zone.name().as_str());
-    zone.shed.ledger().measured(home, name, totals)?;
+    let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
+    zone.store.registry().measured(tenant, name, totals)?;
     match space.growing {
         Some(growing) if refused.is_none() => growing.settle(seen),
         Some(_) => {}
         None => {
             let beside = space.beside()?;
-            let most = zone.home.limit.saturating_sub(beside.bytes);
-            let running = zone.shed.running();
-            running.keep_all((home, name), &zone.data, most)?;
+            let most = zone.tenant.limit.saturating_sub(beside.bytes);
+            let running = zone.store.running();
+            running.keep_all((tenant, name), &zone.data, most)?;
         }
     }
     Ok(refused)
@@ -226,11 +238,11 @@ fn put_back(
         found = repository.find()?;
     }
     // Another process may have taken in what is not known here.
-    let is_alone = zone.shed.is_alone();
+    let is_alone = zone.store.is_alone();
     let in_history = |path: &[u8], kind, known| (known || !is_alone) && history::holds(path, kind);
     let gone = zone.data.take_back(kept, in_history)?;
     found.leave(kept, &gone);
-    let staging = zone.shed.staging(&zone.home)?;
+    let staging = zone.store.staging(&zone.tenant)?;
     repository.restore(found, Some(kept), &staging)?;
     let stays = |path: &[u8], kind, _| !is_alone && history::holds(path, kind);
     zone.data.take_back(kept, stays)?;
@@ -257,7 +269,7 @@ pub(crate) struct Space<'a> {
 impl<'a> Space<'a> {
     /// What the other zones of the home hold.
     fn beside(&self) -> Result<Totals, Error> {
-        let usage = self.zone.shed.ledger().usage(&self.zone.home.key)?;
+        let usage = self.zone.store.registry().usage(&self.zone.tenant.key)?;
         let own = self.zone.name().as_str();
         let others = usage.iter().filter(|usage| usage.zone != own);
         Ok(others.fold(Totals::default(), |sum, usage| Totals {
@@ -270,9 +282,9 @@ impl<'a> Space<'a> {
     /// than before, or where it was stopped on the way there.
     pub(crate) fn excess(&self, totals: Totals, undone: bool) -> Option<(&'a Growing<'a>, Error)> {
         let growing = self.growing?;
-        let limit = self.zone.home.limit;
+        let limit = self.zone.tenant.limit;
         let beside = self.beside().ok()?;
-        let most = self.zone.shed.settings().max_files;
+        let most = self.zone.store.settings().max_files;
         // The pointer to the repository is no file of the user's.
         let own = u64::from(self.zone.name().is_versioned());
         let files_before = growing.before().files.saturating_sub(own);

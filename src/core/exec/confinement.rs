@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::child::{self, Sink};
 use super::helper::Helper;
 use super::jail::{
-    self, Access, Enforcement, Limits, NOT_ENABLED, Network, Order, Report, Room, Task, View,
+    self, Access, BindMount, Enforcement, Limits, MountNamespace, NOT_ENABLED, Network, Order,
+    Report, Task,
 };
 use crate::disk::Root;
 use crate::settings::{NamespacePolicy, Settings};
@@ -154,7 +155,7 @@ const NAMESPACES: &str = "namespaces";
 
 /// One helper that says how far it got.
 fn try_out(helper: &Helper, directory: &Root, version: i32, separate: bool) -> Option<Report> {
-    let room = Room {
+    let room = BindMount {
         source: ".".into(),
         target: "/room".into(),
         writable: true,
@@ -173,9 +174,9 @@ fn try_out(helper: &Helper, directory: &Root, version: i32, separate: bool) -> O
             open_files: 64,
             processes: 64,
         },
-        view: separate.then(|| View {
+        view: separate.then(|| MountNamespace {
             directory: room.target.clone(),
-            rooms: vec![room],
+            bind_mounts: vec![room],
         }),
         access: Access {
             execute: vec![program],

@@ -132,7 +132,7 @@ fn printed(zone: &Zone<'_>, line: &CommandLine<'_>) -> Option<String> {
 
 /// The call that reads a binary file.
 fn reader(zone: &Zone<'_>, hint: Hint, binary: &Binary, file: &str) -> Hint {
-    let has = |command: &str| zone.shed.programs().has(command);
+    let has = |command: &str| zone.store.programs().has(command);
     let run = |command: &str, arguments: &[&str]| {
         Call::here("shed_exec")
             .with("cmd", command)

@@ -20,7 +20,7 @@ pub(crate) fn run_on_copy(
 ) -> Result<Ran, Error> {
     let plan = line::judge(zone, command_line, Some(file.as_str()))?;
     if plan.changes && plan.growth == Growth::Likely {
-        zone.expect_room(0)?;
+        zone.expect_space(0)?;
     }
     let run = Run::new(zone, command_line, &plan, directory)?;
     let limit = run.read_limit();
@@ -45,7 +45,7 @@ pub(crate) fn run_on_copy(
     run.limit(move || is_over(zone, directory, there, used).is_some());
     let outcome = start();
     let refused = before.judge(plan.command, outcome.as_ref().ok())?;
-    zone.shed.measure_edits(&zone.home, zone.name())?;
+    zone.store.measure_edits(&zone.tenant, zone.name())?;
     let outcome = outcome?;
     let ran = refused.map_or_else(|| run.finish(&outcome), Err);
     ran.map_err(|error| run.told(error, &outcome))
@@ -69,7 +69,7 @@ fn is_over(zone: &Zone<'_>, directory: &Root, there: u64, used: u64) -> Option<u
     // What vanishes while it is measured is measured again soon.
     let now = directory.measure().ok()?.bytes;
     let holds = used.saturating_sub(there) + now;
-    (now > there && holds > zone.home.limit).then_some(holds)
+    (now > there && holds > zone.tenant.limit).then_some(holds)
 }
 
 impl<'a> Before<'a> {
@@ -79,9 +79,9 @@ impl<'a> Before<'a> {
             zone,
             directory,
             copy,
-            content: zone.shed.staging(&zone.home)?.copy(&mut file)?,
+            content: zone.store.staging(&zone.tenant)?.copy(&mut file)?,
             there: directory.measure()?.bytes,
-            used: zone.shed.used(&zone.home)?,
+            used: zone.store.used(&zone.tenant)?,
         })
     }
 
@@ -96,7 +96,7 @@ impl<'a> Before<'a> {
             command: command.to_owned(),
             before: self.used,
             used: holds.unwrap_or(self.used),
-            limit: self.zone.home.limit,
+            limit: self.zone.tenant.limit,
             undone: true,
         };
         self.put_back()?;
@@ -104,7 +104,7 @@ impl<'a> Before<'a> {
     }
 
     fn put_back(self) -> Result<(), Error> {
-        let staging = self.zone.shed.staging(&self.zone.home)?;
+        let staging = self.zone.store.staging(&self.zone.tenant)?;
         for found in self.directory.list(&ZonePath::root())? {
             if found.path != *self.copy {
                 let entry = self.directory.entry(&found.path)?;

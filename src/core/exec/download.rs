@@ -27,7 +27,7 @@ impl Emptied {
             };
             match zone.data().entry(&path) {
                 Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
-                    let staging = zone.shed.staging(&zone.home)?;
+                    let staging = zone.store.staging(&zone.tenant)?;
                     files.push((path, Some(staging.copy(&mut entry.open()?)?)));
                 }
                 Err(error) if error.is_gone() => files.push((path, None)),
@@ -42,7 +42,7 @@ impl Emptied {
         if !outcome.got_nothing() {
             return Ok(outcome);
         }
-        let staging = zone.shed.staging(&zone.home)?;
+        let staging = zone.store.staging(&zone.tenant)?;
         for (path, held) in self.0 {
             let Ok(entry) = zone.data().entry(&path) else {
                 continue;

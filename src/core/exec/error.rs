@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::hint::space;
-use crate::ledger::human_size;
+use crate::registry::human_size;
 use crate::settings::MEBIBYTE;
-use crate::{Call, Code, Hint, Repeat, Teach};
+use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Paths that a failure names.
 const NAMED: usize = 20;
@@ -189,7 +189,7 @@ pub enum ExecError {
     },
 }
 
-impl Teach for ExecError {
+impl Diagnostic for ExecError {
     fn code(&self) -> Code {
         match self {
             Self::NotInstalled { command } if command == "git" => Code::GitNotAvailable,

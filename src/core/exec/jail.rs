@@ -14,13 +14,13 @@
 
 mod access;
 mod init;
+mod mount_namespace;
 mod network;
 mod probe;
 mod signals;
-mod starter;
 mod supervisor;
 mod syscalls;
-mod view;
+mod zygote;
 
 use std::ffi::CString;
 use std::io::{Read, Write};
@@ -35,11 +35,11 @@ use serde::{Deserialize, Serialize};
 use crate::table;
 
 pub(super) use access::{Access, Enforcement, NOT_ENABLED, Network, version};
-use starter::{Account, Side};
-pub(super) use starter::{HANDLES, IN_NAMESPACES, IN_NETWORK};
+pub(super) use mount_namespace::{BindMount, MountNamespace};
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
-pub(super) use view::{Room, View};
+use zygote::{Account, Side};
+pub(super) use zygote::{HANDLES, IN_NAMESPACES, IN_NETWORK};
 
 /// The argument that turns the server's binary into the helper.
 pub const ARGUMENT: &str = "jail";
@@ -75,7 +75,7 @@ pub(super) struct Order {
     pub(super) input: Option<PathBuf>,
     pub(super) limits: Limits,
     /// The files that are there; all of the host's where there are no namespaces.
-    pub(super) view: Option<View>,
+    pub(super) view: Option<MountNamespace>,
     pub(super) access: Access,
     /// Whether its supervisor is asked, where there is need of one.
     pub(super) supervised: bool,
@@ -132,7 +132,7 @@ pub fn serve() -> u8 {
         let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
         FAILED
     };
-    match starter::serve() {
+    match zygote::serve() {
         Ok(Side::Starter) => 0,
         Err(error) => complain(&error),
         Ok(Side::Command {
@@ -185,7 +185,7 @@ fn obey(
         && namespaces
         && !order.probe
     {
-        network::lead_to_proxy(port, answer).map_err(JailError::View)?;
+        network::lead_to_proxy(port, answer).map_err(JailError::MountNamespace)?;
     }
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
@@ -317,7 +317,7 @@ fn enter(order: &Order, account: Account) -> Result<bool, JailError> {
     match view.enter(&order.access, account).and_then(|()| probed()) {
         Ok(()) => Ok(true),
         Err(_) if order.probe => Ok(false),
-        Err(error) => Err(JailError::View(error)),
+        Err(error) => Err(JailError::MountNamespace(error)),
     }
 }
 
@@ -474,7 +474,7 @@ pub(super) enum JailError {
     Orphan,
     /// The namespaces could not be made.
     #[error("the namespaces could not be set: {0}")]
-    View(std::io::Error),
+    MountNamespace(std::io::Error),
     /// An argument cannot be passed on.
     #[error("an argument holds a NUL character")]
     Nul,

@@ -41,7 +41,7 @@ pub(super) fn without(
     for (path, identity) in find(zone)? {
         if !there.contains(&identity) {
             let entry = zone.data().entry(&path)?;
-            zone.shed.staging(&zone.home)?.remove(&entry)?.keep()?;
+            zone.store.staging(&zone.tenant)?.remove(&entry)?.keep()?;
             removed.push(path.as_str().to_owned());
         }
     }

@@ -29,8 +29,8 @@ pub(super) fn judge(
     let named_alike = ZonePath::root().join(zone.name().as_str());
     let rules = Rules {
         zone: zone.name(),
-        network: zone.shed.settings().network_mode,
-        confined: zone.shed.confinement().enforced().is_ok(),
+        network: zone.store.settings().network_mode,
+        confined: zone.store.confinement().enforced().is_ok(),
         allow_zone_in_path: zone.caller().names_zones || zone.data().entry(&named_alike).is_ok(),
         stdout_file: line.stdout_file.is_some(),
         file_being_edited,
@@ -72,7 +72,7 @@ fn respell(data: &Root, mut plan: Plan) -> Plan {
 /// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
 /// stays as it is, as in a shell.
 fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Plan, ExecError> {
-    let seconds = run::seconds(zone.shed.settings(), line.timeout);
+    let seconds = run::seconds(zone.store.settings(), line.timeout);
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let cancellation = &zone.caller().cancellation;
     let goes_on = || Instant::now() < deadline && !cancellation.is_cancelled();
@@ -91,7 +91,7 @@ fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Pla
                 seconds,
                 stdout: String::new(),
                 stderr: String::new(),
-                most: zone.shed.settings().exec_timeout_max,
+                most: zone.store.settings().exec_timeout_max,
             },
         })?;
         let (Some(position), false) = (glob.position, matches.is_empty()) else {

@@ -6,7 +6,7 @@ use super::ExecError;
 use super::egress::{Grant, Manner};
 use super::jail::Network;
 use crate::settings::NetworkMode;
-use crate::{Error, Shed};
+use crate::{Error, Store};
 
 /// The way of one command to the network, until it is dropped.
 #[derive(Debug)]
@@ -18,15 +18,15 @@ pub(super) enum Way {
 
 impl Way {
     /// The way that the network mode leaves to a command that wants one.
-    pub(super) fn new(shed: &Shed, wanted: bool, command: &str) -> Result<Self, Error> {
+    pub(super) fn new(store: &Store, wanted: bool, command: &str) -> Result<Self, Error> {
         if !wanted {
             return Ok(Self::None);
         }
-        match shed.settings().network_mode {
+        match store.settings().network_mode {
             NetworkMode::Disabled => Ok(Self::None),
             NetworkMode::All => Ok(Self::Open),
             NetworkMode::Safe => {
-                let confinement = shed.confinement();
+                let confinement = store.confinement();
                 confinement
                     .holds_connections()
                     .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
@@ -35,7 +35,7 @@ impl Way {
                     "curl" => Manner::Silent,
                     _ => Manner::InWords,
                 };
-                Ok(Self::Proxy(shed.egress().grant(manner)?))
+                Ok(Self::Proxy(store.egress().grant(manner)?))
             }
         }
     }

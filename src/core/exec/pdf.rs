@@ -16,7 +16,7 @@ const COMPLAINTS: usize = 4096;
 pub(super) fn run(run: &Run<'_>, path: &str, invocation: Invocation<'_>) -> Result<Outcome, Error> {
     let zone = run.zone;
     let mut destination = StreamFile::new(zone, "shed_exec", "args", path)?;
-    let mut page = zone.shed.staging(&zone.home)?.create()?;
+    let mut page = zone.store.staging(&zone.tenant)?.create()?;
     let (_, stderr) = invocation.sinks;
     let written = run.start(Invocation {
         sinks: (file_sink(&mut page)?, stderr),

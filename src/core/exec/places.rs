@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::jail::{Access, Room, View};
-use crate::Shed;
+use super::jail::{Access, BindMount, MountNamespace};
+use crate::Store;
 use crate::disk::{PrivateDirectory, Root};
 
 /// The private directory.
@@ -26,10 +26,10 @@ pub(super) struct Places {
 
 impl Places {
     /// The places of a command in `directory`.
-    pub(super) fn new(shed: &Shed, directory: &Root, private: &PrivateDirectory) -> Self {
+    pub(super) fn new(store: &Store, directory: &Root, private: &PrivateDirectory) -> Self {
         let private = private.location().to_owned();
-        let has_view = shed.confinement().has_namespaces();
-        let own_root = has_view.then(|| PathBuf::from(format!("/.{}", shed.instance())));
+        let has_view = store.confinement().has_namespaces();
+        let own_root = has_view.then(|| PathBuf::from(format!("/.{}", store.instance())));
         let (zone, temporary) = match &own_root {
             Some(root) => (root.join("zone"), TEMPORARY.into()),
             None => (directory.location().to_owned(), private.clone()),
@@ -63,23 +63,23 @@ impl Places {
         access: &mut Access,
         repository: Option<&Path>,
         writes: bool,
-    ) -> Option<View> {
+    ) -> Option<MountNamespace> {
         let repository = repository.map(|place| (place, self.repository(place)));
-        let rooms = if writes {
+        let bind_mounts = if writes {
             &mut access.write
         } else {
             &mut access.read
         };
-        rooms.push(self.zone.clone());
-        rooms.extend(repository.iter().map(|(_, place)| place.clone()));
+        bind_mounts.push(self.zone.clone());
+        bind_mounts.extend(repository.iter().map(|(_, place)| place.clone()));
         access.write.push(self.temporary.clone());
-        let room = |source: &Path, target: &Path, writable| Room {
+        let room = |source: &Path, target: &Path, writable| BindMount {
             source: source.to_owned(),
             target: target.to_owned(),
             writable,
         };
-        self.own_root.is_some().then(|| View {
-            rooms: [
+        self.own_root.is_some().then(|| MountNamespace {
+            bind_mounts: [
                 // The helper is there already, whatever happens to names above it.
                 room(Path::new("."), &self.zone, writes),
                 room(&self.private, &self.temporary, true),

@@ -142,9 +142,9 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         )?,
     );
     let mut invocation = run.invocation(sinks);
-    let mut turn = None;
+    let mut write_lock = None;
     if git::shares_repository(zone, &plan) {
-        turn = Some(zone.turn()?);
+        write_lock = Some(zone.write_lock()?);
     }
     if plan.command == git::COMMAND {
         let surroundings = git::prepare(zone, &plan.args, &run.places)?;
@@ -172,14 +172,14 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
     };
     let effect = || kept::without(zone, &plan, effect);
     let (outcome, refused) = if plan.changes {
-        changing(zone, command_line, &plan, turn, |growing| {
+        changing(zone, command_line, &plan, write_lock, |growing| {
             if let Some(growing) = growing {
                 run.limit(move || growing.is_over(zone));
             }
             effect()
         })?
     } else {
-        drop(turn);
+        drop(write_lock);
         (effect()?, None)
     };
     let ended = || {
@@ -253,10 +253,10 @@ impl<'a> Run<'a> {
         plan: &'a Plan,
         directory: &Root,
     ) -> Result<Self, Error> {
-        let settings = zone.shed.settings();
-        let private = zone.shed.staging(&zone.home)?.private_directory()?;
+        let settings = zone.store.settings();
+        let private = zone.store.staging(&zone.tenant)?.private_directory()?;
         let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
-        let places = Places::new(zone.shed, directory, &private);
+        let places = Places::new(zone.store, directory, &private);
         let mut hidden = vec![
             (place(directory.location()), "/"),
             (place(zone.data().location()), "/"),
@@ -324,26 +324,26 @@ impl<'a> Run<'a> {
 
     /// Runs a program to its end.
     pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<Outcome, Error> {
-        let shed = self.zone.shed;
+        let store = self.zone.store;
         if let (SandboxPolicy::Required, Err(missing)) =
-            (self.settings.exec_sandbox, shed.confinement().enforced())
+            (self.settings.exec_sandbox, store.confinement().enforced())
         {
             return Err(ExecError::NotConfined { missing }.into());
         }
         let not_installed = || ExecError::NotInstalled {
             command: invocation.command.to_owned(),
         };
-        let program = shed
+        let program = store
             .programs()
             .get(invocation.command)
             .ok_or_else(not_installed)?;
         let caller = self.zone.caller();
-        let _slot = shed.slots().take(&shed.namespace(caller), caller)?;
+        let _slot = store.slots().take(&store.namespace(caller), caller)?;
         let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
-        let way = Way::new(shed, self.plan.network, invocation.command)?;
+        let way = Way::new(store, self.plan.network, invocation.command)?;
         environment.extend(way.environment());
         let mut access = Access {
             execute: program.executables.clone(),
@@ -375,7 +375,7 @@ impl<'a> Run<'a> {
             },
             view,
             access,
-            supervised: shed.confinement().is_supervised(),
+            supervised: store.confinement().is_supervised(),
             starts_others: program.starts_others,
             changes: invocation.writes,
             probe: false,
@@ -384,7 +384,7 @@ impl<'a> Run<'a> {
         let writes = invocation.writes;
         let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
         let mut outcome = child::run_with_network(
-            shed.helper(),
+            store.helper(),
             &order,
             invocation.directory,
             invocation.sinks,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::{DiskError, Root, Snapshot, Totals};
-use crate::ledger::Usage;
+use crate::registry::Usage;
 use crate::zone::{Zone, ZonePath};
 
 /// All commands of this process that may make something larger.
@@ -66,19 +66,19 @@ impl Running {
         self.zones.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ground(&self, home: &str, zone: &'static str) -> Option<Arc<Ground>> {
-        self.zones().get(&(home.to_owned(), zone)).cloned()
+    fn ground(&self, tenant: &str, zone: &'static str) -> Option<Arc<Ground>> {
+        self.zones().get(&(tenant.to_owned(), zone)).cloned()
     }
 
     /// Enters a command. The first one in a zone looks at everything that is there.
     pub(super) fn begin(
         &self,
-        home: &str,
+        tenant: &str,
         zone: &'static str,
         data: &Root,
         may_be_over: bool,
     ) -> Result<Growing<'_>, DiskError> {
-        let key = (home.to_owned(), zone);
+        let key = (tenant.to_owned(), zone);
         let ground = Arc::clone(self.zones().entry(key.clone()).or_default());
         let undone = Arc::new(AtomicBool::new(false));
         let mut growing = Growing {
@@ -109,11 +109,11 @@ impl Running {
     /// What the caller was promised at these paths stays, whatever happens to a command.
     pub(crate) fn keep<'p>(
         &self,
-        (home, zone): (&str, &'static str),
+        (tenant, zone): (&str, &'static str),
         data: &Root,
         paths: impl IntoIterator<Item = &'p ZonePath>,
     ) -> Result<(), DiskError> {
-        let Some(ground) = self.ground(home, zone) else {
+        let Some(ground) = self.ground(tenant, zone) else {
             return Ok(());
         };
         if let Some(kept) = &mut ground.state().kept {
@@ -129,11 +129,11 @@ impl Running {
     /// empty stays.
     pub(super) fn keep_all(
         &self,
-        (home, zone): (&str, &'static str),
+        (tenant, zone): (&str, &'static str),
         data: &Root,
         most: u64,
     ) -> Result<(), DiskError> {
-        let Some(ground) = self.ground(home, zone) else {
+        let Some(ground) = self.ground(tenant, zone) else {
             return Ok(());
         };
         let mut state = ground.state();
@@ -149,12 +149,12 @@ impl Running {
     }
 
     /// Bytes in the other zones of a home, as they were last measured.
-    fn beside(&self, home: &str, zone: &str, usage: &[Usage]) -> u64 {
+    fn beside(&self, tenant: &str, zone: &str, usage: &[Usage]) -> u64 {
         let measured = |usage: &Usage| {
             let zones = self.zones();
             let ground = zones
                 .iter()
-                .find(|((at, name), _)| at == home && *name == usage.zone);
+                .find(|((at, name), _)| at == tenant && *name == usage.zone);
             ground.and_then(|(_, ground)| ground.state().measured)
         };
         usage
@@ -170,20 +170,20 @@ impl Running {
     }
 
     /// Enters what a command takes outside its zone; what all of this home take together.
-    pub(super) fn temporary(&self, home: &str, number: u64, bytes: u64) -> u64 {
-        let mut homes = self.temporarily();
-        let commands = homes.entry(home.to_owned()).or_default();
+    pub(super) fn temporary(&self, tenant: &str, number: u64, bytes: u64) -> u64 {
+        let mut tenants = self.temporarily();
+        let commands = tenants.entry(tenant.to_owned()).or_default();
         commands.insert(number, bytes);
         commands.values().sum()
     }
 
     /// The command is over.
-    pub(super) fn release(&self, home: &str, number: u64) {
-        let mut homes = self.temporarily();
-        if let Some(commands) = homes.get_mut(home) {
+    pub(super) fn release(&self, tenant: &str, number: u64) {
+        let mut tenants = self.temporarily();
+        if let Some(commands) = tenants.get_mut(tenant) {
             commands.remove(&number);
             if commands.is_empty() {
-                homes.remove(home);
+                tenants.remove(tenant);
             }
         }
     }
@@ -225,20 +225,20 @@ impl Growing<'_> {
         // What vanishes while it is measured is measured again soon.
         let (Ok((totals, directories)), Ok(usage)) = (
             zone.data.measure_all(),
-            zone.shed.ledger().usage(&zone.home.key),
+            zone.store.registry().usage(&zone.tenant.key),
         ) else {
             return false;
         };
         self.ground.state().measured = Some(totals.bytes);
         let beside = self
             .running
-            .beside(&zone.home.key, zone.name.as_str(), &usage);
+            .beside(&zone.tenant.key, zone.name.as_str(), &usage);
         let others = usage
             .iter()
             .filter(|usage| usage.zone != zone.name.as_str());
         let files = totals.files + others.map(|usage| usage.totals.files).sum::<u64>();
         let (most, own) = (
-            zone.shed.settings().max_files,
+            zone.store.settings().max_files,
             u64::from(zone.name.is_versioned()),
         );
         let too_many = files > most + own && self.is_to_blame(totals.files, self.before().files);
@@ -246,7 +246,7 @@ impl Growing<'_> {
             self.directories.store(directories, Ordering::Relaxed);
             return true;
         }
-        let too_much = beside + totals.bytes > zone.home.limit
+        let too_much = beside + totals.bytes > zone.tenant.limit
             && self.is_to_blame(totals.bytes, self.before().bytes);
         too_many || too_much
     }

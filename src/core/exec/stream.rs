@@ -5,7 +5,7 @@ use std::fs::File;
 use super::child::Sink;
 use crate::Error;
 use crate::disk::{DiskError, Staged, Target};
-use crate::guard::{Needs, SizeError, check_lock, check_owner};
+use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 
 /// A file of the zone that gets a stream, checked before the command runs.
@@ -33,14 +33,14 @@ impl StreamFile {
             operation,
             parameter,
             path,
-            staged: zone.shed.staging(&zone.home)?.create()?,
+            staged: zone.store.staging(&zone.tenant)?.create()?,
         })
     }
 
     /// Fails where the stream was cut at the size that a file may have.
     pub(super) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
         const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
-        let limit = zone.shed.settings().largest_file();
+        let limit = zone.store.settings().largest_file();
         if status == -SIGXFSZ && self.staged.size()? > limit {
             return Err(SizeError {
                 path: self.path.clone(),
@@ -59,7 +59,7 @@ impl StreamFile {
         let target: Target = zone.target(self.parameter, &self.path)?;
         let text = format!("Write {} ({})", self.path, self.operation);
         writer
-            .guard(Needs::write(&target, size))?
+            .guard(ChangeRequest::write(&target, size))?
             .install(self.staged, target)?
             .commit(None, &text)?;
         Ok(size)

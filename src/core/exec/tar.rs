@@ -95,7 +95,7 @@ fn read(
         return run.start(invocation);
     };
     file.seek(SeekFrom::Start(0)).map_err(fail)?;
-    let staging = zone.shed.staging(&zone.home)?;
+    let staging = zone.store.staging(&zone.tenant)?;
     let packed = staging.copy(&mut file)?;
     let mut unpacked = staging.create()?;
     let outcome = compressor(run, program, &["-dc"], &packed, &mut unpacked)?;
@@ -121,7 +121,7 @@ fn write(
         STREAM => None,
         path => Some(StreamFile::new(zone, "shed_exec", "args", path)?),
     };
-    let mut plain = zone.shed.staging(&zone.home)?.create()?;
+    let mut plain = zone.store.staging(&zone.tenant)?.create()?;
     on_stream(archive, &mut invocation.arguments);
     let (stdout, stderr) = invocation.sinks;
     // Verbose names go where messages go while the archive is on standard output.

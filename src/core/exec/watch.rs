@@ -15,19 +15,19 @@ const MEASURE_EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Temporary<'a> {
     running: &'a Running,
-    home: String,
+    tenant: String,
     number: u64,
     most: u64,
 }
 
 impl<'a> Temporary<'a> {
     pub(super) fn new(zone: &Zone<'a>) -> Self {
-        let running = zone.shed.running();
+        let running = zone.store.running();
         Self {
             running,
-            home: zone.home.key.clone(),
+            tenant: zone.tenant.key.clone(),
             number: running.number(),
-            most: zone.shed.settings().temporary_space(),
+            most: zone.store.settings().temporary_space(),
         }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Temporary<'a> {
         let private = private.measure().unwrap_or(0);
         let sizes = streams.iter().filter_map(|file| file.metadata().ok());
         let bytes = private + sizes.map(|metadata| metadata.len()).sum::<u64>();
-        let together = self.running.temporary(&self.home, self.number, bytes);
+        let together = self.running.temporary(&self.tenant, self.number, bytes);
         // Whoever takes less than its share is not the one to stop.
         together > self.most && bytes > 0
     }
@@ -45,7 +45,7 @@ impl<'a> Temporary<'a> {
 
 impl Drop for Temporary<'_> {
     fn drop(&mut self) {
-        self.running.release(&self.home, self.number);
+        self.running.release(&self.tenant, self.number);
     }
 }
 

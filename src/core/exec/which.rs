@@ -16,7 +16,7 @@ pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Said {
         .collect();
     let found: Vec<String> = names
         .iter()
-        .filter_map(|name| zone.shed.programs().shown_place(name))
+        .filter_map(|name| zone.store.programs().shown_place(name))
         .map(|place| place + "\n")
         .collect();
     Said {

@@ -44,15 +44,15 @@ pub(crate) enum Worked {
 
 /// Has a helper work in a zone, which is its working directory, and waits for it.
 pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Worked, Error> {
-    let shed = zone.shed;
-    let settings = shed.settings();
+    let store = zone.store;
+    let settings = store.settings();
     if let (SandboxPolicy::Required, Err(missing)) =
-        (settings.exec_sandbox, shed.confinement().enforced())
+        (settings.exec_sandbox, store.confinement().enforced())
     {
         return Err(ExecError::NotConfined { missing }.into());
     }
     let caller = zone.caller();
-    let _slot = shed.slots().take(&shed.namespace(caller), caller)?;
+    let _slot = store.slots().take(&store.namespace(caller), caller)?;
     let order = Order {
         task: Task::Table(Box::new(work)),
         name: String::new(),
@@ -94,7 +94,7 @@ pub(crate) fn work(zone: &Zone<'_>, work: Work, means: Means<'_>) -> Result<Work
     );
     let must_end = means.must_end;
     let outcome = child::run(
-        shed.helper(),
+        store.helper(),
         &order,
         zone.data(),
         (rows, Sink::Answer(means.answer)),

@@ -7,16 +7,16 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
+use super::group_transaction::GroupTransaction;
 use super::journal::{self, Owner};
-use super::transaction::Stand;
 use crate::Error;
 use crate::history::{Change, ChangeKind, Found, Moved};
-use crate::ledger::{Act, Ownership as _, Record};
+use crate::registry::{Ownership as _, OwnershipEffect, Record};
 use crate::zone::ZonePath;
 
 /// The changes of a command, and who made them.
 pub(super) struct Claims<'a> {
-    stand: &'a Stand<'a>,
+    transaction: &'a GroupTransaction<'a>,
     user: &'a str,
     found: &'a Found,
     changes: Vec<Change>,
@@ -27,9 +27,13 @@ pub(super) struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    pub(super) fn of(stand: &'a Stand<'a>, user: &'a str, found: &'a Found) -> Self {
+    pub(super) fn of(
+        transaction: &'a GroupTransaction<'a>,
+        user: &'a str,
+        found: &'a Found,
+    ) -> Self {
         Self {
-            stand,
+            transaction,
             user,
             changes: found.changes(),
             found,
@@ -52,24 +56,24 @@ impl<'a> Claims<'a> {
 
     /// The records of what the user may not change and what is changed.
     pub(super) fn denied(&self) -> Result<Vec<Record>, Error> {
-        let Stand { group, data, .. } = *self.stand;
-        let ledger = self.stand.ledger();
+        let GroupTransaction { group, data, .. } = *self.transaction;
+        let registry = self.transaction.registry();
         let mut denied: Vec<Record> = Vec::new();
         let mut above: HashSet<String> = HashSet::new();
         for change in &self.changes {
             let at = ZonePath::found(change.path.key());
-            let mut concerned = match journal::owner(ledger, group, data, &at)? {
+            let mut concerned = match journal::owner(registry, group, data, &at)? {
                 Owner::Of(record) => vec![record],
                 Owner::Everybody => Vec::new(),
                 Owner::Itself if change.kind == ChangeKind::Added => {
                     self.of_the_same_name(&at, &mut above)?
                 }
-                Owner::Itself => ledger.record(group, at.as_str())?.into_iter().collect(),
+                Owner::Itself => registry.record(group, at.as_str())?.into_iter().collect(),
             };
             concerned.retain(|record| !record.lets(self.user));
             denied.append(&mut concerned);
             if change.kind == ChangeKind::Added {
-                let beside = journal::kept_beside(ledger, group, data, &at, self.user)?;
+                let beside = journal::kept_beside(registry, group, data, &at, self.user)?;
                 denied.extend(beside);
             }
         }
@@ -83,13 +87,13 @@ impl<'a> Claims<'a> {
         at: &ZonePath,
         above: &mut HashSet<String>,
     ) -> Result<Vec<Record>, Error> {
-        let (ledger, group) = (self.stand.ledger(), self.stand.group);
-        let mut records = ledger.records_around(group, at.as_str())?;
+        let (registry, group) = (self.transaction.registry(), self.transaction.group);
+        let mut records = registry.records_around(group, at.as_str())?;
         for directory in std::iter::successors(at.parent(), ZonePath::parent) {
             if !above.insert(directory.as_str().to_owned()) {
                 break;
             }
-            records.extend(ledger.record(group, directory.as_str())?);
+            records.extend(registry.record(group, directory.as_str())?);
         }
         // The record of a file that is gone protects nothing.
         records.retain(|record| self.was_there(&record.path));
@@ -98,7 +102,7 @@ impl<'a> Claims<'a> {
 
     /// What that does to ownership: what moved takes its record along, what is overwritten keeps
     /// its own, and what is new belongs to who made it.
-    pub(super) fn act(&self, relocated: &[Moved]) -> Act {
+    pub(super) fn effect(&self, relocated: &[Moved]) -> OwnershipEffect {
         let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut respelled: HashSet<String> = HashSet::new();
         for change in &self.changes {
@@ -123,7 +127,7 @@ impl<'a> Claims<'a> {
         for list in [&mut added, &mut written] {
             list.retain(|name| !carried.contains(name.as_str()));
         }
-        Act::Found {
+        OwnershipEffect::Found {
             added,
             written,
             removed,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::disk::{Entry, Kind, StagedEntry, Target};
-use crate::{Call, Code, Error, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Error, Hint};
 
 /// What encrypted files of later versions of the original Fileshed begin with.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
@@ -35,7 +35,7 @@ pub struct EncryptedError {
     path: String,
 }
 
-impl Teach for EncryptedError {
+impl Diagnostic for EncryptedError {
     fn code(&self) -> Code {
         Code::InvalidFormat
     }

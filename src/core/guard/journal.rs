@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::disk::{Kind, Root};
-use crate::ledger::{Ledger, Ownership as _, Record};
+use crate::registry::{Ownership as _, Record, Registry};
 use crate::zone::ZonePath;
 
 /// Whose a path is by the database that it belongs to.
@@ -27,7 +27,7 @@ pub(super) fn database(data: &Root, path: &ZonePath) -> Option<ZonePath> {
 
 /// Whose the file at `path` is, as far as it belongs to a database.
 pub(super) fn owner(
-    ledger: &Ledger,
+    registry: &Registry,
     group: &str,
     data: &Root,
     path: &ZonePath,
@@ -36,17 +36,17 @@ pub(super) fn owner(
         return Ok(Owner::Itself);
     };
     // A database may have the name of what belongs to another.
-    match owner(ledger, group, data, &database)? {
+    match owner(registry, group, data, &database)? {
         Owner::Itself => {}
         other => return Ok(other),
     }
-    let record = ledger.record(group, &database.key())?;
+    let record = registry.record(group, &database.key())?;
     Ok(record.map_or(Owner::Everybody, Owner::Of))
 }
 
 /// What would belong to a new file at `path` and is somebody else's already.
 pub(super) fn kept_beside(
-    ledger: &Ledger,
+    registry: &Registry,
     group: &str,
     data: &Root,
     path: &ZonePath,
@@ -55,7 +55,7 @@ pub(super) fn kept_beside(
     let mut kept = Vec::new();
     for journal in path.journals() {
         if data.entry(&journal).is_ok()
-            && let Some(record) = ledger.record(group, &journal.key())?
+            && let Some(record) = registry.record(group, &journal.key())?
             && !record.lets(user)
         {
             kept.push(record);

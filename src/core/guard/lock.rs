@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::journal;
 use crate::directory::Member;
-use crate::ledger::Lock;
+use crate::registry::Lock;
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Error, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Error, Hint};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
@@ -21,11 +21,11 @@ pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
 }
 
 fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let held = zone.shed.ledger().lock_around(
-        &zone.home.key,
+    let held = zone.store.registry().lock_around(
+        &zone.tenant.key,
         zone.name.as_str(),
         &path.key(),
-        zone.shed.locks_expired_before(),
+        zone.store.locks_expired_before(),
     )?;
     match held {
         None => Ok(()),
@@ -63,7 +63,7 @@ impl Holder {
 /// same.
 fn member(zone: &Zone<'_>, user: &str) -> Member {
     let seen = zone.group().and_then(|group| {
-        let members = zone.shed.ledger().seen_members(group.id.as_str()).ok()?;
+        let members = zone.store.registry().seen_members(group.id.as_str()).ok()?;
         members.into_iter().find(|member| member.id == user)
     });
     seen.unwrap_or_else(|| Member {
@@ -147,7 +147,7 @@ pub(crate) fn holder<'a>(zone: &Zone<'a>) -> (&'a str, &'a str) {
     (user, caller.chat.as_str())
 }
 
-impl Teach for LockError {
+impl Diagnostic for LockError {
     fn code(&self) -> Code {
         match self {
             Self::Mine { .. } | Self::OtherChat { .. } | Self::OtherUser { .. } => Code::FileLocked,

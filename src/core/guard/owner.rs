@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::journal::{self, Owner};
 use crate::disk::Kind;
-use crate::ledger::{Ownership, Record};
+use crate::registry::{Ownership, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Error, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Error, Hint};
 
 /// Paths that a refusal names.
 const NAMED: usize = 20;
@@ -25,15 +25,15 @@ pub(crate) fn check<'p>(
     let Some(group) = zone.group() else {
         return Ok(());
     };
-    let (ledger, user) = (zone.shed.ledger(), zone.user());
+    let (registry, user) = (zone.store.registry(), zone.user());
     let of_database =
-        |path: &ZonePath| journal::owner(ledger, group.id.as_str(), zone.data(), path);
+        |path: &ZonePath| journal::owner(registry, group.id.as_str(), zone.data(), path);
     let mut denied = Vec::new();
     for path in paths {
         match of_database(path)? {
             Owner::Of(record) if !record.lets(user) => denied.push(record),
             _ if zone.data().entry(path).is_err() => denied.append(&mut journal::kept_beside(
-                ledger,
+                registry,
                 group.id.as_str(),
                 zone.data(),
                 path,
@@ -42,8 +42,8 @@ pub(crate) fn check<'p>(
             _ => {}
         }
         let mut records = zone
-            .shed
-            .ledger()
+            .store
+            .registry()
             .records_around(group.id.as_str(), &path.key())?;
         records.retain(|record| !record.lets(zone.user()));
         if !records.is_empty() {
@@ -134,7 +134,7 @@ impl PermissionError {
     }
 }
 
-impl Teach for PermissionError {
+impl Diagnostic for PermissionError {
     fn code(&self) -> Code {
         Code::PermissionDenied
     }
@@ -194,7 +194,7 @@ pub enum ModeError {
     },
 }
 
-impl Teach for ModeError {
+impl Diagnostic for ModeError {
     fn code(&self) -> Code {
         match self {
             Self::Missing => Code::MissingParameter,

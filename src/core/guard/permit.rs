@@ -4,22 +4,22 @@ mod in_place;
 
 use serde_json::{Map, Value};
 
-use super::queue::Turn;
+use super::write_lock::WriteLock;
 use super::{encrypted, lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
     Totals, Vacancy, Weight,
 };
 use crate::history::{Author, CommitId};
-use crate::ledger::{Act, Deed, Intent, Plan};
+use crate::registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use crate::settings::MEBIBYTE;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Error, Hint, Teach};
+use crate::{Code, Diagnostic, Error, Hint};
 
 /// What a change touches and how much more space it takes.
 #[derive(Debug, Default)]
 #[must_use]
-pub struct Needs {
+pub struct ChangeRequest {
     paths: Vec<ZonePath>,
     bytes: i64,
     files: i64,
@@ -27,12 +27,12 @@ pub struct Needs {
     largest: Option<(ZonePath, u64)>,
     /// The locked edit that this change ends; it is not in its own way.
     ends_lock: bool,
-    course: Course,
+    kind: RequestKind,
 }
 
 /// How the paths of a change change.
 #[derive(Clone, Copy, Debug, Default)]
-enum Course {
+enum RequestKind {
     /// Where they lie, if at all.
     #[default]
     Touched,
@@ -44,7 +44,7 @@ enum Course {
     Renamed,
 }
 
-impl Needs {
+impl ChangeRequest {
     /// `target` gets `size` bytes.
     pub fn write(target: &Target, size: u64) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Needs {
             files: i64::from(target.entry().is_none()),
             largest: Some((target.path().clone(), size)),
             ends_lock: false,
-            course: Course::Arriving,
+            kind: RequestKind::Arriving,
         }
     }
 
@@ -73,7 +73,7 @@ impl Needs {
                 (path, *size)
             }),
             ends_lock: false,
-            course: Course::Arriving,
+            kind: RequestKind::Arriving,
         }
     }
 
@@ -93,7 +93,7 @@ impl Needs {
             files: weight.totals.files as i64,
             largest: merge.largest(),
             ends_lock: false,
-            course: Course::Arriving,
+            kind: RequestKind::Arriving,
         }
     }
 
@@ -103,7 +103,7 @@ impl Needs {
             paths: vec![entry.path().clone()],
             bytes: -(totals.bytes as i64),
             files: -(totals.files as i64),
-            course: Course::Removed,
+            kind: RequestKind::Removed,
             ..Self::default()
         }
     }
@@ -112,7 +112,7 @@ impl Needs {
     pub fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![entry.path().clone(), vacancy.path().clone()],
-            course: Course::Renamed,
+            kind: RequestKind::Renamed,
             ..Self::default()
         }
     }
@@ -138,7 +138,7 @@ pub struct Writer<'a> {
     zone: &'a Zone<'a>,
     operation: &'static str,
     staging: Staging,
-    _turn: Turn<'a>,
+    _write_lock: WriteLock<'a>,
 }
 
 impl<'a> Writer<'a> {
@@ -147,8 +147,8 @@ impl<'a> Writer<'a> {
         Ok(Self {
             zone,
             operation,
-            staging: zone.shed.staging(&zone.home)?,
-            _turn: zone.turn()?,
+            staging: zone.store.staging(&zone.tenant)?,
+            _write_lock: zone.write_lock()?,
         })
     }
 
@@ -164,18 +164,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Asks everything that may forbid the change.
-    pub fn guard(self, needs: Needs) -> Result<Permit<'a>, Error> {
+    pub fn guard(self, needs: ChangeRequest) -> Result<Permit<'a>, Error> {
         let request = self.ask(needs)?;
         let zone = request.zone();
-        let intent = zone.shed.ledger().begin(&request.plan());
+        let intent = zone.store.registry().begin(&request.plan());
         let intent = intent.map_err(|error| zone.explain(error))?;
         Ok(request.grant(intent))
     }
 
     /// Asks everything but the space.
-    pub(super) fn ask(self, needs: Needs) -> Result<Request<'a>, Error> {
+    pub(super) fn ask(self, needs: ChangeRequest) -> Result<CheckedRequest<'a>, Error> {
         let zone = self.zone;
-        let limit = zone.shed.settings().largest_file();
+        let limit = zone.store.settings().largest_file();
         if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
             return Err(SizeError { path, size, limit }.into());
         }
@@ -185,15 +185,15 @@ impl<'a> Writer<'a> {
             }
         }
         owner::check(zone, &needs.paths)?;
-        if !matches!(needs.course, Course::Removed) {
-            zone.expect_history_room()?;
+        if !matches!(needs.kind, RequestKind::Removed) {
+            zone.expect_history_space()?;
         }
-        Ok(Request {
+        Ok(CheckedRequest {
             author: zone.author(),
-            deed: needs
-                .act()
-                .and_then(|act| deed(zone, act))
-                .map(|deed| deed.written()),
+            ownership_change: needs
+                .effect()
+                .and_then(|effect| ownership_change(zone, effect))
+                .map(|ownership_change| ownership_change.written()),
             writer: self,
             needs,
         })
@@ -202,35 +202,35 @@ impl<'a> Writer<'a> {
 
 /// A change that nothing forbids, as far as its space was not asked for yet.
 #[derive(Debug)]
-pub(super) struct Request<'a> {
+pub(super) struct CheckedRequest<'a> {
     writer: Writer<'a>,
-    needs: Needs,
+    needs: ChangeRequest,
     author: Author,
-    deed: Option<String>,
+    ownership_change: Option<String>,
 }
 
 /// What the caller of `zone` does to ownership; nothing outside groups.
-fn deed(zone: &Zone<'_>, act: Act) -> Option<Deed> {
-    zone.mode().map(|mode| Deed {
+fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<OwnershipChange> {
+    zone.mode().map(|mode| OwnershipChange {
         owner: zone.user().to_owned(),
         mode: mode.as_str().to_owned(),
         asked: zone.asked_mode().is_some(),
-        act,
+        effect,
     })
 }
 
-impl Needs {
+impl ChangeRequest {
     /// What the change does to ownership, as far as it can be told before.
-    fn act(&self) -> Option<Act> {
-        match (self.course, self.paths.as_slice()) {
-            (Course::Removed, [at]) => Some(Act::Remove {
+    fn effect(&self) -> Option<OwnershipEffect> {
+        match (self.kind, self.paths.as_slice()) {
+            (RequestKind::Removed, [at]) => Some(OwnershipEffect::Remove {
                 at: at.as_str().to_owned(),
             }),
-            (Course::Renamed, [from, to]) => Some(Act::Move {
+            (RequestKind::Renamed, [from, to]) => Some(OwnershipEffect::Move {
                 from: from.as_str().to_owned(),
                 to: to.as_str().to_owned(),
             }),
-            (Course::Touched, files) => Some(Act::Touch {
+            (RequestKind::Touched, files) => Some(OwnershipEffect::Touch {
                 files: files.iter().map(|path| path.as_str().to_owned()).collect(),
             }),
             _ => None,
@@ -238,25 +238,25 @@ impl Needs {
     }
 }
 
-impl<'a> Request<'a> {
+impl<'a> CheckedRequest<'a> {
     pub(super) fn zone(&self) -> &'a Zone<'a> {
         self.writer.zone
     }
 
-    pub(super) fn plan(&self) -> Plan<'_> {
+    pub(super) fn plan(&self) -> NewIntent<'_> {
         let zone = self.zone();
-        Plan {
-            home: &zone.home.key,
+        NewIntent {
+            tenant: &zone.tenant.key,
             zone: zone.name.as_str(),
-            instance: zone.shed.instance(),
+            instance: zone.store.instance(),
             operation: self.writer.operation,
             author_name: &self.author.name,
             author_email: &self.author.email,
             bytes: self.needs.bytes,
             files: self.needs.files,
-            limit: zone.home.limit,
-            most_files: zone.shed.settings().max_files,
-            deed: self.deed.as_deref(),
+            limit: zone.tenant.limit,
+            most_files: zone.store.settings().max_files,
+            ownership_change: self.ownership_change.as_deref(),
         }
     }
 
@@ -273,7 +273,7 @@ impl<'a> Request<'a> {
 #[derive(Debug)]
 #[must_use = "a permit is for one change"]
 pub struct Permit<'a> {
-    request: Request<'a>,
+    request: CheckedRequest<'a>,
     intent: Option<Intent>,
 }
 
@@ -286,7 +286,7 @@ impl<'a> Permit<'a> {
     ) -> Result<Change<'a>, Error> {
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
-        self.foresee(|| arrival(&staged, &target))?;
+        self.record_intent(|| arrival(&staged, &target))?;
         let effect = staged
             .install(target)
             .map_err(|error| self.explain(error))?;
@@ -295,10 +295,10 @@ impl<'a> Permit<'a> {
 
     /// Moves what was staged into a directory that is there.
     pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
-        self.foresee(|| {
+        self.record_intent(|| {
             let files = merge.files()?;
             let files = files.iter().map(|path| path.as_str().to_owned()).collect();
-            Ok(Act::Add { files })
+            Ok(OwnershipEffect::Add { files })
         })?;
         let effect = merge.carry_out().map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Several(effect)))
@@ -320,12 +320,17 @@ impl<'a> Permit<'a> {
     }
 
     /// Writes down what the change does to ownership, before it happens.
-    fn foresee(&self, act: impl FnOnce() -> Result<Act, DiskError>) -> Result<(), Error> {
+    fn record_intent(
+        &self,
+        effect: impl FnOnce() -> Result<OwnershipEffect, DiskError>,
+    ) -> Result<(), Error> {
         let zone = self.zone();
         if let (Some(intent), true) = (self.intent, zone.group.is_some())
-            && let Some(deed) = deed(zone, act()?)
+            && let Some(ownership_change) = ownership_change(zone, effect()?)
         {
-            zone.shed.ledger().foresee(intent, &deed)?;
+            zone.store
+                .registry()
+                .record_intent(intent, &ownership_change)?;
         }
         Ok(())
     }
@@ -367,7 +372,7 @@ impl<'a> Permit<'a> {
                 &self.request.needs.paths,
                 message.unwrap_or(default),
                 &self.request.author,
-                zone.shed.clock().now(),
+                zone.store.clock().now(),
             )
         })
     }
@@ -375,8 +380,8 @@ impl<'a> Permit<'a> {
     /// What it changed stays, also where a command that runs meanwhile is undone.
     fn keep(&self) {
         let zone = self.zone();
-        let place = (zone.home.key.as_str(), zone.name.as_str());
-        let running = zone.shed.running();
+        let place = (zone.tenant.key.as_str(), zone.name.as_str());
+        let running = zone.store.running();
         if let Err(error) = running.keep(place, &zone.data, &self.request.needs.paths) {
             tracing::warn!(%error, "what was changed while a command runs could not be seen");
         }
@@ -385,11 +390,11 @@ impl<'a> Permit<'a> {
     /// The change is done.
     fn settle(&mut self) {
         if let Some(intent) = self.intent.take()
-            && let Err(error) = self.zone().shed.ledger().settle(intent)
+            && let Err(error) = self.zone().store.registry().commit(intent)
         {
             tracing::error!(%error, "a finished change is still in the registry");
             // The next access finds it, and ends it.
-            let _unless_it_fails_again = self.zone().shed.ledger().abandon(intent);
+            let _unless_it_fails_again = self.zone().store.registry().orphan(intent);
         }
     }
 }
@@ -399,15 +404,15 @@ impl Drop for Permit<'_> {
         let Some(intent) = self.intent.take() else {
             return;
         };
-        let ledger = self.zone().shed.ledger();
-        if let Err(error) = ledger.withdraw(intent, &self.request.plan()) {
-            tracing::error!(%error, "a withdrawn change is still in the registry");
+        let registry = self.zone().store.registry();
+        if let Err(error) = registry.roll_back(intent, &self.request.plan()) {
+            tracing::error!(%error, "a rolled back change is still in the registry");
         }
     }
 }
 
 /// What `staged` does to ownership when it takes the place of `target`.
-fn arrival(staged: &StagedEntry, target: &Target) -> Result<Act, DiskError> {
+fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, DiskError> {
     let at = target.path();
     let files = staged.files()?.into_iter().map(|inside| {
         let path = if inside.is_root() {
@@ -417,7 +422,7 @@ fn arrival(staged: &StagedEntry, target: &Target) -> Result<Act, DiskError> {
         };
         path.as_str().to_owned()
     });
-    Ok(Act::Arrive {
+    Ok(OwnershipEffect::Arrive {
         at: at.as_str().to_owned(),
         files: files.collect(),
         fresh: target.entry().is_none(),
@@ -477,11 +482,11 @@ impl Change<'_> {
             permit.keep();
         }
         // On disk before the registry forgets it, where that is asked for.
-        permit.zone().shed.flusher().changed();
+        permit.zone().store.flusher().changed();
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.settle();
         }
-        permit.zone().shed.reserve().keep();
+        permit.zone().store.reserve().keep();
         Ok(commit)
     }
 }
@@ -498,7 +503,7 @@ pub struct SizeError {
     pub limit: u64,
 }
 
-impl Teach for SizeError {
+impl Diagnostic for SizeError {
     fn code(&self) -> Code {
         Code::FileTooLarge
     }

@@ -9,18 +9,18 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
-use super::{Crossing, Needs};
+use super::{ChangeRequest, CrossZoneWriter};
 use crate::caller::Chat;
 use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
-use crate::{Caller, Code, Error, Settings, Shed, Zone, ZonePath, lockedit};
+use crate::{Caller, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
 
 /// Longer than any turn should take to come.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 struct Scene {
     base: TempDir,
-    shed: Shed,
+    store: Store,
     caller: Caller,
 }
 
@@ -31,18 +31,18 @@ impl Scene {
         let mut settings = Settings::new(base.path());
         settings.quota_per_user_mb = 1;
         Self {
-            shed: Shed::open(settings).expect("opens"),
+            store: Store::open(settings).expect("opens"),
             caller: Caller::shared(Chat::default()),
             base,
         }
     }
 
     fn zone(&self, name: &str) -> Zone<'_> {
-        self.shed.zone(&self.caller, name, None).expect("a zone")
+        self.store.zone(&self.caller, name, None).expect("a zone")
     }
 
     fn used(&self, zone: &str) -> Totals {
-        let usage = self.shed.usage(&self.caller).expect("known");
+        let usage = self.store.usage(&self.caller).expect("known");
         let found = usage.into_iter().find(|usage| usage.zone == zone);
         found.expect("measured").totals
     }
@@ -62,7 +62,7 @@ impl Scene {
     /// Unfinished changes in the registry.
     #[expect(clippy::disallowed_methods, reason = "looked at from outside")]
     fn intents(&self) -> i64 {
-        let registry = self.base.path().join(crate::ledger::FILE_NAME);
+        let registry = self.base.path().join(crate::registry::FILE_NAME);
         rusqlite::Connection::open(registry)
             .and_then(|it| it.query_row("SELECT count(*) FROM intents", [], |row| row.get(0)))
             .expect("counted")
@@ -78,7 +78,7 @@ fn write(zone: &Zone<'_>, at: &str, content: &[u8]) -> Result<(), Error> {
     let staged = writer.staging().write(content)?;
     let target = zone.target("path", &path(at))?;
     writer
-        .guard(Needs::write(&target, content.len() as u64))?
+        .guard(ChangeRequest::write(&target, content.len() as u64))?
         .install(staged, target)?
         .commit(None, "write")?;
     Ok(())
@@ -141,7 +141,9 @@ fn a_permit_that_is_not_used_gives_its_space_back() {
     let zone = scene.zone("storage");
     let target = zone.target("path", &path("a")).expect("free");
     let writer = zone.writer("test").expect("a turn");
-    let permit = writer.guard(Needs::write(&target, 1000)).expect("fits");
+    let permit = writer
+        .guard(ChangeRequest::write(&target, 1000))
+        .expect("fits");
     assert_eq!(
         scene.used("storage").bytes,
         1000,
@@ -163,7 +165,9 @@ fn a_change_that_is_not_committed_undoes_itself() {
     let writer = zone.writer("test").expect("a turn");
     let staged = writer.staging().write(b"newer").expect("staged");
     let target = zone.target("path", &path("a")).expect("there");
-    let permit = writer.guard(Needs::write(&target, 5)).expect("fits");
+    let permit = writer
+        .guard(ChangeRequest::write(&target, 5))
+        .expect("fits");
     let change = permit.install(staged, target).expect("installed");
     assert_eq!(
         fs::read(scene.at("Storage/data/a")).expect("read"),
@@ -175,14 +179,16 @@ fn a_change_that_is_not_committed_undoes_itself() {
     let writer = zone.writer("test").expect("a turn");
     let entry = zone.entry_itself(&path("a")).expect("there");
     let totals = zone.totals(&entry).expect("counted");
-    let permit = writer.guard(Needs::remove(&entry, totals)).expect("may go");
+    let permit = writer
+        .guard(ChangeRequest::remove(&entry, totals))
+        .expect("may go");
     let change = permit.remove(&entry).expect("removed");
     assert!(!scene.at("Storage/data/a").exists());
     drop(change);
 
     let writer = zone.writer("test").expect("a turn");
     let vacancy = zone.vacancy("path", &path("b/c")).expect("free");
-    let permit = writer.guard(Needs::rename(&entry, &vacancy));
+    let permit = writer.guard(ChangeRequest::rename(&entry, &vacancy));
     let change = permit.expect("may move").rename(&entry, vacancy);
     assert!(scene.at("Storage/data/b/c").exists());
     drop(change.expect("renamed"));
@@ -204,11 +210,11 @@ fn a_lock_is_in_everybodys_way() {
     // The directory above may neither go nor move.
     let entry = zone.entry_itself(&path("d")).expect("there");
     let writer = zone.writer("test").expect("a turn");
-    let error = writer.guard(Needs::remove(&entry, Totals::default()));
+    let error = writer.guard(ChangeRequest::remove(&entry, Totals::default()));
     assert_eq!(error.expect_err("locked").code(), Code::FileLocked);
     let vacancy = zone.vacancy("path", &path("e")).expect("free");
     let writer = zone.writer("test").expect("a turn");
-    let error = writer.guard(Needs::rename(&entry, &vacancy));
+    let error = writer.guard(ChangeRequest::rename(&entry, &vacancy));
     assert_eq!(error.expect_err("locked").code(), Code::FileLocked);
     write(&zone, "d/ab", b"beside").expect("a name that only begins alike");
     assert_eq!(scene.intents(), 0);
@@ -223,25 +229,28 @@ fn one_turn_at_a_time() {
             scope.spawn(|| {
                 let zone = scene.zone("storage");
                 for _ in 0..50 {
-                    let turn = zone.turn().expect("a turn");
+                    let write_lock = zone.write_lock().expect("a turn");
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "alone");
                     std::thread::yield_now();
                     inside.fetch_sub(1, Ordering::SeqCst);
-                    drop(turn);
+                    drop(write_lock);
                 }
             });
         }
     });
     // Another zone is another turn.
     let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
-    let _turns = (storage.turn().expect("one"), documents.turn().expect("two"));
+    let _write_locks = (
+        storage.write_lock().expect("one"),
+        documents.write_lock().expect("two"),
+    );
 }
 
 #[test]
 fn a_turn_waits_for_another_process() {
     let scene = Scene::new();
     let zone = scene.zone("storage");
-    drop(zone.turn().expect("makes the file"));
+    drop(zone.write_lock().expect("makes the file"));
     // Another process is another open file: the lock belongs to it.
     let file = scene.at("staging/storage.lock");
     let other = rustix::fs::open(file, OFlags::RDWR, Mode::empty()).expect("there");
@@ -249,17 +258,17 @@ fn a_turn_waits_for_another_process() {
     let released = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        let (released, shed) = (&released, &scene);
+        let (released, store) = (&released, &scene);
         scope.spawn(move || {
-            let turn = shed.zone("storage").turn().map(|_| ());
-            sender.send((released.load(Ordering::SeqCst), turn))
+            let write_lock = store.zone("storage").write_lock().map(|_| ());
+            sender.send((released.load(Ordering::SeqCst), write_lock))
         });
         let early = receiver.recv_timeout(Duration::from_millis(50));
         assert!(early.is_err(), "{early:?}");
         released.store(true, Ordering::SeqCst);
         drop(other);
-        let (was_released, turn) = receiver.recv_timeout(PATIENCE).expect("in time");
-        turn.expect("a turn");
+        let (was_released, write_lock) = receiver.recv_timeout(PATIENCE).expect("in time");
+        write_lock.expect("a turn");
         assert!(was_released);
     });
 }
@@ -278,10 +287,10 @@ fn directories_arrive_with_their_space_and_one_commit() {
             }
             let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
                 let merge = staged.merge_into(zone.data(), &there)?;
-                writer.guard(Needs::merge(&merge))?.merge(merge)?
+                writer.guard(ChangeRequest::merge(&merge))?.merge(merge)?
             } else {
                 let target = zone.target("path", &path("d/e"))?;
-                let needs = Needs::install(&target, &staged.weight()?, Totals::default());
+                let needs = ChangeRequest::install(&target, &staged.weight()?, Totals::default());
                 writer.guard(needs)?.install(staged, target)?
             };
             if keep {
@@ -328,16 +337,16 @@ fn the_largest_file_of_a_directory_counts() {
     let base = TempDir::new().expect("a directory");
     let mut settings = Settings::new(base.path());
     settings.max_file_size_mb = 1;
-    let shed = Shed::open(settings).expect("opens");
+    let store = Store::open(settings).expect("opens");
     let caller = Caller::shared(Chat::default());
-    let zone = shed.zone(&caller, "storage", None).expect("a zone");
+    let zone = store.zone(&caller, "storage", None).expect("a zone");
     let writer = zone.writer("test").expect("a turn");
     let staged = writer.staging().directory().expect("made");
     let file = staged.create_file(&path("b/large"), false).expect("made");
     file.set_len(MEBIBYTE + 1).expect("grown");
     let target = zone.target("path", &path("d")).expect("free");
     let weight = staged.weight().expect("weighed");
-    let error = writer.guard(Needs::install(&target, &weight, Totals::default()));
+    let error = writer.guard(ChangeRequest::install(&target, &weight, Totals::default()));
     let error = error.expect_err("too large");
     assert_eq!(error.code(), Code::FileTooLarge);
     assert_eq!(error.details()["path"], "d/b/large");
@@ -351,14 +360,14 @@ fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
     write(&storage, "old/b", b"from storage").expect("written");
     let before = (scene.used("storage"), scene.used("documents"));
     for (dest, keep) in [("x/new", false), ("old", false), ("old", true)] {
-        let crossing = Crossing::new(&documents, &storage, "test").expect("two turns");
+        let crossing = CrossZoneWriter::new(&documents, &storage, "test").expect("two turns");
         let entry = documents.entry_itself(&path("d")).expect("there");
         let weight = documents.data().weigh(&entry, |_| false).expect("weighed");
         let target = storage.destination("dest", &path(dest)).expect("a place");
         let replaced = target.entry().map(|entry| storage.totals(entry));
         let replaced = replaced.transpose().expect("counted").unwrap_or_default();
-        let leaves = Needs::remove(&entry, weight.totals);
-        let arrives = Needs::install(&target, &weight, replaced);
+        let leaves = ChangeRequest::remove(&entry, weight.totals);
+        let arrives = ChangeRequest::install(&target, &weight, replaced);
         let passage = crossing.guard(leaves, arrives).expect("fits");
         assert_eq!(scene.intents(), 2);
         let change = passage.relocate(&entry, target).expect("moved");

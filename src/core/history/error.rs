@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::disk::DiskError;
-use crate::{Code, Hint, Teach};
+use crate::{Code, Diagnostic, Hint};
 
 /// A history that could not be read or written. Messages of git hold paths of the host, so they
 /// stay in the source chain.
@@ -86,7 +86,7 @@ impl HistoryError {
     }
 }
 
-impl Teach for HistoryError {
+impl Diagnostic for HistoryError {
     fn code(&self) -> Code {
         match self {
             Self::Git { .. }

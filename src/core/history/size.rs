@@ -17,7 +17,7 @@ use super::repository::{NAME, OWN};
 use super::{History, HistoryError};
 use crate::disk::Root;
 use crate::settings::MEBIBYTE;
-use crate::{Code, Hint, Teach};
+use crate::{Code, Diagnostic, Hint};
 
 /// Commits after which a measurement is old.
 const COMMITS: u64 = 256;
@@ -37,7 +37,7 @@ struct Known {
 }
 
 /// Fails where the history beside the work tree of `parent` takes `limit` bytes or more.
-pub(crate) fn expect_room(parent: &Root, limit: u64) -> Result<(), HistoryError> {
+pub(crate) fn expect_space(parent: &Root, limit: u64) -> Result<(), HistoryError> {
     let place = parent.location().join(NAME);
     let used = used(&place, limit);
     if used < limit {
@@ -153,7 +153,7 @@ pub struct SizeError {
     limit: u64,
 }
 
-impl Teach for SizeError {
+impl Diagnostic for SizeError {
     fn code(&self) -> Code {
         Code::QuotaExceeded
     }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{DiskError, Entry, Kind};
-use crate::ledger::Lock;
+use crate::registry::Lock;
 use crate::zone::ZonePath;
-use crate::{Call, Code, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Hint};
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 16;
@@ -91,7 +91,7 @@ impl ChangedError {
     }
 }
 
-impl Teach for ChangedError {
+impl Diagnostic for ChangedError {
     fn code(&self) -> Code {
         Code::PreconditionFailed
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::ZoneKind;
-use crate::{Code, Hint, Teach};
+use crate::{Code, Diagnostic, Hint};
 
 /// Why a command line does not run.
 #[derive(Debug, thiserror::Error)]
@@ -89,7 +89,7 @@ impl CommandError {
     }
 }
 
-impl Teach for CommandError {
+impl Diagnostic for CommandError {
     fn code(&self) -> Code {
         match self {
             Self::Missing(_) => Code::MissingParameter,

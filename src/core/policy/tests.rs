@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::rule::words;
 use super::*;
-use crate::{Code, Teach};
+use crate::{Code, Diagnostic};
 
 const RULES: Rules<'static> = Rules {
     zone: ZoneKind::Storage,

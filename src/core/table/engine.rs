@@ -24,7 +24,7 @@ use super::work::{
     Work,
 };
 use crate::disk::{DiskError, Root};
-use crate::ledger;
+use crate::registry;
 use crate::zone::ZonePath;
 
 /// Instructions of SQLite between two looks at the clock.
@@ -278,7 +278,7 @@ impl Engine {
     /// Sets every bound. The authorizer comes last: it refuses the pragmas that are set here.
     fn bound(&mut self, work: &Work, most: Option<u64>) -> Result<(), rusqlite::Error> {
         let connection = &mut self.connection;
-        connection.busy_handler(Some(ledger::wait_a_moment))?;
+        connection.busy_handler(Some(registry::wait_a_moment))?;
         for (setting, value) in [
             (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
             (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),

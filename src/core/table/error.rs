@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::work::Refusal;
 use crate::hint::Argument;
-use crate::{Call, Code, Hint, Repeat, Teach};
+use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Names that a hint lists.
 const LISTED: usize = 12;
@@ -139,7 +139,7 @@ fn write_refusal(
     }
 }
 
-impl Teach for TableError {
+impl Diagnostic for TableError {
     fn code(&self) -> Code {
         match self {
             Self::ReadOnly => Code::CommandForbidden,

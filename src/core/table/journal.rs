@@ -9,9 +9,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::disk::{DiskError, Kind, Root};
-use crate::ledger::{DatabasePlace, StatementId};
+use crate::registry::{DatabasePlace, StatementId};
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Error, Hint, Teach};
+use crate::{Call, Code, Diagnostic, Error, Hint};
 
 /// The byte that a process locks which is about to change a database
 /// (`RESERVED_BYTE`, <https://sqlite.org/src/file?name=src/os.h>).
@@ -61,7 +61,7 @@ fn is_in_use(data: &Root, database: &ZonePath) -> Result<bool, DiskError> {
 
 fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> DatabasePlace<'a> {
     DatabasePlace {
-        home: &zone.home.key,
+        tenant: &zone.tenant.key,
         zone: zone.name().as_str(),
         path: database.as_str(),
     }
@@ -71,7 +71,7 @@ fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> DatabasePlace<'a> {
 pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
     let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
     if found.is_empty()
-        || zone.shed.ledger().statements_on(place(zone, database))? > 0
+        || zone.store.registry().statements_on(place(zone, database))? > 0
         || is_in_use(zone.data(), database)?
     {
         return Ok(Vec::new());
@@ -120,9 +120,9 @@ impl<'a> Statement<'a> {
     pub(crate) fn begin(zone: &'a Zone<'a>, database: &ZonePath) -> Result<Self, Error> {
         expect_none(zone, database)?;
         let id = zone
-            .shed
-            .ledger()
-            .begin_statement(place(zone, database), zone.shed.instance())?;
+            .store
+            .registry()
+            .begin_statement(place(zone, database), zone.store.instance())?;
         Ok(Self {
             zone,
             database: database.clone(),
@@ -133,8 +133,8 @@ impl<'a> Statement<'a> {
     /// The statement is over. What it left in the middle of a change is rolled back by `recover`.
     pub(crate) fn end(mut self, recover: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
         let place = place(self.zone, &self.database);
-        let ledger = self.zone.shed.ledger();
-        let only_one = || Ok::<_, Error>(ledger.statements_under_way(place)? == 1);
+        let registry = self.zone.store.registry();
+        let only_one = || Ok::<_, Error>(registry.statements_under_way(place)? == 1);
         if self.left_something()? && only_one()? {
             let recovered = recover();
             tracing::warn!(
@@ -143,12 +143,12 @@ impl<'a> Statement<'a> {
             );
         }
         if !self.left_something()? {
-            ledger.forget_cut_off(place)?;
+            registry.forget_cut_off(place)?;
         } else if only_one()? {
             return Ok(());
         }
         if let Some(id) = self.id.take() {
-            ledger.end_statement(id)?;
+            registry.end_statement(id)?;
         }
         Ok(())
     }
@@ -163,11 +163,11 @@ impl Drop for Statement<'_> {
         let Some(id) = self.id.take() else {
             return;
         };
-        let ledger = self.zone.shed.ledger();
+        let registry = self.zone.store.registry();
         let ended = match self.left_something() {
-            Ok(false) => ledger.end_statement(id),
+            Ok(false) => registry.end_statement(id),
             // The next statement, or the repair after a restart, rolls it back.
-            Ok(true) | Err(_) => ledger.cut_off_statement(id),
+            Ok(true) | Err(_) => registry.cut_off_statement(id),
         };
         if let Err(error) = ended {
             tracing::error!(%error, "a statement that is over is still in the registry");
@@ -186,7 +186,9 @@ pub(crate) fn put_right(
         recover()?;
     }
     if live(zone.data(), database)?.is_empty() {
-        zone.shed.ledger().forget_cut_off(place(zone, database))?;
+        zone.store
+            .registry()
+            .forget_cut_off(place(zone, database))?;
     }
     Ok(())
 }
@@ -206,7 +208,7 @@ pub struct ForeignJournal {
     is_there: bool,
 }
 
-impl Teach for ForeignJournal {
+impl Diagnostic for ForeignJournal {
     fn code(&self) -> Code {
         Code::InvalidFormat
     }

@@ -18,9 +18,9 @@ use super::work::{
 };
 use crate::disk::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
 use crate::exec::{Means, StreamFile, Worked, work};
-use crate::guard::{Needs, SizeError, Writer};
+use crate::guard::{ChangeRequest, SizeError, Writer};
 use crate::history::subject;
-use crate::ledger::QuotaError;
+use crate::registry::QuotaError;
 use crate::settings::MEBIBYTE;
 use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
 use crate::{Code, Error};
@@ -198,13 +198,13 @@ impl<'a> Desk<'a> {
         };
         let from = ZoneName::Uploads;
         if let Some((ZoneName::Uploads, path)) = named_zone(&error) {
-            let uploads = self.zone.shed.personal_zone(self.zone.caller(), from)?;
+            let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
             return Ok((file(&uploads, &path)?, Some(from)));
         }
         if error.code() != Code::FileNotFound {
             return Err(error);
         }
-        let uploads = self.zone.shed.personal_zone(self.zone.caller(), from)?;
+        let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
         let path = ZonePath::parse("import_csv", text)?;
         match file(&uploads, &path) {
             Ok(entry) => Ok((entry, Some(from))),
@@ -231,9 +231,9 @@ impl<'a> Desk<'a> {
         let path = entry.path().as_str().to_owned();
         let mut unread = Vec::new();
         // Nobody else writes while it is looked at without what lies beside it.
-        let mut _turn = None;
+        let mut _write_lock = None;
         if self.zone.name().is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
-            _turn = Some(self.zone.turn()?);
+            _write_lock = Some(self.zone.write_lock()?);
             unread = foreign(self.zone, entry.path())?;
         }
         let database = if !unread.is_empty() {
@@ -282,7 +282,7 @@ impl<'a> Desk<'a> {
     ) -> Result<Answer, Error> {
         let path = entry.path();
         let files = std::iter::once(path.clone()).chain(path.journals());
-        let permit = writer.guard(Needs::in_place(files.collect()))?;
+        let permit = writer.guard(ChangeRequest::in_place(files.collect()))?;
         let statement = Statement::begin(self.zone, path)?;
         let change = permit.in_place()?;
         let most = self.most(entry.size())?;
@@ -337,7 +337,7 @@ impl<'a> Desk<'a> {
         output: Option<&mut Staged>,
         private: &PrivateDirectory,
     ) -> Result<Answer, Error> {
-        let settings = self.zone.shed.settings();
+        let settings = self.zone.store.settings();
         let (seconds, bytes) = match &job {
             Job::Query(query) => (settings.exec_timeout_default, query.bytes),
             Job::Import(_) => (settings.exec_timeout_default, 0),
@@ -369,7 +369,7 @@ impl<'a> Desk<'a> {
     }
 
     fn private(&self) -> Result<PrivateDirectory, Error> {
-        let staging = self.zone.shed.staging(&self.zone.home)?;
+        let staging = self.zone.store.staging(&self.zone.tenant)?;
         let private = staging.private_directory()?;
         if let Some(csv) = &self.csv {
             private.receive(PRIVATE_CSV, &mut csv.open()?)?;
@@ -394,13 +394,13 @@ impl<'a> Desk<'a> {
 
     /// Bytes that a file of the zone may have which has `old` now.
     fn most(&self, old: u64) -> Result<u64, Error> {
-        let left = self.zone.shed.space_left(&self.zone.home)?;
-        Ok(self.zone.shed.settings().largest_file().min(old + left))
+        let left = self.zone.store.space_left(&self.zone.tenant)?;
+        Ok(self.zone.store.settings().largest_file().min(old + left))
     }
 
     /// Whether databases are only read here, whoever asks.
     fn only_reads(&self) -> bool {
-        !self.zone.name().is_writable() || self.zone.shed.settings().sqlite_readonly
+        !self.zone.name().is_writable() || self.zone.store.settings().sqlite_readonly
     }
 
     /// Fails where databases are only read.
@@ -414,16 +414,16 @@ impl<'a> Desk<'a> {
 
     /// A file that would have had more than `most` bytes, where it had `old`.
     fn full(&self, path: &ZonePath, most: u64, old: u64) -> Result<Error, Error> {
-        let (zone, limit) = (self.zone, self.zone.shed.settings().largest_file());
+        let (zone, limit) = (self.zone, self.zone.store.settings().largest_file());
         let error: Error = if most == limit {
             let (path, size) = (path.clone(), limit + 1);
             SizeError { path, size, limit }.into()
         } else {
-            let left = zone.shed.space_left(&zone.home)?;
+            let left = zone.store.space_left(&zone.tenant)?;
             QuotaError {
-                used: zone.home.limit - left,
+                used: zone.tenant.limit - left,
                 needed: (most + 1).saturating_sub(old),
-                limit: zone.home.limit,
+                limit: zone.tenant.limit,
             }
             .into()
         };
@@ -444,7 +444,7 @@ impl<'a> Desk<'a> {
         let error = TableError::Refused {
             refusal,
             path: self.path.as_str().to_owned(),
-            seconds: self.zone.shed.settings().exec_timeout_default,
+            seconds: self.zone.store.settings().exec_timeout_default,
             in_uploads: self.csv.is_some(),
         };
         self.zone.explain(error.into())
@@ -505,7 +505,7 @@ fn install(
     if size > 0 {
         let target = Target::Vacancy(vacancy);
         writer
-            .guard(Needs::write(&target, size))?
+            .guard(ChangeRequest::write(&target, size))?
             .install(staged, target)?
             .commit(None, text)?;
     }

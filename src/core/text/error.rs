@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::closest::Closest;
 use crate::hint::Argument;
 use crate::nearest;
-use crate::{Call, Code, Hint, Repeat, Teach};
+use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// An edit that was refused; the text is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -317,7 +317,7 @@ fn listed(lines: &[u64]) -> String {
     format!("{word} {}", numbers.join(", "))
 }
 
-impl Teach for TextError {
+impl Diagnostic for TextError {
     fn code(&self) -> Code {
         match self {
             Self::UnknownWord { .. }

@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 
-use super::Transit;
+use super::TransferPermit;
 use crate::disk::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
-use crate::guard::{Needs, SizeError, check_lock, expect_plain};
+use crate::guard::{ChangeRequest, SizeError, check_lock, expect_plain};
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
@@ -50,7 +50,7 @@ pub struct Upload<'a> {
     zone: &'a Zone<'a>,
     directory: ZonePath,
     existing: Existing,
-    transit: Transit,
+    transfer_permit: TransferPermit,
     /// Holds the files by their number.
     arrived: StagedDirectory,
     files: Vec<Waiting>,
@@ -105,10 +105,10 @@ impl<'a> Upload<'a> {
         zone: &'a Zone<'a>,
         directory: &str,
         existing: Existing,
-        transit: Transit,
+        transfer_permit: TransferPermit,
     ) -> Result<Self, Error> {
         let directory = zone.directory_to_fill("path", directory)?;
-        Self::begin(zone, directory, existing, transit)
+        Self::begin(zone, directory, existing, transfer_permit)
     }
 
     /// The same into a directory that the caller has looked at.
@@ -116,19 +116,19 @@ impl<'a> Upload<'a> {
         zone: &'a Zone<'a>,
         directory: &ZonePath,
         existing: Existing,
-        transit: Transit,
+        transfer_permit: TransferPermit,
     ) -> Result<Self, Error> {
-        Self::begin(zone, directory.clone(), existing, transit)
+        Self::begin(zone, directory.clone(), existing, transfer_permit)
     }
 
     /// An upload of one file to exactly `path`, whatever is there.
     pub fn of_file(
         zone: &'a Zone<'a>,
         path: &str,
-        transit: Transit,
+        transfer_permit: TransferPermit,
     ) -> Result<Incoming<'a>, Error> {
         let path = zone.path_to_change("path", path)?;
-        let upload = Self::begin(zone, ZonePath::root(), Existing::Replace, transit)?;
+        let upload = Self::begin(zone, ZonePath::root(), Existing::Replace, transfer_permit)?;
         let name = path.as_str().to_owned();
         upload.receive("path", name, path)
     }
@@ -137,14 +137,14 @@ impl<'a> Upload<'a> {
         zone: &'a Zone<'a>,
         directory: ZonePath,
         existing: Existing,
-        transit: Transit,
+        transfer_permit: TransferPermit,
     ) -> Result<Self, Error> {
         zone.expect_write_scope()?;
         Ok(Self {
             zone,
             directory,
             existing,
-            transit,
+            transfer_permit,
             arrived: zone.stage_directory()?,
             files: Vec::new(),
             names: HashSet::new(),
@@ -184,7 +184,7 @@ impl<'a> Upload<'a> {
         } else {
             target.size()
         };
-        self.transit.replace(spared);
+        self.transfer_permit.replace(spared);
         let file = self.arrived.create_file(&place(self.files.len()), false)?;
         let compared = self.existing == Existing::KeepOther;
         Ok(Incoming {
@@ -249,14 +249,14 @@ impl<'a> Upload<'a> {
 
     /// Counts bytes against the quota, together with what else arrives for the same home.
     fn admit(&mut self, bytes: u64) -> Result<(), Error> {
-        let arriving = self.transit.grow(bytes);
+        let arriving = self.transfer_permit.grow(bytes);
         self.unchecked += bytes;
         if self.unchecked < QUOTA_STEP {
             return Ok(());
         }
         self.unchecked = 0;
         let zone = self.zone;
-        let room = zone.shed.expect_room(&zone.home, arriving);
+        let room = zone.store.expect_space(&zone.tenant, arriving);
         room.map_err(|error| zone.explain(error))
     }
 
@@ -304,7 +304,7 @@ impl<'a> Upload<'a> {
                 .file()
                 .try_clone()
                 .map_err(|error| DiskError::of("look at", target.path(), error))?;
-            let needs = Needs::write(&target, staged.size()?);
+            let needs = ChangeRequest::write(&target, staged.size()?);
             let default = format!("Upload {}", target.path());
             writer
                 .guard(needs)?
@@ -337,7 +337,7 @@ impl<'a> Upload<'a> {
         };
         let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
         writer
-            .guard(Needs::merge(&merge).giving_back(replaced))?
+            .guard(ChangeRequest::merge(&merge).giving_back(replaced))?
             .merge(merge)?
             .commit(message, &default)?;
         Ok(all)
@@ -364,7 +364,7 @@ pub struct Incoming<'a> {
 impl<'a> Incoming<'a> {
     /// Fails where so many bytes in all cannot be taken, before they come.
     pub fn announce(&self, bytes: u64) -> Result<(), Error> {
-        let limit = self.upload.zone.shed.settings().largest_file();
+        let limit = self.upload.zone.store.settings().largest_file();
         if bytes > limit {
             return Err(SizeError {
                 path: self.path.clone(),

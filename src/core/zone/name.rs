@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
-use crate::{Code, Hint, Repeat, Teach};
+use crate::{Code, Diagnostic, Hint, Repeat};
 
 /// Which room of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -128,7 +128,7 @@ pub enum ZoneError {
 
 const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads for what this conversation brought in, group for files of a group, which `group` names";
 
-impl Teach for ZoneError {
+impl Diagnostic for ZoneError {
     fn code(&self) -> Code {
         match self {
             Self::Missing { .. } => Code::MissingParameter,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
-use crate::{Call, Code, Hint, Repeat, Teach};
+use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
@@ -386,7 +386,7 @@ pub enum PathError {
     },
 }
 
-impl Teach for PathError {
+impl Diagnostic for PathError {
     fn code(&self) -> Code {
         match self {
             Self::Missing { .. } => Code::MissingParameter,

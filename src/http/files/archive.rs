@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::Error;
-use fileshed_core::transfer::Transit;
+use fileshed_core::transfer::TransferPermit;
 use tokio::sync::mpsc;
 
 use super::disposition;
@@ -21,7 +21,12 @@ use super::pieces::Content;
 pub(super) type Pack = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
 
 /// The answer to a request for a directory: an archive that is made while it is sent.
-pub(super) fn answer(request: &Parts, name: &str, pack: Pack, transit: Transit) -> Response {
+pub(super) fn answer(
+    request: &Parts,
+    name: &str,
+    pack: Pack,
+    transfer_permit: TransferPermit,
+) -> Response {
     let mut headers = HeaderMap::from_iter([
         (CACHE_CONTROL, CACHE),
         (CONTENT_TYPE, HeaderValue::from_static("application/zip")),
@@ -34,7 +39,7 @@ pub(super) fn answer(request: &Parts, name: &str, pack: Pack, transit: Transit) 
     }
     let (sender, pieces) = mpsc::channel(WAITING);
     tokio::task::spawn_blocking(move || {
-        let _transit = transit;
+        let _transit = transfer_permit;
         let runtime = tokio::runtime::Handle::current();
         let mut outlet = io::BufWriter::with_capacity(PIECE, Outlet { sender, runtime });
         let packed = pack(&mut outlet);

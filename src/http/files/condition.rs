@@ -7,7 +7,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue};
 use fileshed_core::disk::Stamp;
-use fileshed_core::{Code, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Hint};
 
 /// What the conditions come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
 )]
 pub(super) struct ConditionError;
 
-impl Teach for ConditionError {
+impl Diagnostic for ConditionError {
     fn code(&self) -> Code {
         Code::PreconditionFailed
     }

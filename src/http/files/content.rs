@@ -9,7 +9,7 @@ use axum::http::header::{CONTENT_RANGE, ETAG};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
-use fileshed_core::{Caller, Code, Error, Hint, Shed, Teach, Zone};
+use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Zone};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, Verdict};
@@ -29,7 +29,7 @@ pub(super) async fn fetch(State(server): State<Arc<Server>>, request: Request) -
         Err(error) => return envelope::failure(error),
     };
     let result = give(&server, &parts, caller.clone(), asked).await;
-    answered(&server.shed, &caller, result)
+    answered(&server.store, &caller, result)
 }
 
 async fn give(
@@ -39,12 +39,12 @@ async fn give(
     asked: Asked,
 ) -> Result<Response, Error> {
     let inline = Asked::flag("inline", asked.inline.as_ref())?;
-    let transit = admission::transit(&server.shed, &caller, None).await?;
-    let shed = Arc::clone(&server.shed);
+    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
+    let store = Arc::clone(&server.store);
     let given = tokio::task::spawn_blocking(move || {
-        let zone = zone(&shed, &caller, &asked)?;
+        let zone = zone(&store, &caller, &asked)?;
         let path = zone.path("path", asked.path.as_deref().unwrap_or_default())?;
-        Given::open(&shed, &caller, &zone, &path)
+        Given::open(&store, &caller, &zone, &path)
     });
     let given = given.await.map_err(RouteError::from)??;
     let opening = if inline {
@@ -52,7 +52,7 @@ async fn give(
     } else {
         Opening::Saved
     };
-    Ok(given.answer(parts, opening, transit))
+    Ok(given.answer(parts, opening, transfer_permit))
 }
 
 /// `PUT /files/content`
@@ -65,25 +65,25 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
             return envelope::failure(error);
         }
     };
-    let (shed, author, headers) = (
-        Arc::clone(&server.shed),
+    let (store, author, headers) = (
+        Arc::clone(&server.store),
         caller.clone(),
         parts.headers.clone(),
     );
-    let transit = match admission::transit(&shed, &author, None).await {
-        Ok(transit) => transit,
+    let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
+        Ok(transfer_permit) => transfer_permit,
         Err(error) => {
             body::decline(&parts.headers, body).await;
-            return answered(&shed, &author, Err(error));
+            return answered(&store, &author, Err(error));
         }
     };
     let stored = intake::receive(&parts.headers, body, move |intake| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }
-        let zone = zone(&shed, &author, &asked)?.made()?;
+        let zone = zone(&store, &author, &asked)?.made()?;
         let path = asked.path.as_deref().unwrap_or_default();
-        let mut file = Upload::of_file(&zone, path, transit)?;
+        let mut file = Upload::of_file(&zone, path, transfer_permit)?;
         if let Some(length) = body::promised(&headers) {
             file.announce(length)?;
         }
@@ -102,7 +102,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         let stored = stored.first().ok_or(UploadError::Nothing)?;
         Ok(told(zone.name().as_str(), stored))
     });
-    answered(&server.shed, &caller, stored.await)
+    answered(&server.store, &caller, stored.await)
 }
 
 fn told(zone: &str, stored: &Stored) -> Response {
@@ -134,7 +134,7 @@ fn told(zone: &str, stored: &Stored) -> Response {
 #[error("the header `content-range` says that this is a part of a file")]
 struct PartialError;
 
-impl Teach for PartialError {
+impl Diagnostic for PartialError {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }
@@ -144,7 +144,7 @@ impl Teach for PartialError {
     }
 }
 
-fn zone<'a>(shed: &'a Shed, caller: &'a Caller, asked: &Asked) -> Result<Zone<'a>, Error> {
+fn zone<'a>(store: &'a Store, caller: &'a Caller, asked: &Asked) -> Result<Zone<'a>, Error> {
     let name = asked.zone.as_deref().unwrap_or_default();
-    shed.zone(caller, name, Asked::given(asked.group.as_ref()))
+    store.zone(caller, name, Asked::given(asked.group.as_ref()))
 }

@@ -15,8 +15,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::disk::{DiskError, Entry, Kind, Stamp};
-use fileshed_core::transfer::Transit;
-use fileshed_core::{Caller, Error, Shed, Zone, ZonePath};
+use fileshed_core::transfer::TransferPermit;
+use fileshed_core::{Caller, Error, Store, Zone, ZonePath};
 use tokio::sync::mpsc;
 
 use super::archive::{self, Pack};
@@ -69,7 +69,7 @@ pub(super) enum Given {
 impl Given {
     /// Opens what is at `path` of a caller's zone; blocks.
     pub(super) fn open(
-        shed: &Arc<Shed>,
+        store: &Arc<Store>,
         caller: &Caller,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -81,10 +81,10 @@ impl Given {
         }
         let name = path.name().unwrap_or(zone.name().as_str()).to_owned();
         let group = zone.group().map(|group| group.id.as_str().to_owned());
-        let (shed, caller, zone, path) =
-            (Arc::clone(shed), caller.clone(), zone.name(), path.clone());
+        let (store, caller, zone, path) =
+            (Arc::clone(store), caller.clone(), zone.name(), path.clone());
         let pack = move |outlet: &mut dyn io::Write| {
-            let zone = shed.open_zone(&caller, zone, group.as_deref())?;
+            let zone = store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
             fileshed_core::archive::Content::of(&zone, &entry)
                 .with_empty_directories(true)
@@ -95,10 +95,15 @@ impl Given {
     }
 
     /// The answer to a request for it.
-    pub(super) fn answer(self, request: &Parts, opening: Opening, transit: Transit) -> Response {
+    pub(super) fn answer(
+        self,
+        request: &Parts,
+        opening: Opening,
+        transfer_permit: TransferPermit,
+    ) -> Response {
         match self {
-            Self::File(source) => source.answer(request, opening, transit),
-            Self::Archive(name, pack) => archive::answer(request, &name, pack, transit),
+            Self::File(source) => source.answer(request, opening, transfer_permit),
+            Self::Archive(name, pack) => archive::answer(request, &name, pack, transfer_permit),
         }
     }
 }
@@ -129,7 +134,12 @@ impl Source {
         })
     }
 
-    fn answer(self, request: &Parts, opening: Opening, transit: Transit) -> Response {
+    fn answer(
+        self,
+        request: &Parts,
+        opening: Opening,
+        transfer_permit: TransferPermit,
+    ) -> Response {
         let state = State::of(&self.stamp);
         let size = self.stamp.size();
         let mut headers = HeaderMap::from_iter([
@@ -174,7 +184,7 @@ impl Source {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         let body = if reads {
-            stream(self.file, first, length, transit)
+            stream(self.file, first, length, transfer_permit)
         } else {
             Body::empty()
         };
@@ -189,10 +199,10 @@ fn insert(headers: &mut HeaderMap, name: axum::http::HeaderName, value: &str) {
 }
 
 /// The bytes of a file, read as they are wanted.
-fn stream(file: File, first: u64, length: u64, transit: Transit) -> Body {
+fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) -> Body {
     let (sender, pieces) = mpsc::channel(WAITING);
     tokio::spawn(async move {
-        let _transit = transit;
+        let _transit = transfer_permit;
         let file = Arc::new(file);
         let (mut place, end) = (first, first + length);
         while place < end {

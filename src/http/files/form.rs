@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use fileshed_core::{Code, Error, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Error, Hint};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
@@ -230,7 +230,7 @@ pub(super) enum FormError {
     TooMuch,
 }
 
-impl Teach for FormError {
+impl Diagnostic for FormError {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }

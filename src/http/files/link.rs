@@ -10,8 +10,8 @@ use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
-use fileshed_core::transfer::{Existing, Transit, Upload};
-use fileshed_core::{Code, Error, Hint, Shed, Teach, Zone, ZonePath};
+use fileshed_core::transfer::{Existing, TransferPermit, Upload};
+use fileshed_core::{Code, Diagnostic, Error, Hint, Store, Zone, ZonePath};
 use serde_json::json;
 
 use super::download::{Given, Opening};
@@ -36,11 +36,11 @@ pub(super) async fn open(
     };
     let caller = link.caller.clone();
     let result = match link.purpose {
-        Purpose::Upload => Ok(page::upload(server.shed.settings().max_file_size_mb)),
+        Purpose::Upload => Ok(page::upload(server.store.settings().max_file_size_mb)),
         Purpose::Download => give(&server, link, &parts).await,
     };
     match result {
-        Ok(response) => answered(&server.shed, &caller, Ok(response)),
+        Ok(response) => answered(&server.store, &caller, Ok(response)),
         Err(error) => refused(&parts.headers, error),
     }
 }
@@ -51,9 +51,9 @@ async fn found(
     token: String,
     purpose: Option<Purpose>,
 ) -> Result<Link, Error> {
-    let shed = Arc::clone(&server.shed);
+    let store = Arc::clone(&server.store);
     let found = tokio::task::spawn_blocking(move || {
-        let link = shed.links().open(&token)?;
+        let link = store.links().open(&token)?;
         match purpose {
             Some(purpose) if purpose != link.purpose => Err(LinkError::Gone.into()),
             _ => Ok(link),
@@ -63,15 +63,16 @@ async fn found(
 }
 
 async fn give(server: &Arc<Server>, link: Link, parts: &Parts) -> Result<Response, Error> {
-    let transit = admission::transit(&server.shed, &link.caller, Some(&link.id)).await?;
-    let shed = Arc::clone(&server.shed);
+    let transfer_permit =
+        admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await?;
+    let store = Arc::clone(&server.store);
     let given = tokio::task::spawn_blocking(move || {
-        let zone = link.open_zone(&shed).map_err(LinkError::hiding)?;
-        let given = Given::open(&shed, &link.caller, &zone, &link.path);
+        let zone = link.open_zone(&store).map_err(LinkError::hiding)?;
+        let given = Given::open(&store, &link.caller, &zone, &link.path);
         given.map_err(LinkError::hiding)
     });
     let given = given.await.map_err(RouteError::from)??;
-    Ok(given.answer(parts, Opening::Page, transit))
+    Ok(given.answer(parts, Opening::Page, transfer_permit))
 }
 
 /// `POST /links/<token>`: files for the one directory of the link.
@@ -81,7 +82,7 @@ pub(super) async fn bring(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let (link, transit) = match admitted(&server, token).await {
+    let (link, transfer_permit) = match admitted(&server, token).await {
         Ok(found) => found,
         Err(error) => {
             body::decline(&parts.headers, body).await;
@@ -89,9 +90,10 @@ pub(super) async fn bring(
         }
     };
     let caller = link.caller.clone();
-    let (shed, headers) = (Arc::clone(&server.shed), parts.headers.clone());
+    let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
     let stored = intake::receive(&parts.headers, body, move |intake| {
-        take(&shed, &link, transit, &headers, intake).map_err(|error| in_plain_words(&shed, error))
+        take(&store, &link, transfer_permit, &headers, intake)
+            .map_err(|error| in_plain_words(&store, error))
     });
     let result = match stored.await {
         Err(error) => Ok(refused(&parts.headers, error)),
@@ -101,37 +103,43 @@ pub(super) async fn bring(
             Ok(envelope::answer(Ok(reply)))
         }
     };
-    answered(&server.shed, &caller, result)
+    answered(&server.store, &caller, result)
 }
 
 /// An upload link that still holds, and a place to bring something through it.
-async fn admitted(server: &Arc<Server>, token: String) -> Result<(Link, Transit), Error> {
+async fn admitted(server: &Arc<Server>, token: String) -> Result<(Link, TransferPermit), Error> {
     let link = found(server, token, Some(Purpose::Upload)).await?;
-    let transit = admission::transit(&server.shed, &link.caller, Some(&link.id)).await?;
-    let shed = Arc::clone(&server.shed);
+    let transfer_permit =
+        admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await?;
+    let store = Arc::clone(&server.store);
     let opened = tokio::task::spawn_blocking(move || {
-        link.open_zone(&shed).map_err(LinkError::hiding)?;
+        link.open_zone(&store).map_err(LinkError::hiding)?;
         Ok(link)
     });
     let link: Result<Link, Error> = opened.await.map_err(RouteError::from)?;
-    Ok((link?, transit))
+    Ok((link?, transfer_permit))
 }
 
 fn take(
-    shed: &Shed,
+    store: &Store,
     link: &Link,
-    transit: Transit,
+    transfer_permit: TransferPermit,
     headers: &HeaderMap,
     intake: &mut intake::Intake,
 ) -> Result<usize, Error> {
-    let zone = link.open_zone(shed)?.made()?;
+    let zone = link.open_zone(store)?.made()?;
     // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
-    let upload = Upload::new(&zone, link.path.display(), Existing::Hidden, transit)?;
+    let upload = Upload::new(
+        &zone,
+        link.path.display(),
+        Existing::Hidden,
+        transfer_permit,
+    )?;
     let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
-    if let Some(frontend) = shed.frontend() {
+    if let Some(chat_host) = store.chat_host() {
         let names = stored.iter().filter_map(|stored| stored.path.name());
         let names = names.map(str::to_owned).collect();
-        frontend.arrived(&link.caller, &place(&zone, &link.path), names);
+        chat_host.arrived(&link.caller, &place(&zone, &link.path), names);
     }
     Ok(stored.len())
 }
@@ -166,10 +174,10 @@ fn refused(headers: &HeaderMap, error: Error) -> Response {
 }
 
 /// What somebody who only has a link may know of a failure.
-fn in_plain_words(shed: &Shed, error: Error) -> Error {
+fn in_plain_words(store: &Store, error: Error) -> Error {
     let told = match error.code() {
         Code::FileTooLarge => PlainError::TooLarge {
-            limit: shed.settings().max_file_size_mb,
+            limit: store.settings().max_file_size_mb,
         },
         Code::QuotaExceeded => PlainError::NoRoom,
         Code::InvalidPath | Code::PathEscape | Code::ProtectedPath => PlainError::Name,
@@ -199,7 +207,7 @@ enum PlainError {
     Failed,
 }
 
-impl Teach for PlainError {
+impl Diagnostic for PlainError {
     fn code(&self) -> Code {
         match self {
             Self::TooLarge { .. } => Code::FileTooLarge,

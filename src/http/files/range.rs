@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::RANGE;
-use fileshed_core::{Code, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Hint};
 use serde_json::{Map, Value};
 
 /// What of a file to send.
@@ -71,7 +71,7 @@ pub(super) struct RangeError {
     pub(super) size: u64,
 }
 
-impl Teach for RangeError {
+impl Diagnostic for RangeError {
     fn code(&self) -> Code {
         Code::RangeNotSatisfiable
     }

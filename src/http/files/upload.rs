@@ -28,21 +28,21 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
             return envelope::failure(error);
         }
     };
-    let (shed, author, headers) = (
-        Arc::clone(&server.shed),
+    let (store, author, headers) = (
+        Arc::clone(&server.store),
         caller.clone(),
         parts.headers.clone(),
     );
-    let transit = match admission::transit(&shed, &author, None).await {
-        Ok(transit) => transit,
+    let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
+        Ok(transfer_permit) => transfer_permit,
         Err(error) => {
             body::decline(&parts.headers, body).await;
-            return answered(&shed, &author, Err(error));
+            return answered(&store, &author, Err(error));
         }
     };
     let stored = intake::receive(&parts.headers, body, move |intake| {
         let zone = Asked::given(asked.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
-        let zone = shed.zone(&author, zone, Asked::given(asked.group.as_ref()))?;
+        let zone = store.zone(&author, zone, Asked::given(asked.group.as_ref()))?;
         let zone = zone.made()?;
         let existing = if Asked::flag("overwrite", asked.overwrite.as_ref())? {
             Existing::Replace
@@ -50,13 +50,13 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
             Existing::Keep
         };
         let directory = Asked::given(asked.path.as_ref()).unwrap_or(".");
-        let upload = Upload::new(&zone, directory, existing, transit)?;
+        let upload = Upload::new(&zone, directory, existing, transfer_permit)?;
         let message = Asked::given(asked.message.as_ref());
         let stored = take_in(&headers, intake, upload)?.store(OPERATION, message)?;
         Ok(told(zone.name(), &stored))
     });
     let result = stored.await.map(|reply| envelope::answer(Ok(reply)));
-    answered(&server.shed, &caller, result)
+    answered(&server.store, &caller, result)
 }
 
 /// Takes every file of a form into an upload. Blocks.

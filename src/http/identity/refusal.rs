@@ -2,7 +2,7 @@
 
 use axum::http::HeaderName;
 use fileshed_core::caller::CallerError;
-use fileshed_core::{Code, Hint, Teach};
+use fileshed_core::{Code, Diagnostic, Hint};
 use serde_json::{Map, Value};
 
 use super::JwtError;
@@ -110,7 +110,7 @@ pub enum IdentityError {
     ForeignPage,
 }
 
-impl Teach for IdentityError {
+impl Diagnostic for IdentityError {
     fn code(&self) -> Code {
         match self {
             Self::NoCredential(_)

@@ -53,7 +53,7 @@ impl Table {
     }
 
     /// Ends the connection that is of the least use to its client; false where all are busy.
-    pub(super) fn make_room(&self) -> bool {
+    pub(super) fn release(&self) -> bool {
         let idle = |connection: &Arc<Connection>| -> Option<(Idle, Arc<Connection>)> {
             Some((connection.idle()?, Arc::clone(connection)))
         };

@@ -1,6 +1,6 @@
 //! What there is to import, and which of it is meant.
 
-use fileshed_core::frontend::Attachment;
+use fileshed_core::chat_host::Attachment;
 use fileshed_core::zone::portable_name;
 use fileshed_core::{Error, ZonePath};
 

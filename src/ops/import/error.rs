@@ -1,6 +1,6 @@
 //! Nothing to import, and what would have to be otherwise.
 
-use fileshed_core::{Call, Code, Error, Hint, Teach};
+use fileshed_core::{Call, Code, Diagnostic, Error, Hint};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
@@ -92,7 +92,7 @@ impl ImportError {
     }
 }
 
-impl Teach for ImportError {
+impl Diagnostic for ImportError {
     fn code(&self) -> Code {
         Code::FileNotFound
     }

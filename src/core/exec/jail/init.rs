@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::WaitOptions;
 
-use super::starter::{close, fork, number, tell};
+use super::zygote::{close, fork, number, tell};
 
 /// Comes back in the command's process. This one ends when the command has ended, with everything
 /// that it left behind.

@@ -26,8 +26,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::access::{Access, Network};
-use super::starter::{close, fork, number, tell};
 use super::syscalls::makes_namespaces;
+use super::zygote::{close, fork, number, tell};
 use attributes::Rooms;
 use census::Census;
 use listener::{Call, Listener, Verdict};

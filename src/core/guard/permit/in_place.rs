@@ -7,7 +7,7 @@ use super::Permit;
 use crate::Error;
 use crate::disk::{DiskError, Footprint, Kind};
 use crate::history::CommitId;
-use crate::ledger::Act;
+use crate::registry::OwnershipEffect;
 use crate::zone::{Zone, ZonePath};
 
 /// Files that may be changed. Dropped without [`InPlace::finish`], the zone is measured and
@@ -47,7 +47,7 @@ impl InPlace<'_> {
         let after = footprints(zone, &self.permit.request.needs.paths)?;
         if after == self.before {
             if let Some(intent) = self.permit.intent.take() {
-                zone.shed.ledger().settle(intent)?;
+                zone.store.registry().commit(intent)?;
             }
             return Ok(None);
         }
@@ -58,7 +58,7 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            let now = zone.shed.clock().now();
+            let now = zone.store.clock().now();
             let author = &self.permit.request.author;
             zone.history(|history| history.commit_paths(&changed, message, author, now))?
         } else {
@@ -68,15 +68,16 @@ impl InPlace<'_> {
         let there = self.permit.request.needs.paths.iter().zip(&after);
         let there = there.filter(|(_, footprint)| footprint.is_some());
         let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
-        self.permit.foresee(|| Ok(Act::Touch { files }))?;
+        self.permit
+            .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         self.permit.keep();
-        zone.shed.flusher().changed();
+        zone.store.flusher().changed();
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
         if let Some(intent) = self.permit.intent.take() {
-            let place = (zone.home.key.as_str(), zone.name.as_str());
-            let ledger = zone.shed.ledger();
-            ledger.settle_grown(intent, place, bytes - bytes_before, files - files_before)?;
+            let place = (zone.tenant.key.as_str(), zone.name.as_str());
+            let registry = zone.store.registry();
+            registry.commit_grown(intent, place, bytes - bytes_before, files - files_before)?;
         }
         Ok(commit)
     }
@@ -93,7 +94,7 @@ impl Drop for InPlace<'_> {
         let Some(intent) = self.permit.intent.take() else {
             return;
         };
-        if let Err(error) = self.permit.zone().shed.ledger().abandon(intent) {
+        if let Err(error) = self.permit.zone().store.registry().orphan(intent) {
             tracing::error!(%error, "a change in place is still under way in the registry");
         }
     }

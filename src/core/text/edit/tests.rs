@@ -3,7 +3,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Code, Teach};
+use crate::{Code, Diagnostic};
 
 const ROOM: u64 = 1 << 20;
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{FILE, FILES_MAX};
 use crate::zone::ZonePath;
-use crate::{Code, Hint, Teach};
+use crate::{Code, Diagnostic, Hint};
 
 /// An upload that cannot be taken as it is.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum UploadError {
     },
 }
 
-impl Teach for UploadError {
+impl Diagnostic for UploadError {
     fn code(&self) -> Code {
         match self {
             Self::Nothing => Code::MissingParameter,

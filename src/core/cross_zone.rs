@@ -1,0 +1,265 @@
+//! Files and directories on their way from one zone to another.
+//!
+//! A move copies nothing: it is one rename, or several that count as one where something is
+//! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
+//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: turns,
+//! locks, space, and what the second one keeps for the server.
+
+use serde_json::{Map, Value};
+
+use crate::disk::{Entry, Kind, Target, Totals, Weight};
+use crate::guard::{ChangeRequest, CrossZoneWriter, check_owner};
+use crate::history::CommitId;
+use crate::zone::{Zone, ZonePath};
+use crate::{Call, Code, Diagnostic, Error, Hint, Repeat};
+
+/// What goes where.
+#[derive(Clone, Copy, Debug)]
+pub struct CrossZoneTransfer<'a> {
+    /// The zone that has it.
+    pub from: &'a Zone<'a>,
+    /// The zone that gets it.
+    pub to: &'a Zone<'a>,
+    /// Where it is.
+    pub source: &'a str,
+    /// Where it goes.
+    pub destination: &'a str,
+    /// The names of the parameters that say so.
+    pub parameters: (&'static str, &'static str),
+    /// Whether it may take the place of a file, or of a directory, that is there.
+    pub overwrite: bool,
+    /// The caller's commit message.
+    pub message: Option<&'a str>,
+    /// The name for history and logs.
+    pub operation: &'static str,
+}
+
+/// What arrived.
+#[derive(Debug)]
+pub struct CrossZoneResult {
+    /// Where it was.
+    pub source: ZonePath,
+    /// Where it is.
+    pub destination: ZonePath,
+    /// What it holds.
+    pub totals: Totals,
+    /// Whether it is a directory.
+    pub is_directory: bool,
+    /// Whether a `.git` was left out.
+    pub without_git: bool,
+    /// The commit, where one of the zones has history and something of it changed.
+    pub commit: Option<CommitId>,
+}
+
+impl CrossZoneTransfer<'_> {
+    /// Moves it.
+    pub fn relocate(&self) -> Result<CrossZoneResult, Error> {
+        let (source, destination) = self.paths()?;
+        let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
+        let entry = self.from.entry_itself(&source)?;
+        let (weight, git) = self.weigh(&entry)?;
+        if let Some(path) = git {
+            return Err(self.from.explain(
+                CrossZoneError::Git {
+                    path,
+                    src: self.parameters.0,
+                }
+                .into(),
+            ));
+        }
+        let (target, replaced) = self.target(&entry, &destination)?;
+        let leaves = ChangeRequest::remove(&entry, weight.totals);
+        let arrives = ChangeRequest::install(&target, &weight, replaced);
+        let path = target.path().clone();
+        let commit = crossing
+            .guard(leaves, arrives)?
+            .relocate(&entry, target)?
+            .commit(self.message, &self.describe("Move", entry.path(), &path))?;
+        Ok(CrossZoneResult {
+            source: entry.path().clone(),
+            destination: path,
+            totals: weight.totals,
+            is_directory: entry.kind() == Kind::Directory,
+            without_git: false,
+            commit,
+        })
+    }
+
+    /// Copies it, without what the second zone keeps for the server.
+    pub fn duplicate(&self) -> Result<CrossZoneResult, Error> {
+        let (source, destination) = self.paths()?;
+        // Both turns: what is copied is what it was at one moment.
+        let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
+        let entry = self.from.entry_itself(&source)?;
+        let (weight, git) = self.weigh(&entry)?;
+        let (target, replaced) = self.target(&entry, &destination)?;
+        check_owner(self.to, [target.path()])?;
+        let more = weight.totals.bytes.saturating_sub(replaced.bytes);
+        self.to.expect_space(more)?;
+        let skip = |inside: &ZonePath| self.is_kept_back(inside);
+        let staged = crossing
+            .staging()
+            .copy_tree(self.from.data(), &entry, skip)
+            .map_err(|error| self.from.explain_disk(error))?;
+        let weight = staged.weight()?;
+        let path = target.path().clone();
+        let commit = crossing
+            .arrive()
+            .guard(ChangeRequest::install(&target, &weight, replaced))?
+            .install(staged, target)?
+            .commit(self.message, &self.describe("Copy", entry.path(), &path))?;
+        Ok(CrossZoneResult {
+            source: entry.path().clone(),
+            destination: path,
+            totals: weight.totals,
+            is_directory: entry.kind() == Kind::Directory,
+            without_git: git.is_some(),
+            commit,
+        })
+    }
+
+    fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {
+        let (src, dest) = self.parameters;
+        let source = self
+            .from
+            .path_to_take(src, self.source, self.to, self.destination)?;
+        let from = self.from.name();
+        let destination = self
+            .to
+            .path_to_bring(dest, self.destination, from, &source)?;
+        Ok((source, destination))
+    }
+
+    /// What arrives, and the first path that the second zone does not take.
+    fn weigh(&self, entry: &Entry) -> Result<(Weight, Option<ZonePath>), Error> {
+        let mut kept_back = None;
+        let weight = self.from.data().weigh(entry, |inside| {
+            let stays = self.is_kept_back(inside);
+            if stays && kept_back.is_none() {
+                kept_back = Some(entry.path().join(inside.as_str()));
+            }
+            stays
+        });
+        let weight = weight.map_err(|error| self.from.explain(error.into()))?;
+        Ok((weight, kept_back))
+    }
+
+    /// Whether the second zone does not take what has this path below the entry.
+    fn is_kept_back(&self, inside: &ZonePath) -> bool {
+        self.to.name().is_versioned() && inside.has_git_segment()
+    }
+
+    /// The place for `entry`, and what is there now.
+    fn target(&self, entry: &Entry, destination: &ZonePath) -> Result<(Target, Totals), Error> {
+        let target = self.to.destination(self.parameters.1, destination)?;
+        let Some(there) = target.entry() else {
+            return Ok((target, Totals::default()));
+        };
+        let path = there.path().clone();
+        let (src, dest) = self.parameters;
+        let fault = match (entry.kind(), there.kind()) {
+            (_, Kind::Special | Kind::Symlink) => there.expect_file().err().map(Error::from),
+            (Kind::Directory, Kind::File) if self.overwrite => {
+                Some(CrossZoneError::OntoFile { path, src, dest }.into())
+            }
+            (Kind::File, Kind::Directory) => {
+                let inside = path.join(entry.path().name().unwrap_or_default());
+                Some(CrossZoneError::OntoDirectory { path, inside, dest }.into())
+            }
+            _ if !self.overwrite => Some(CrossZoneError::Exists { path, dest }.into()),
+            _ => None,
+        };
+        if let Some(error) = fault {
+            return Err(self.to.explain(error));
+        }
+        let replaced = self.to.totals(there)?;
+        Ok((target, replaced))
+    }
+
+    /// The commit message that says what was done.
+    fn describe(&self, verb: &str, source: &ZonePath, destination: &ZonePath) -> String {
+        let (from, to) = (self.from.name(), self.to.name());
+        if source == destination {
+            format!("{verb} {source} from {from} to {to}")
+        } else {
+            format!("{verb} {source} from {from} to {to} as {destination}")
+        }
+    }
+}
+
+/// Something that cannot go to another zone as it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum CrossZoneError {
+    /// Something has the name, and was not to be replaced.
+    #[error("`{dest}` exists already: `{path}`")]
+    Exists {
+        /// What is there.
+        path: ZonePath,
+        /// The parameter that names it.
+        dest: &'static str,
+    },
+    /// A directory has the name that a file was to get.
+    #[error("`{dest}` is a directory: `{path}`")]
+    OntoDirectory {
+        /// The directory.
+        path: ZonePath,
+        /// The file in it.
+        inside: ZonePath,
+        /// The parameter that names it.
+        dest: &'static str,
+    },
+    /// A file has the name that a directory was to get.
+    #[error("`{src}` is a directory, and `{dest}` is a file: `{path}`")]
+    OntoFile {
+        /// The file.
+        path: ZonePath,
+        /// The parameter that names the directory.
+        src: &'static str,
+        /// The parameter that names it.
+        dest: &'static str,
+    },
+    /// The history of another repository cannot lie in a zone that has its own.
+    #[error("`{src}` holds `{path}`, which a zone with a history of its own does not take")]
+    Git {
+        /// The repository.
+        path: ZonePath,
+        /// The parameter that names what holds it.
+        src: &'static str,
+    },
+}
+
+impl Diagnostic for CrossZoneError {
+    fn code(&self) -> Code {
+        match self {
+            Self::Exists { .. } | Self::OntoFile { .. } => Code::FileExists,
+            Self::OntoDirectory { .. } => Code::NotAFile,
+            Self::Git { .. } => Code::ProtectedPath,
+        }
+    }
+
+    fn hint(&self) -> Hint {
+        let delete = |path: &ZonePath| Call::here("shed_delete").with("path", path.display());
+        match self {
+            Self::Exists { dest, .. } => Hint::repeat(Repeat::with("overwrite", true))
+                .say(format!(" to replace it, or choose another {dest}")),
+            Self::OntoDirectory { inside, dest, .. } => {
+                Hint::new("to name the file in it, ").again(Repeat::with(*dest, inside.display()))
+            }
+            Self::OntoFile { path, dest, .. } => {
+                Hint::from(format!("choose another {dest}, or delete the file with "))
+                    .call(delete(path))
+            }
+            Self::Git { path, .. } => Hint::new("delete it first with ")
+                .call(delete(path))
+                .say(", or take single files"),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let (Self::Exists { path, .. }
+        | Self::OntoDirectory { path, .. }
+        | Self::OntoFile { path, .. }
+        | Self::Git { path, .. }) = self;
+        Map::from_iter([("path".to_owned(), path.display().into())])
+    }
+}

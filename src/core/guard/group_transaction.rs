@@ -1,0 +1,196 @@
+//! A command in a group: all of it, or nothing.
+//!
+//! What a command will change cannot be told beforehand, so it runs alone in the group and is
+//! judged by what it did: everything on disk is compared with the commit before it. If one file
+//! was not the caller's to change, all is put back from that commit; else what changed becomes one
+//! commit on top of it, by its real author, whatever git was told to do with the history. The
+//! intent knows where it began, so that after a crash the repair judges in the same way.
+
+use jiff::Timestamp;
+
+use super::claims::Claims;
+use super::owner;
+use crate::disk::{Root, Staging};
+use crate::exec::Space;
+use crate::history::{self, Author, History, Position};
+use crate::registry::{Intent, OwnershipChange, OwnershipEffect, Registry};
+use crate::zone::{Zone, ZoneName};
+use crate::{Error, Store};
+
+/// The place of a command.
+pub(crate) struct GroupTransaction<'a> {
+    pub(crate) store: &'a Store,
+    /// Key of the group's home.
+    pub(crate) tenant: &'a str,
+    /// The group's id.
+    pub(crate) group: &'a str,
+    /// What the caller calls it.
+    pub(crate) group_name: &'a str,
+    pub(crate) base: &'a Root,
+    pub(crate) data: &'a Root,
+    pub(crate) staging: Staging,
+}
+
+/// How a command was judged.
+pub(crate) struct TransactionOutcome {
+    /// What it did to ownership; nothing where it was put back.
+    pub(crate) ownership_change: Option<OwnershipChange>,
+    /// The refusal, where it was put back.
+    pub(crate) refused: Option<Error>,
+}
+
+impl<'a> GroupTransaction<'a> {
+    /// The place of a command of the caller of `zone`; nothing outside groups.
+    pub(crate) fn of(zone: &'a Zone<'_>) -> Result<Option<Self>, Error> {
+        let Some(group) = zone.group() else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            store: zone.store,
+            tenant: &zone.tenant.key,
+            group: group.id.as_str(),
+            group_name: &group.name,
+            base: &zone.base,
+            data: &zone.data,
+            staging: zone.store.staging(&zone.tenant)?,
+        }))
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        self.store.registry()
+    }
+
+    fn history<T>(
+        &self,
+        now: Timestamp,
+        work: impl FnMut(&History) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        History::work(self.base, self.data, now, work)
+    }
+
+    /// Where the group is before the command. What came by other ways than through the server is
+    /// taken into history first: nothing that a refusal could not put back.
+    pub(crate) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
+        let author = Author::server();
+        self.history(now, |history| {
+            history.capture("Take in what came from outside", &author, now)?;
+            history.remember_inodes()?;
+            Ok(history.position()?)
+        })
+    }
+
+    /// Judges what the disk is now, compared with `start`, as a change for which `ownership_change` names the
+    /// owner. Alone in the group.
+    pub(crate) fn judge(
+        &self,
+        ownership_change: &OwnershipChange,
+        start: &Position,
+        message: &str,
+        author: &Author,
+        now: Timestamp,
+        space: Option<&Space<'_>>,
+    ) -> Result<TransactionOutcome, Error> {
+        self.history(now, |history| {
+            self.judge_in(
+                history,
+                ownership_change,
+                start,
+                message,
+                (author, now),
+                space,
+            )
+        })
+    }
+
+    fn judge_in(
+        &self,
+        history: &History,
+        ownership_change: &OwnershipChange,
+        start: &Position,
+        message: &str,
+        (author, now): (&Author, Timestamp),
+        space: Option<&Space<'_>>,
+    ) -> Result<TransactionOutcome, Error> {
+        if !history.has(start)? {
+            // The disk lost what was there before, so nothing can be compared nor put back.
+            tracing::error!(
+                tenant = self.tenant,
+                "a command could not be judged: its history is lost"
+            );
+            let captured = history.capture(message, author, now)?;
+            self.measured(captured.totals)?;
+            let effect = OwnershipEffect::Touch { files: Vec::new() };
+            let ownership_change = Some(OwnershipChange {
+                effect,
+                ..ownership_change.clone()
+            });
+            return Ok(TransactionOutcome {
+                ownership_change,
+                refused: None,
+            });
+        }
+        let said = history.return_to(start)?;
+        self.data.grant_owner()?;
+        let found = history.find()?;
+        let claims = Claims::of(self, &ownership_change.owner, &found);
+        let denied = claims.denied()?;
+        if let Err(refused) = owner::refuse(denied, self.group_name, &ownership_change.owner) {
+            drop(claims);
+            let totals = history.restore(found, None, &self.staging)?;
+            self.measured(totals)?;
+            return Ok(TransactionOutcome {
+                ownership_change: None,
+                refused: Some(refused),
+            });
+        }
+        if let Some((growing, refused)) = space.and_then(|space| space.excess(found.totals(), true))
+        {
+            drop(claims);
+            growing.undo(|kept| {
+                history.restore(found, Some(kept), &self.staging)?;
+                self.data
+                    .take_back(kept, |path, kind, _| history::holds(path, kind))?;
+                Ok::<_, Error>(())
+            })?;
+            self.measured(history.find()?.totals())?;
+            return Ok(TransactionOutcome {
+                ownership_change: None,
+                refused: Some(refused),
+            });
+        }
+        let effect = claims.effect(&history.moved(&found));
+        drop(claims);
+        let message = said.as_deref().unwrap_or(message);
+        let captured = history.capture_found(found, message, author, now)?;
+        self.measured(captured.totals)?;
+        Ok(TransactionOutcome {
+            ownership_change: Some(OwnershipChange {
+                effect,
+                ..ownership_change.clone()
+            }),
+            refused: None,
+        })
+    }
+
+    /// Enters what a verdict says with the end of the intent. Gives the refusal.
+    pub(crate) fn enter(
+        &self,
+        outcome: TransactionOutcome,
+        intent: Intent,
+    ) -> Result<Option<Error>, Error> {
+        let ownership_change = outcome.ownership_change.unwrap_or_else(|| OwnershipChange {
+            owner: String::new(),
+            mode: String::new(),
+            asked: false,
+            effect: OwnershipEffect::Touch { files: Vec::new() },
+        });
+        self.registry().record_intent(intent, &ownership_change)?;
+        self.registry().commit(intent)?;
+        Ok(outcome.refused)
+    }
+
+    fn measured(&self, totals: crate::disk::Totals) -> Result<(), Error> {
+        let zone = ZoneName::Group.as_str();
+        Ok(self.registry().measured(self.tenant, zone, totals)?)
+    }
+}

@@ -1,0 +1,194 @@
+//! Turns: one writer a zone, in this process and across processes.
+
+use std::collections::{HashMap, VecDeque};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use serde_json::{Map, Value};
+
+use crate::disk::{DiskError, Root};
+use crate::fair::Place;
+use crate::zone::ZonePath;
+use crate::{Code, Diagnostic, Error, Hint};
+
+/// Longest wait for a turn. Turns last milliseconds, so this is a sign of overload.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often a lock that another process holds is tried.
+const OTHER_PROCESS: Duration = Duration::from_millis(5);
+
+/// Who has a turn in this process, and who comes next: for each key a queue, whose first has it.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
+}
+
+/// The turn to change one zone. Dropped, the next one has it.
+#[derive(Debug)]
+pub(crate) struct WriteLock<'a> {
+    queue: &'a Queue,
+    key: String,
+    called: Arc<Condvar>,
+    /// Locked until it is closed.
+    file: Option<OwnedFd>,
+}
+
+impl Queue {
+    /// Waits for the turn of `key`, first come, first served; `directory` holds the lock file for
+    /// other processes. Who waits has given back its `place` among the calls that run.
+    pub(crate) fn write_lock(
+        &self,
+        key: String,
+        directory: &Root,
+        name: &str,
+        place: &Place,
+    ) -> Result<WriteLock<'_>, Error> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut write_lock = self.line_up(key);
+        let file = open_lock_file(directory, name)?;
+        if write_lock.is_first() && lock(&file)? {
+            write_lock.file = Some(file);
+            return Ok(write_lock);
+        }
+        let wait = || {
+            write_lock.wait(deadline)?;
+            while !lock(&file)? {
+                if Instant::now() >= deadline {
+                    return Err(BusyError::Zone.into());
+                }
+                std::thread::sleep(OTHER_PROCESS);
+            }
+            Ok::<(), Error>(())
+        };
+        place.while_waiting(wait).ok_or(BusyError::Zone)??;
+        write_lock.file = Some(file);
+        Ok(write_lock)
+    }
+
+    fn line_up(&self, key: String) -> WriteLock<'_> {
+        let called = Arc::new(Condvar::new());
+        let mut queues = self.queues();
+        let queue = queues.entry(key.clone()).or_default();
+        queue.push_back(Arc::clone(&called));
+        drop(queues);
+        WriteLock {
+            queue: self,
+            key,
+            called,
+            file: None,
+        }
+    }
+
+    fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Condvar>>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WriteLock<'_> {
+    fn is_first(&self) -> bool {
+        self.is_first_in(&self.queue.queues())
+    }
+
+    fn is_first_in(&self, queues: &HashMap<String, VecDeque<Arc<Condvar>>>) -> bool {
+        let first = queues.get(&self.key).and_then(VecDeque::front);
+        first.is_some_and(|first| Arc::ptr_eq(first, &self.called))
+    }
+
+    /// Waits to be first.
+    fn wait(&self, deadline: Instant) -> Result<(), Error> {
+        let patience = deadline.saturating_duration_since(Instant::now());
+        let queues = self.queue.queues();
+        let (queues, wait) = self
+            .called
+            .wait_timeout_while(queues, patience, |queues| !self.is_first_in(queues))
+            .unwrap_or_else(PoisonError::into_inner);
+        drop(queues);
+        if wait.timed_out() {
+            return Err(BusyError::Zone.into());
+        }
+        Ok(())
+    }
+}
+
+impl Drop for WriteLock<'_> {
+    fn drop(&mut self) {
+        self.file = None;
+        let mut queues = self.queue.queues();
+        let Some(queue) = queues.get_mut(&self.key) else {
+            return;
+        };
+        queue.retain(|other| !Arc::ptr_eq(other, &self.called));
+        match queue.front() {
+            Some(next) => next.notify_one(),
+            None => drop(queues.remove(&self.key)),
+        }
+    }
+}
+
+fn open_lock_file(directory: &Root, name: &str) -> Result<OwnedFd, Error> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(directory.handle(), name, flags, Mode::RUSR | Mode::WUSR);
+    Ok(file.map_err(not_lockable)?)
+}
+
+/// Locks the file, unless another process has.
+fn lock(file: &OwnedFd) -> Result<bool, Error> {
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(not_lockable(error).into()),
+        }
+    }
+}
+
+fn not_lockable(error: Errno) -> DiskError {
+    DiskError::of("lock", &ZonePath::root(), error)
+}
+
+/// Too much at once.
+#[derive(Debug, thiserror::Error)]
+pub enum BusyError {
+    /// Another change of the same zone takes too long.
+    #[error("another change of this zone is still under way")]
+    Zone,
+    /// The user runs as many commands as one user may.
+    #[error("{limit} of your commands are running, which is as many as one user may run at once")]
+    User {
+        /// The limit.
+        limit: u64,
+    },
+    /// The server runs as many commands as it may.
+    #[error("the server runs {limit} commands, which is as many as it may at once")]
+    Server {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+impl Diagnostic for BusyError {
+    fn code(&self) -> Code {
+        Code::Busy
+    }
+
+    fn hint(&self) -> Hint {
+        "wait a moment and repeat the same call".into()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let scope = match self {
+            Self::Zone => "zone",
+            Self::User { .. } => "user",
+            Self::Server { .. } => "server",
+        };
+        Map::from_iter([("scope".to_owned(), Value::from(scope))])
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        Some(1)
+    }
+}

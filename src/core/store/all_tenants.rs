@@ -1,0 +1,223 @@
+//! Cleaning up for everybody, for administrators.
+//!
+//! Numbers leave here and nothing else: whose a file is, what it is called, even that a group
+//! exists, is none of an administrator's business. One home is open at a time, and only one in
+//! which something may be left is made ready.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::{DATA, GROUPS, Store, USERS};
+use crate::caller::{Role, Scope};
+use crate::directory::{Group, GroupId};
+use crate::disk::{Kind, Root};
+use crate::fair::Place;
+use crate::lockedit::{self, Cleaned};
+use crate::registry::Ownership as _;
+use crate::settings::MEBIBYTE;
+use crate::zone::{Shared, TenantRoot, Zone, ZoneError, ZoneName, ZonePath};
+use crate::{Caller, Code, Diagnostic, Error, Hint, Repeat, sharing};
+
+/// What was found and cleaned, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Users that were looked at.
+    pub users: u64,
+    /// Groups that were looked at.
+    pub groups: u64,
+    /// Locked edits that were too old.
+    pub expired_locks: u64,
+    /// Locked edits that had lost their working copy.
+    pub corrupted_locks: u64,
+    /// Zones with working copies that no lock names.
+    pub orphan_editzones: u64,
+    /// Ownership records of files that are gone.
+    pub orphan_ownerships: u64,
+    /// Users and groups where it did not work; the log says why.
+    pub failed: u64,
+}
+
+impl Store {
+    /// Cleans the zones of all users and groups but the caller's own.
+    pub fn clean_others(&self, caller: &Caller) -> Result<Numbers, Error> {
+        if caller.role != Role::Admin {
+            return Err(NotAdministrator.into());
+        }
+        if caller.scope != Scope::Write {
+            return Err(ZoneError::ReadOnlyScope.into());
+        }
+        let own = self.own_homes(caller)?;
+        let mut numbers = Numbers::default();
+        for parent in [USERS, GROUPS] {
+            for key in self.homes_below(parent)? {
+                if caller.cancellation.is_cancelled() {
+                    return Ok(numbers);
+                }
+                if own.contains(&key) {
+                    continue;
+                }
+                match parent {
+                    USERS => numbers.users += 1,
+                    _ => numbers.groups += 1,
+                }
+                if let Err(error) = self.clean_home(caller, &key, &mut numbers) {
+                    numbers.failed += 1;
+                    tracing::warn!(tenant = key, %error, "could not be cleaned up");
+                }
+            }
+        }
+        self.release_locks_of_nobody(&mut numbers)?;
+        Ok(numbers)
+    }
+
+    fn own_homes(&self, caller: &Caller) -> Result<HashSet<String>, Error> {
+        let groups = self.known_groups(caller)?.unwrap_or_default();
+        let groups = groups.into_iter();
+        let mut own: HashSet<String> = groups
+            .map(|group| format!("{GROUPS}/{}", group.id.as_str()))
+            .collect();
+        own.insert(self.tenant_key(caller)?);
+        Ok(own)
+    }
+
+    pub(super) fn homes_below(&self, parent: &str) -> Result<Vec<String>, Error> {
+        let Some(directory) = self.data.existing_subdirectory(parent)? else {
+            return Ok(Vec::new());
+        };
+        let entries = directory.list(&ZonePath::root())?.into_iter();
+        Ok(entries
+            .filter(|entry| entry.kind == Kind::Directory)
+            .map(|entry| format!("{parent}/{}", entry.path))
+            .collect())
+    }
+
+    fn clean_home(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
+        let Some(root) = self.data.existing_subdirectory(key)? else {
+            return Ok(());
+        };
+        let tenant = TenantRoot {
+            place: caller.place.clone(),
+            ..self.home_of_somebody(root, key)
+        };
+        let group = tenant.group().map(str::to_owned);
+        let has_records = match &group {
+            Some(group) => !self.registry.records(group)?.is_empty(),
+            None => false,
+        };
+        for &name in tenant.zones.iter().filter(|name| name.is_writable()) {
+            let base = tenant.existing_base(name)?;
+            if !has_records && !self.may_be_left(key, name, base.as_ref())? {
+                continue;
+            }
+            let ready = self.make_ready(&tenant, name);
+            let base = match (base, name.directory()) {
+                (Some(base), _) => base,
+                (None, directory) => tenant.root.subdirectory(directory.unwrap_or_default())?,
+            };
+            let zone = Zone {
+                store: self,
+                caller,
+                name,
+                tenant: TenantRoot {
+                    place: caller.place.clone(),
+                    ..self.home_of_somebody(tenant.root.try_clone()?, key)
+                },
+                data: base.subdirectory(DATA)?,
+                base,
+                ready,
+                absent: false,
+                group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
+            };
+            numbers.count(&lockedit::clean(&zone)?);
+            if has_records {
+                numbers.orphan_ownerships += sharing::clean(&zone)?.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn home_of_somebody(&self, root: Root, key: &str) -> TenantRoot {
+        let key = key.to_owned();
+        let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
+            (self.settings.quota_per_group_mb, &ZoneName::SHARED)
+        } else {
+            (self.settings.quota_per_user_mb, &ZoneName::PERSONAL)
+        };
+        TenantRoot {
+            root,
+            key,
+            limit: limit * MEBIBYTE,
+            zones,
+            place: Place::default(),
+        }
+    }
+
+    /// Whether there is a lock, or a working copy.
+    fn may_be_left(&self, key: &str, name: ZoneName, base: Option<&Root>) -> Result<bool, Error> {
+        if !self.registry.locks(key, name.as_str())?.is_empty() {
+            return Ok(true);
+        }
+        let copies = base.map(|base| base.existing_subdirectory(lockedit::EDITZONE));
+        Ok(match copies.transpose()?.flatten() {
+            Some(copies) => !copies.list(&ZonePath::root())?.is_empty(),
+            None => false,
+        })
+    }
+
+    /// A group as its directory knows it: its name is of no use here.
+    fn unnamed(&self, id: &str) -> Result<Shared, Error> {
+        Ok(Shared {
+            group: Group {
+                id: GroupId::parse(id)?,
+                name: id.to_owned(),
+                description: String::new(),
+                member_count: 0,
+            },
+            mode: self.settings.group_default_mode,
+            asked: false,
+        })
+    }
+
+    /// Locks in homes that somebody removed from the disk.
+    fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
+        for (tenant, zone) in self.registry.locked_zones()? {
+            if self.data.existing_subdirectory(&tenant)?.is_some() {
+                continue;
+            }
+            for lock in self.registry.locks(&tenant, &zone)? {
+                if self.registry.release_lock(&tenant, &zone, &lock)? {
+                    numbers.corrupted_locks += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Numbers {
+    fn count(&mut self, cleaned: &Cleaned) {
+        self.expired_locks += cleaned.expired_locks.len() as u64;
+        self.corrupted_locks += cleaned.corrupted_locks.len() as u64;
+        self.orphan_editzones += u64::from(cleaned.orphan_copies > 0);
+    }
+}
+
+/// Somebody who may clean up only for themselves.
+#[derive(Debug, thiserror::Error)]
+#[error("parameter `all`: only administrators clean up for all_tenants")]
+pub struct NotAdministrator;
+
+impl Diagnostic for NotAdministrator {
+    fn code(&self) -> Code {
+        Code::AccessDenied
+    }
+
+    fn hint(&self) -> Hint {
+        Hint::repeat(Repeat::without("all")).say(" for your own zones and groups")
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::from_iter([("parameter".to_owned(), "all".into())])
+    }
+}

@@ -1,0 +1,251 @@
+//! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
+
+use super::machine::Machine;
+use super::{GROUPS, SHARED, Store, StoreError, USERS};
+use crate::disk::Root;
+use crate::exec::{Confinement, Helper, Programs};
+use crate::history::SET_ASIDE;
+use crate::registry::FILE_NAME;
+use crate::settings::SandboxPolicy;
+use crate::zone::{ZoneName, ZonePath};
+use crate::{Error, Settings};
+
+/// Damaged histories that are named.
+const NAMED: usize = 20;
+
+/// How one thing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckState {
+    /// As it should be.
+    Ok,
+    /// The server works, less than it could.
+    Warning,
+    /// The server does not work.
+    Failed,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What.
+    pub name: String,
+    /// How it is.
+    pub state: CheckState,
+    /// In a sentence.
+    pub text: String,
+}
+
+impl Check {
+    pub(super) fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            state,
+            text: text.into(),
+        }
+    }
+}
+
+impl Check {
+    /// Why a store cannot be opened. That nobody has made one yet is no failure.
+    #[must_use]
+    pub fn of_store(error: &Error) -> Self {
+        let state = match error.cause() {
+            Some(StoreError::None) => CheckState::Warning,
+            _ => CheckState::Failed,
+        };
+        let cause = std::error::Error::source(error);
+        let cause = cause.map_or_else(String::new, |cause| format!(": {cause}"));
+        Self::new("data", state, format!("{error}{cause}; {}", error.hint()))
+    }
+}
+
+/// How commands are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// By the kernel.
+    Enforced,
+    /// Not, or not wholly; the administrator chose to run them all the same.
+    BestEffort,
+    /// They are not run.
+    Off,
+}
+
+impl Sandbox {
+    /// The name in `/health`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Enforced => "enforced",
+            Self::BestEffort => "best_effort",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// How far users are kept apart where commands run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Isolation {
+    /// By every layer that there is.
+    Full,
+    /// Their files are; a layer is missing, so that a command may learn more than it should.
+    Reduced,
+    /// Not: the administrator chose to run commands that nothing holds.
+    None,
+    /// No command runs.
+    NoCommands,
+}
+
+impl Isolation {
+    /// The name in `/health`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Reduced => "reduced",
+            Self::None => "none",
+            Self::NoCommands => "no_commands",
+        }
+    }
+}
+
+impl Store {
+    /// How far users are kept apart where commands run on this server.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        match self.sandbox() {
+            Sandbox::Off => Isolation::NoCommands,
+            Sandbox::BestEffort => Isolation::None,
+            Sandbox::Enforced if self.has_namespaces() && self.confinement().is_complete() => {
+                Isolation::Full
+            }
+            Sandbox::Enforced => Isolation::Reduced,
+        }
+    }
+
+    /// How commands are held on this server.
+    #[must_use]
+    pub fn sandbox(&self) -> Sandbox {
+        match (self.confinement().enforced(), self.settings.exec_sandbox) {
+            (Ok(()), _) => Sandbox::Enforced,
+            (Err(_), SandboxPolicy::BestEffort) => Sandbox::BestEffort,
+            (Err(_), SandboxPolicy::Required) => Sandbox::Off,
+        }
+    }
+
+    /// Whether commands have files and processes of their own.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        self.confinement().has_namespaces()
+    }
+
+    /// Looks at everything that the store depends on.
+    #[must_use]
+    pub fn check(&self) -> Vec<Check> {
+        vec![self.check_registry(), self.check_data()]
+            .into_iter()
+            .chain(self.machine().check())
+            .collect()
+    }
+
+    fn machine(&self) -> Machine<'_> {
+        Machine {
+            settings: &self.settings,
+            confinement: self.confinement(),
+            programs: &self.programs,
+        }
+    }
+
+    /// Looks at everything that a store would depend on where there is none that can be opened.
+    pub fn check_machine(settings: &Settings) -> Result<Vec<Check>, Error> {
+        let helper = Helper::new(settings.helper.clone());
+        let anywhere = Root::open_ambient(&std::env::temp_dir())?;
+        let machine = Machine {
+            settings,
+            confinement: &Confinement::probe(&helper, &anywhere, settings),
+            programs: &Programs::find(),
+        };
+        Ok(machine.check())
+    }
+
+    /// Looks for histories that were damaged. It looks into every home, so it is for people who
+    /// ask, not for probes.
+    #[must_use]
+    pub fn check_histories(&self) -> Check {
+        let kept = match self.histories_set_aside() {
+            Ok(kept) => kept,
+            Err(error) => return Check::new("history", CheckState::Failed, error.message()),
+        };
+        if kept.is_empty() {
+            return Check::new("history", CheckState::Ok, "none is damaged");
+        }
+        let more = kept.len().saturating_sub(NAMED);
+        let named = kept[..kept.len() - more].join(", ");
+        let more = match more {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Check::new(
+            "history",
+            CheckState::Warning,
+            format!(
+                "damaged, set aside and begun anew: {named}{more}; look into them with git, then remove them"
+            ),
+        )
+    }
+
+    /// Where damaged repositories are kept, below the data directory.
+    fn histories_set_aside(&self) -> Result<Vec<String>, Error> {
+        let mut kept = Vec::new();
+        let users = self.homes_below(USERS)?.into_iter();
+        let personal = users.chain([SHARED.to_owned()]);
+        let documents = ZoneName::Documents.directory().unwrap_or_default();
+        let places = personal
+            .map(|tenant| format!("{tenant}/{documents}"))
+            .chain(self.homes_below(GROUPS)?);
+        for place in places {
+            let Some(directory) = self.data.existing_subdirectory(&place)? else {
+                continue;
+            };
+            let entries = directory.list(&ZonePath::root())?.into_iter();
+            let names = entries.filter(|entry| entry.path.as_str().starts_with(SET_ASIDE));
+            kept.extend(names.map(|entry| format!("{place}/{}", entry.path)));
+        }
+        kept.sort();
+        Ok(kept)
+    }
+
+    fn check_registry(&self) -> Check {
+        match self.registry.ping() {
+            // SQLite goes on with a file that has lost its name, and all of it ends with the server.
+            Ok(()) if !matches!(self.data.identity(FILE_NAME), Ok(found) if found == self.registry_file) => {
+                Check::new(
+                    "registry",
+                    CheckState::Failed,
+                    format!(
+                        "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
+                         put the file back from a backup"
+                    ),
+                )
+            }
+            Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
+            Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
+        }
+    }
+
+    fn check_data(&self) -> Check {
+        let probe = self
+            .data
+            .subdirectory(".instances")
+            .map_err(Error::from)
+            .and_then(|directory| {
+                let mut staged =
+                    crate::disk::Staging::new(&directory, self.instance.name())?.write(b"probe")?;
+                let _size = staged.file();
+                Ok(staged.size()?)
+            });
+        match probe {
+            Ok(_) => Check::new("data", CheckState::Ok, "can be written"),
+            Err(error) => Check::new("data", CheckState::Failed, error.message()),
+        }
+    }
+}

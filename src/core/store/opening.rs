@@ -1,0 +1,302 @@
+//! What a data directory is before it is opened: a first start is told from a loss.
+//!
+//! A first start makes the pepper, then the registry, then `.instances`, and only then anything of
+//! a user. So what is missing beside what comes later was there and is lost; to make it anew would
+//! let everything of everybody vanish without a word.
+
+use serde_json::{Map, Value};
+
+use super::instance;
+use super::{GROUPS, SHARED, Store, USERS};
+use crate::disk::{DiskError, Kind, Root};
+use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
+use crate::registry::{self, Registry, RegistryError};
+use crate::settings::NamespaceStyle;
+use crate::zone::ZonePath;
+use crate::{Clock, Code, Diagnostic, Error, Hint, Settings};
+
+/// What an administrator can go on without, knowing what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The secret behind the names of users' directories.
+    Pepper,
+    /// Locks, tokens, links, groups, owners.
+    Registry,
+}
+
+impl Part {
+    /// Its name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pepper => "pepper",
+            Self::Registry => "registry",
+        }
+    }
+
+    /// Its file below the data directory.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Pepper => PEPPER_FILE,
+            Self::Registry => registry::FILE_NAME,
+        }
+    }
+}
+
+/// Whether a store that is not there is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It is made, or the original's tree is taken over.
+    Make,
+    /// It must be there.
+    Existing,
+}
+
+/// A data directory that can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Nothing of this program is in it yet.
+    New,
+    /// A store.
+    Store,
+}
+
+/// Opens the data directory and finds that nothing in it is lost.
+pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error> {
+    let location = &settings.storage_base_path;
+    let data = match opening {
+        Opening::Make => Root::open_ambient(location)?,
+        Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
+    };
+    data.expect_writable()?;
+    match (look(&data, settings.namespace)?, opening) {
+        (State::New, Opening::Existing) => Err(StoreError::None.into()),
+        (State::New, Opening::Make) => {
+            tracing::info!(directory = %data.location().display(), "a new store begins");
+            Ok(data)
+        }
+        (State::Store, _) => Ok(data),
+    }
+}
+
+/// What is made last is looked at first: another process may be at its first start.
+fn look(data: &Root, namespace: NamespaceStyle) -> Result<State, Error> {
+    let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
+    let has_users = has_entries(data, USERS)?;
+    let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;
+    let registry = Registry::look(data)?;
+    let has_pepper = data.has(PEPPER_FILE)?;
+    let lost = |part| Err(StoreError::Lost { part }.into());
+    match (has_pepper, registry) {
+        (true, registry::Found::Ours) => Ok(State::Store),
+        (false, registry::Found::Ours) => lost(Part::Pepper),
+        (false, _) if was_used => lost(Part::Pepper),
+        // A tree of the original has the ids themselves for its users' directories.
+        (false, _) if has_users && namespace == NamespaceStyle::Hmac => {
+            Err(StoreError::UnknownUsers.into())
+        }
+        (true, registry::Found::Foreign) if was_used => lost(Part::Registry),
+        (true, registry::Found::Nothing | registry::Found::Empty) if was_used || has_files => {
+            lost(Part::Registry)
+        }
+        _ => Ok(State::New),
+    }
+}
+
+fn has_entries(data: &Root, name: &str) -> Result<bool, DiskError> {
+    match data.existing_subdirectory(name)? {
+        Some(directory) => Ok(!directory.list(&ZonePath::root())?.is_empty()),
+        None => Ok(false),
+    }
+}
+
+/// What goes with a part that is lost, and what has to be known to go on without it.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// Which part.
+    pub part: Part,
+    /// What is lost, in sentences.
+    pub text: String,
+}
+
+impl Store {
+    /// What would be lost with a part that cannot be used; fails where it can.
+    pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+        let data = data.ok_or(StoreError::None)?;
+        loss_in(&data, settings, part)
+    }
+
+    /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
+    /// is made. No process may have the data directory open.
+    pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+        let data = data.ok_or(StoreError::None)?;
+        data.expect_writable()?;
+        let loss = loss_in(&data, settings, part)?;
+        if instance::is_anybody_there(&data)? {
+            return Err(StoreError::InUse.into());
+        }
+        let suffix = format!("lost-{}", Clock::default().now().as_second());
+        match part {
+            Part::Registry => {
+                Registry::set_aside(&data, &suffix)?;
+                Registry::open(&data, settings.durability)?;
+            }
+            Part::Pepper => {
+                if matches!(Pepper::read(&data), Err(PepperError::WrongSize { .. })) {
+                    data.set_aside(PEPPER_FILE, &format!("{PEPPER_FILE}.{suffix}"))?;
+                }
+                Pepper::load(&data)?;
+                // One that is lost as well is for its own turn.
+                if let Ok(registry::Found::Ours) = Registry::look(&data) {
+                    Registry::open(&data, settings.durability)?.forget_pepper()?;
+                }
+            }
+        }
+        Ok(loss)
+    }
+}
+
+fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> {
+    let tenants = |parent: &str| -> Result<usize, Error> {
+        let Some(directory) = data.existing_subdirectory(parent)? else {
+            return Ok(0);
+        };
+        let entries = directory.list(&ZonePath::root())?.into_iter();
+        Ok(entries
+            .filter(|entry| entry.kind == Kind::Directory)
+            .count())
+    };
+    if matches!(look(data, settings.namespace), Ok(State::New)) {
+        return Err(StoreError::None.into());
+    }
+    if is_usable(data, settings, part)? {
+        return Err(StoreError::NotLost { part }.into());
+    }
+    let text = match part {
+        Part::Pepper => {
+            let users = tenants(USERS)?;
+            let names = match settings.namespace {
+                NamespaceStyle::Hmac => format!(
+                    "the {users} directories of users below `{USERS}` keep their files, and nobody \
+                     finds them: every user begins with an empty workspace, and an administrator \
+                     moves the files by hand"
+                ),
+                NamespaceStyle::Plain => {
+                    format!("the {users} directories of users below `{USERS}` are found as before")
+                }
+            };
+            format!(
+                "{names}; links that were made do not work any more; `uploads` of conversations \
+                 whose id is no plain name begin empty"
+            )
+        }
+        Part::Registry => {
+            let groups = tenants(GROUPS)?;
+            format!(
+                "personal tokens, links, locks of locked edits, who is suspended, and the groups \
+                 that `fileshed group` made, with their members; in {groups} groups below \
+                 `{GROUPS}` who owns which file, and its mode; changes that a crash interrupted are not repaired. The \
+                 files of all users and groups, and their history, stay"
+            )
+        }
+    };
+    Ok(Loss { part, text })
+}
+
+fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error> {
+    match part {
+        Part::Registry => {
+            let opened = match Registry::look(data) {
+                Ok(registry::Found::Ours) => {
+                    Registry::open(data, settings.durability).map(|_| true)
+                }
+                Ok(_) => Ok(false),
+                Err(error) => Err(error),
+            };
+            match opened {
+                // One that another version wrote is as good as it was.
+                Err(error) if error.cause().is_some_and(RegistryError::is_damage) => Ok(false),
+                other => other,
+            }
+        }
+        Part::Pepper => {
+            let pepper = match Pepper::read(data) {
+                Ok(Some(pepper)) => pepper,
+                Ok(None) | Err(PepperError::WrongSize { .. }) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            };
+            match Registry::look(data) {
+                Ok(registry::Found::Ours) => {
+                    let registry = Registry::open(data, settings.durability)?;
+                    Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
+                }
+                _ => Ok(true),
+            }
+        }
+    }
+}
+
+/// The data directory is not what it has to be.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing of this program is there.
+    #[error("there is no store")]
+    None,
+    /// A part is gone or empty beside what was made with it.
+    #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
+    Lost {
+        /// Which part.
+        part: Part,
+    },
+    /// Directories of users, and nothing that says whose.
+    #[error(
+        "there are directories of users below `{USERS}`, and neither `{PEPPER_FILE}` nor a registry \
+         that says whose they are"
+    )]
+    UnknownUsers,
+    /// A part is as it should be.
+    #[error("the {} is there and can be used: nothing is lost", part.as_str())]
+    NotLost {
+        /// Which part.
+        part: Part,
+    },
+    /// Another process has the data directory open.
+    #[error("another fileshed has this data directory open")]
+    InUse,
+}
+
+impl Diagnostic for StoreError {
+    fn code(&self) -> Code {
+        Code::InternalApiError
+    }
+
+    fn hint(&self) -> Hint {
+        match self {
+            Self::None => "`fileshed serve` makes one; is the directory the one that is meant? \
+                           --storage-base-path names another"
+                .into(),
+            Self::Lost { part } => format!(
+                "nothing was made or changed; restore `{}` from a backup, and start again; without \
+                 a backup, `fileshed accept-loss {}` says what is lost and goes on without it",
+                part.file(),
+                part.as_str()
+            )
+            .into(),
+            Self::UnknownUsers => format!(
+                "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed \
+                 is taken over with `namespace = \"plain\"`",
+                registry::FILE_NAME
+            )
+            .into(),
+            Self::NotLost { .. } => "start the server with `fileshed serve`".into(),
+            Self::InUse => "stop it first".into(),
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}

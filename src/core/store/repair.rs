@@ -1,0 +1,335 @@
+//! Making a zone ready: measured, and free of what a crash left half done.
+//!
+//! Only the zone that is asked for is repaired, and only changes need that: one that cannot be
+//! repaired is still read, and the other zones of its home go on.
+//!
+//! A change that was acknowledged is final before its answer leaves. One that was not may have
+//! happened on disk while its process died: its content is whole (staging sees to that), so in a
+//! versioned zone it becomes a commit of its author, and space is measured afresh.
+
+use crate::Error;
+use crate::disk::{DiskError, Kind, Root, Totals};
+use crate::guard::GroupTransaction;
+use crate::guard::write_lock::WriteLock;
+use crate::history::{Author, History, Position};
+use crate::lockedit::EDITZONE;
+use crate::registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
+use crate::zone::{TenantRoot, Zone, ZoneName, ZonePath};
+
+use super::{DATA, Store};
+
+impl Store {
+    /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
+    /// be repaired can still be read; it is tried again before the next change. Costs two look-ups
+    /// when there is nothing to do, and a look into staging the first time: what was staged
+    /// without a change has no intent that tells of it.
+    pub(super) fn make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> bool {
+        let outcome = self.try_make_ready(tenant, zone);
+        if let Err(error) = &outcome {
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            let (tenant, zone) = (&tenant.key, zone.as_str());
+            tracing::error!(tenant, zone, %error, cause, "a zone could not be repaired");
+        }
+        outcome.is_ok()
+    }
+
+    /// The same; fails where it cannot be done.
+    pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+        let undone = self.tidy(tenant);
+        let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
+            let orphans = self.registry.orphans(&tenant.key)?.into_iter();
+            Ok(orphans
+                .into_iter()
+                .find(|orphan| orphan.zone == zone.as_str()))
+        };
+        if let Some(mut orphan) = orphan_of_zone()? {
+            // The zones of a journal have orphans: the others need not wait for it.
+            undone?;
+            loop {
+                self.roll_back(tenant)?;
+                self.repair(tenant, &orphan)?;
+                match orphan_of_zone()? {
+                    Some(next) => orphan = next,
+                    None => break,
+                }
+            }
+        }
+        self.measure_first(tenant, zone)?;
+        for &other in tenant.zones.iter().filter(|other| **other != zone) {
+            if let Err(error) = self.measure_first(tenant, other) {
+                let (tenant, zone) = (&tenant.key, other.as_str());
+                tracing::warn!(tenant, zone, %error, "a zone could not be measured");
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes and removes what dead processes left in staging, once.
+    fn tidy(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        if self.visited().contains(&tenant.key) {
+            return Ok(());
+        }
+        self.roll_back(tenant)?;
+        if let Err(error) = self.sweep(tenant) {
+            // Only space is lost.
+            tracing::warn!(%error, "what a dead process staged is still there");
+        }
+        self.visited().insert(tenant.key.clone());
+        Ok(())
+    }
+
+    /// Measures a zone that never was.
+    fn measure_first(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+        let is_measured = || -> Result<bool, Error> {
+            let measured = self.registry.usage(&tenant.key)?;
+            let has = |name| measured.iter().any(|usage| usage.zone == name);
+            Ok(has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable()))
+        };
+        if !is_measured()? {
+            let _write_lock = self.write_lock(tenant, zone)?;
+            if !is_measured()? {
+                self.measure(tenant, zone)?;
+                self.measure_edits(tenant, zone)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends what was left behind in a group since it was made ready. The caller has the group's
+    /// turn, so a change that is still in the registry is under way no more: its process is dead,
+    /// or could not reach the registry.
+    pub(crate) fn reap_dead_instances(
+        &self,
+        tenant: &TenantRoot,
+        write_lock: &WriteLock<'_>,
+    ) -> Result<(), Error> {
+        if !self.registry.has_intents(&tenant.key)? {
+            return Ok(());
+        }
+        self.instance.reap_dead_instances(&self.registry)?;
+        self.registry.orphan_tenant(&tenant.key)?;
+        self.undo_journals(tenant)?;
+        for orphan in self.registry.orphans(&tenant.key)? {
+            self.repair_locked(tenant, &orphan, write_lock)?;
+        }
+        Ok(())
+    }
+
+    /// Undoes changes of several renames that dead processes did not end.
+    fn roll_back(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        if self
+            .staging(tenant)?
+            .journals(|| self.instance.live_instances())?
+            .is_empty()
+        {
+            return Ok(());
+        }
+        let mut write_locks = Vec::new();
+        for zone in tenant.zones {
+            write_locks.push(self.write_lock(tenant, *zone)?);
+        }
+        self.undo_journals(tenant)
+    }
+
+    /// The caller has the turns of all zones.
+    fn undo_journals(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        let staging = self.staging(tenant)?;
+        for journal in staging.journals(|| self.instance.live_instances())? {
+            staging.roll_back(&journal)?;
+            tracing::warn!(tenant = tenant.key, "undid a change that was interrupted");
+        }
+        Ok(())
+    }
+
+    /// Removes what dead processes staged.
+    fn sweep(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        Ok(self
+            .staging(tenant)?
+            .sweep(|| self.instance.live_instances())?)
+    }
+
+    fn repair(&self, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {
+        let write_lock = self.write_lock(tenant, ZoneName::parse(&orphan.zone)?)?;
+        if self.registry.orphans(&tenant.key)?.contains(orphan) {
+            self.repair_locked(tenant, orphan, &write_lock)?;
+        }
+        Ok(())
+    }
+
+    fn repair_locked(
+        &self,
+        tenant: &TenantRoot,
+        orphan: &Orphan,
+        _write_lock: &WriteLock<'_>,
+    ) -> Result<(), Error> {
+        let zone = ZoneName::parse(&orphan.zone)?;
+        self.put_databases_right(tenant, zone)?;
+        if zone.is_versioned()
+            && let Some(base) = tenant.existing_base(zone)?
+        {
+            let data = base.subdirectory(DATA)?;
+            let author = Author {
+                name: orphan.author_name.clone(),
+                email: orphan.author_email.clone(),
+            };
+            let message = format!("{} (recovered after an interruption)", orphan.operation);
+            if let Some(group) = tenant.group() {
+                self.repair_ownership(
+                    &GroupTransaction {
+                        store: self,
+                        tenant: &tenant.key,
+                        group,
+                        group_name: group,
+                        base: &base,
+                        data: &data,
+                        staging: self.staging(tenant)?,
+                    },
+                    orphan,
+                    &message,
+                    &author,
+                )?;
+            }
+            let now = self.clock.now();
+            History::work(&base, &data, now, |history| {
+                history.capture(&message, &author, now)
+            })?;
+        }
+        self.measure(tenant, zone)?;
+        self.measure_edits(tenant, zone)?;
+        self.sweep(tenant)?;
+        self.registry.repaired(orphan)?;
+        tracing::warn!(
+            tenant = tenant.key,
+            zone = zone.as_str(),
+            operation = orphan.operation,
+            "repaired a zone after an interruption"
+        );
+        Ok(())
+    }
+
+    /// Enters what interrupted changes did to ownership, as far as it is on disk. A command is
+    /// judged as if it had ended.
+    fn repair_ownership(
+        &self,
+        transaction: &GroupTransaction<'_>,
+        orphan: &Orphan,
+        message: &str,
+        author: &Author,
+    ) -> Result<(), Error> {
+        for ownership_change in self.registry.ownership_changes(orphan)? {
+            let done = match &ownership_change.effect {
+                OwnershipEffect::Command { reference, commit } => {
+                    let start = Position {
+                        reference: reference.clone(),
+                        commit: commit.clone(),
+                    };
+                    let now = self.clock.now();
+                    let outcome =
+                        transaction.judge(&ownership_change, &start, message, author, now, None)?;
+                    if outcome.refused.is_some() {
+                        tracing::warn!(tenant = transaction.tenant, "put back what a command did");
+                    }
+                    outcome.ownership_change
+                }
+                _ => happened(transaction.data, ownership_change)?,
+            };
+            if let Some(ownership_change) = done {
+                self.registry
+                    .execute(transaction.group, &ownership_change)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures the working copies of a zone, of which there are as many as open edits, and enters
+    /// the result. Gives their bytes.
+    pub(crate) fn measure_edits(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<u64, Error> {
+        if !zone.is_writable() {
+            return Ok(0);
+        }
+        let base = tenant.existing_base(zone)?;
+        let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
+        let totals = match copies.transpose()?.flatten() {
+            Some(copies) => copies.measure()?,
+            None => Totals::default(),
+        };
+        self.registry.measured(&tenant.key, zone.edits(), totals)?;
+        Ok(totals.bytes)
+    }
+
+    /// Enters what the working copies of a zone hold.
+    pub(crate) fn edits_hold(&self, zone: &Zone<'_>, bytes: u64) -> Result<(), Error> {
+        let totals = Totals { bytes, files: 0 };
+        let (tenant, name) = (&zone.tenant.key, zone.name.edits());
+        Ok(self.registry.measured(tenant, name, totals)?)
+    }
+
+    /// Measures a zone and enters the result. The caller has its turn, or nobody else can write.
+    pub(crate) fn measure(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<Totals, Error> {
+        let totals = match tenant.existing_base(zone)? {
+            None => Totals::default(),
+            Some(base) if zone.is_versioned() => measure_versioned(tenant, &base)?,
+            Some(base) if zone == ZoneName::Uploads => base.measure()?,
+            Some(base) => match base.existing_subdirectory(DATA)? {
+                Some(data) => data.measure()?,
+                None => Totals::default(),
+            },
+        };
+        self.registry.measured(&tenant.key, zone.as_str(), totals)?;
+        Ok(totals)
+    }
+}
+
+/// What of a deed is on disk.
+fn happened(
+    data: &Root,
+    mut ownership_change: OwnershipChange,
+) -> Result<Option<OwnershipChange>, DiskError> {
+    let there = |path: &str| match data.entry_as_named(&ZonePath::found(path.to_owned())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.is_gone() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let did = match &mut ownership_change.effect {
+        OwnershipEffect::Touch { files } | OwnershipEffect::Add { files } => {
+            let mut found = Vec::new();
+            for path in files.drain(..) {
+                if there(&path)?.is_some() {
+                    found.push(path);
+                }
+            }
+            *files = found;
+            true
+        }
+        OwnershipEffect::Arrive { at, inode, .. } => match there(at)? {
+            Some(entry) => entry.inode()? == Some(*inode),
+            None => false,
+        },
+        OwnershipEffect::Remove { at } => there(at)?.is_none(),
+        OwnershipEffect::Move { from, to } => there(from)?.is_none() && there(to)?.is_some(),
+        OwnershipEffect::Found { .. } => true,
+        OwnershipEffect::Command { .. } => false,
+    };
+    Ok(did.then_some(ownership_change))
+}
+
+/// A repository in the work tree that it was made in is taken out first: it is no file of the
+/// user's. One that cannot be taken over stays where it is and counts. The pointer that stands for
+/// a repository is the server's own file.
+fn measure_versioned(tenant: &TenantRoot, base: &Root) -> Result<Totals, Error> {
+    let Some(data) = base.existing_subdirectory(DATA)? else {
+        return Ok(Totals::default());
+    };
+    let git = || data.entry(&ZonePath::root().join(".git")).ok();
+    if git().is_some_and(|git| git.kind() == Kind::Directory)
+        && let Err(error) = History::open(base, &data)
+    {
+        tracing::warn!(tenant = tenant.key, %error, "a repository could not be taken over");
+    }
+    let mut totals = data.measure()?;
+    if let Some(pointer) = git().filter(|git| git.kind() == Kind::File) {
+        totals.bytes -= pointer.size();
+        totals.files -= 1;
+    }
+    Ok(totals)
+}

@@ -1,0 +1,296 @@
+//! Users as an administrator at the command line sees them: what they have, and how they end.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{GROUPS, Store, USERS};
+use crate::disk::Staging;
+use crate::registry::{Credentials, Usage};
+use crate::settings::MEBIBYTE;
+use crate::zone::ZonePath;
+use crate::{Caller, Code, Diagnostic, Error, Hint, UserId};
+
+/// Where what is removed waits for its end, below the data directory.
+const REMOVED: &str = ".removed";
+
+/// One user.
+#[derive(Clone, Debug)]
+pub struct UserSummary {
+    /// The id; nothing where only the directory is there, which does not tell it.
+    pub user: Option<UserId>,
+    /// What a gateway or Open WebUI called the user last.
+    pub name: Option<String>,
+    /// The directory below the data directory.
+    pub tenant: String,
+    /// What each zone holds, as far as it was measured.
+    pub usage: Vec<Usage>,
+    /// Credentials that work.
+    pub credentials: Credentials,
+    /// Files of groups that the user owns.
+    pub owned_files: u64,
+    /// Whether nothing is done for the user.
+    pub suspended: bool,
+}
+
+/// Space of one user or group.
+#[derive(Clone, Debug)]
+pub struct SpaceSummary {
+    /// The directory below the data directory.
+    pub tenant: String,
+    /// The id; nothing where only a user's directory is there.
+    pub id: Option<String>,
+    /// What people call it, where that is known here.
+    pub name: Option<String>,
+    /// Bytes in all zones.
+    pub bytes: u64,
+    /// Files in all zones.
+    pub files: u64,
+    /// Bytes that there may be.
+    pub limit: u64,
+}
+
+impl UserSummary {
+    /// Bytes in all zones.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.usage.iter().map(|usage| usage.totals.bytes).sum()
+    }
+
+    /// Files in all zones.
+    #[must_use]
+    pub fn files(&self) -> u64 {
+        self.usage.iter().map(|usage| usage.totals.files).sum()
+    }
+}
+
+impl Store {
+    /// Every user of whom there is something, by id; directories whose user nobody named come last.
+    pub fn users(&self) -> Result<Vec<UserSummary>, Error> {
+        let mut tenants: BTreeMap<String, Option<UserId>> = self
+            .homes_below(USERS)?
+            .into_iter()
+            .map(|tenant| (tenant, None))
+            .collect();
+        for text in self.registry.known_users()? {
+            if let Ok(user) = UserId::parse(&text)
+                && let Ok(tenant) = self.home_of_user(&user)
+            {
+                tenants.insert(tenant, Some(user));
+            }
+        }
+        let mut users = Vec::new();
+        for (tenant, user) in tenants {
+            users.push(self.summary(tenant, user)?);
+        }
+        users.sort_by_key(|summary| {
+            let id = summary.user.as_ref().map(|user| user.as_str().to_owned());
+            (id.is_none(), id, summary.tenant.clone())
+        });
+        Ok(users)
+    }
+
+    /// One user of whom there is something.
+    pub fn user(&self, user: &UserId) -> Result<UserSummary, Error> {
+        let tenant = self.home_of_user(user)?;
+        let is_known = self.data.existing_subdirectory(&tenant)?.is_some()
+            || self
+                .registry
+                .known_users()?
+                .iter()
+                .any(|known| known == user.as_str());
+        if !is_known {
+            let user = user.as_str().to_owned();
+            return Err(UnknownUser { user }.into());
+        }
+        self.summary(tenant, Some(user.clone()))
+    }
+
+    /// Space of every user and group, the largest first.
+    pub fn space(&self) -> Result<Vec<SpaceSummary>, Error> {
+        let mut all = Vec::new();
+        for user in self.users()? {
+            all.push(SpaceSummary {
+                bytes: user.bytes(),
+                files: user.files(),
+                limit: self.settings.quota_per_user_mb * MEBIBYTE,
+                id: user.user.map(|user| user.as_str().to_owned()),
+                name: user.name,
+                tenant: user.tenant,
+            });
+        }
+        for tenant in self.homes_below(GROUPS)? {
+            let id = tenant.trim_start_matches(GROUPS).trim_start_matches('/');
+            let group = self
+                .registry
+                .local_group(id)?
+                .filter(|group| group.id == id);
+            let usage = self.registry.usage(&tenant)?;
+            all.push(SpaceSummary {
+                bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
+                files: usage.iter().map(|usage| usage.totals.files).sum(),
+                limit: self.settings.quota_per_group_mb * MEBIBYTE,
+                id: Some(id.to_owned()),
+                name: group.map(|group| group.name),
+                tenant,
+            });
+        }
+        all.sort_by(|one, other| {
+            let order = other.bytes.cmp(&one.bytes);
+            order.then_with(|| one.tenant.cmp(&other.tenant))
+        });
+        Ok(all)
+    }
+
+    /// Refuses every call, token and link of a user from now on, also in servers that run; nothing
+    /// is removed. False where that was so before.
+    pub fn suspend(&self, user: &UserId) -> Result<bool, Error> {
+        let now = self.clock.now().as_second();
+        Ok(self.registry.suspend(user.as_str(), now)?)
+    }
+
+    /// Ends a suspension; false where there is none.
+    pub fn resume(&self, user: &UserId) -> Result<bool, Error> {
+        Ok(self.registry.resume(user.as_str())?)
+    }
+
+    /// Fails where an administrator has suspended the caller. Every way to something of a caller
+    /// asks this; what does not lead to anything of theirs, such as help, asks it too.
+    pub fn expect_active(&self, caller: &Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        match self.registry.standing(user.as_str())? {
+            Some(standing) if standing.suspended_at.is_some() => Err(Suspended.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, and notes who it is: the name of a directory does not tell whose it is.
+    pub(super) fn meet(&self, caller: &Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        let standing = self.registry.standing(user.as_str())?;
+        let name = caller.name.as_deref().unwrap_or_default();
+        match standing {
+            Some(standing) if standing.suspended_at.is_some() => return Err(Suspended.into()),
+            Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
+            _ => {}
+        }
+        let now = self.clock.now().as_second();
+        if let Err(error) = self.registry.meet(user.as_str(), name, now) {
+            // Nothing of the call depends on it, and the next one tries again.
+            tracing::warn!(%error, "a user could not be noted");
+        }
+        Ok(())
+    }
+
+    /// Ends every token and link of a user, at once, also for servers that run. Says what worked
+    /// until now.
+    pub fn end_user(&self, user: &UserId) -> Result<Credentials, Error> {
+        let found = self.user(user)?.credentials;
+        let now = self.clock.now().as_second();
+        self.registry.end_credentials(user.as_str(), now)?;
+        Ok(found)
+    }
+
+    /// Ends a user and removes the own zones with their history. What the user has in groups stays
+    /// there; whose it is then, an `heir` says. A suspension stays. Says what there was.
+    pub fn delete_user(&self, user: &UserId, heir: Option<&UserId>) -> Result<UserSummary, Error> {
+        let found = self.user(user)?;
+        self.end_user(user)?;
+        if let Some(heir) = heir {
+            self.registry.give_files(user.as_str(), heir.as_str())?;
+        }
+        let waiting = Staging::new(&self.data.subdirectory(REMOVED)?, self.instance())?;
+        if let Some(root) = self.data.existing_subdirectory(&found.tenant)? {
+            let tenant = self.home_of_somebody(root, &found.tenant);
+            let mut write_locks = Vec::new();
+            for zone in tenant.zones {
+                write_locks.push(self.write_lock(&tenant, *zone)?);
+            }
+            let entry = self.data.entry(&ZonePath::found(found.tenant.clone()))?;
+            let removed = waiting.remove(&entry)?;
+            self.registry.forget_home(&found.tenant, user.as_str())?;
+            removed.keep()?;
+        } else {
+            self.registry.forget_home(&found.tenant, user.as_str())?;
+        }
+        // What an earlier call did not come to the end of.
+        waiting.sweep(|| self.instance.live_instances())?;
+        Ok(found)
+    }
+
+    fn home_of_user(&self, user: &UserId) -> Result<String, Error> {
+        let directory = self.pepper.namespace(user, self.settings.namespace)?;
+        Ok(format!("{USERS}/{directory}"))
+    }
+
+    fn summary(&self, tenant: String, user: Option<UserId>) -> Result<UserSummary, Error> {
+        let now = self.clock.now().as_second();
+        let credentials = user
+            .as_ref()
+            .map(|user| self.registry.credentials(user.as_str(), now))
+            .transpose()?;
+        let mut owned_files = 0;
+        let mut standing = None;
+        if let Some(user) = &user {
+            owned_files = self.registry.owned_files(user.as_str())?;
+            standing = self.registry.standing(user.as_str())?;
+        }
+        let standing = standing.unwrap_or_default();
+        Ok(UserSummary {
+            usage: self.registry.usage(&tenant)?,
+            name: Some(standing.name).filter(|name| !name.is_empty()),
+            suspended: standing.suspended_at.is_some(),
+            owned_files,
+            credentials: credentials.unwrap_or_default(),
+            user,
+            tenant,
+        })
+    }
+}
+
+/// A user of whom there is nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("there is nothing of a user `{user}`; `fileshed user list` lists them")]
+pub struct UnknownUser {
+    user: String,
+}
+
+impl Diagnostic for UnknownUser {
+    fn code(&self) -> Code {
+        Code::InvalidUser
+    }
+
+    fn hint(&self) -> Hint {
+        "see `fileshed user list`".into()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
+
+/// A user for whom nothing is done until an administrator ends that.
+#[derive(Debug, thiserror::Error)]
+#[error("the account is suspended")]
+pub struct Suspended;
+
+impl Diagnostic for Suspended {
+    fn code(&self) -> Code {
+        Code::AccessDenied
+    }
+
+    fn hint(&self) -> Hint {
+        Hint::new(
+            "tell the user that an administrator of this server has suspended the account; only \
+             `fileshed user resume` ends that",
+        )
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}

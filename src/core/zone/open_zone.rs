@@ -1,0 +1,490 @@
+//! A caller's room: a directory handle with rights.
+
+use rustix::io::Errno;
+
+use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
+use crate::caller::Scope;
+use crate::directory::Group;
+use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
+use crate::fair::Place;
+use crate::guard::{self, Writer, write_lock::WriteLock};
+use crate::history::{self, Author, History, HistoryError};
+use crate::settings::WriteMode;
+use crate::{Caller, Error, Store};
+
+/// Everything of one user (or of the one person of shared mode, or of a group): the unit of
+/// quota and of repair.
+#[derive(Debug)]
+pub struct TenantRoot {
+    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and the
+    /// key in the registry.
+    pub(crate) key: String,
+    pub(crate) root: Root,
+    /// Bytes that it may hold.
+    pub(crate) limit: u64,
+    /// What it holds.
+    pub(crate) zones: &'static [ZoneName],
+    /// Who waits for a turn in it gives this back meanwhile.
+    pub(crate) place: Place,
+}
+
+impl TenantRoot {
+    /// The id of the group whose home it is.
+    pub(crate) fn group(&self) -> Option<&str> {
+        self.key.strip_prefix("groups/")
+    }
+
+    /// What holds a zone's files and everything that belongs to them, if it is there yet.
+    pub(crate) fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
+        match zone.directory() {
+            Some(directory) => self.root.existing_subdirectory(directory),
+            None => self.root.try_clone().map(Some),
+        }
+    }
+}
+
+/// One zone of one caller, for one call.
+#[derive(Debug)]
+pub struct Zone<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) caller: &'a Caller,
+    pub(crate) name: ZoneName,
+    pub(crate) tenant: TenantRoot,
+    /// Holds `data`, `editzone` and `repo.git`.
+    pub(crate) base: Root,
+    pub(crate) data: Root,
+    /// Whether it is measured and free of what a crash left half done; else it can only be read.
+    pub(crate) ready: bool,
+    /// Whether nothing was ever brought into it, so that it has no directory: an empty one stands
+    /// in, which is for looking alone.
+    pub(crate) absent: bool,
+    /// Whose zone it is, where it is a group's.
+    pub(crate) group: Option<Shared>,
+}
+
+/// What a zone is for a member of its group.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) group: Group,
+    /// The mode of files that come into being.
+    pub(crate) mode: WriteMode,
+    /// Whether the call asks for it: then those get it, too, that are there and the caller's.
+    pub(crate) asked: bool,
+}
+
+impl<'a> Zone<'a> {
+    /// The same zone, for what brings files: with a directory of its own.
+    pub fn made(mut self) -> Result<Self, Error> {
+        if self.absent {
+            self.base = self
+                .tenant
+                .root
+                .subdirectory(&self.store.uploads_of(self.caller))?;
+            self.data = self.base.try_clone()?;
+            self.absent = false;
+        }
+        Ok(self)
+    }
+
+    /// Fails where there is no directory that could take something.
+    fn expect_made(&self) -> Result<(), DiskError> {
+        if self.absent {
+            return Err(DiskError::server(Errno::NOENT));
+        }
+        Ok(())
+    }
+
+    /// The group whose zone it is.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref().map(|shared| &shared.group)
+    }
+
+    /// The same zone, for a call whose files get another mode than the default: new ones, and those
+    /// of the caller that it writes. `mode` is the parameter of that name; outside groups there are
+    /// no modes.
+    pub fn creating(mut self, mode: Option<&str>) -> Result<Self, Error> {
+        let mode = mode.map(str::trim).filter(|mode| !mode.is_empty());
+        if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
+            shared.mode = guard::parse_mode(mode)?;
+            shared.asked = true;
+        }
+        Ok(self)
+    }
+
+    /// The mode of files that come into being, in a group.
+    #[must_use]
+    pub fn mode(&self) -> Option<WriteMode> {
+        self.group.as_ref().map(|shared| shared.mode)
+    }
+
+    /// The mode that the call asks for, in a group.
+    #[must_use]
+    pub fn asked_mode(&self) -> Option<WriteMode> {
+        let shared = self.group.as_ref().filter(|shared| shared.asked);
+        shared.map(|shared| shared.mode)
+    }
+
+    /// The caller's user id; empty in shared mode.
+    pub(crate) fn user(&self) -> &'a str {
+        self.caller.user.as_ref().map_or("", |user| user.as_str())
+    }
+
+    /// Which zone it is.
+    #[must_use]
+    pub fn name(&self) -> ZoneName {
+        self.name
+    }
+
+    /// The caller whose zone it is.
+    #[must_use]
+    pub fn caller(&self) -> &'a Caller {
+        self.caller
+    }
+
+    /// Its files.
+    #[must_use]
+    pub fn data(&self) -> &Root {
+        &self.data
+    }
+
+    /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
+    /// begins with the name of a zone.
+    pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = ZonePath::parse(parameter, text)?;
+        self.refuse_zone_in_front(parameter, &path)
+            .map_err(|error| self.explain(error.into()))?;
+        Ok(path)
+    }
+
+    /// Refuses a path that begins with the name of a zone: of its own, or of the one that was
+    /// meant. A directory that really has such a name is meant when it is there.
+    pub(crate) fn refuse_zone_in_front(
+        &self,
+        parameter: &'static str,
+        path: &ZonePath,
+    ) -> Result<(), PathError> {
+        let (Some((named, corrected)), false) = (path.zone_in_front(), self.caller.names_zones)
+        else {
+            return Ok(());
+        };
+        let first = path.segments().next().unwrap_or_default();
+        if self.data.entry(&ZonePath::root().join(first)).is_ok() {
+            return Ok(());
+        }
+        Err(PathError::StartsWithZone {
+            parameter,
+            path: path.as_str().to_owned(),
+            zone: self.name,
+            named,
+            corrected,
+        })
+    }
+
+    /// The path that `source` of the zone `from` is to get. Where it names another zone, the
+    /// failure shows the call that goes there.
+    pub fn path_to_bring(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        from: ZoneName,
+        source: &ZonePath,
+    ) -> Result<ZonePath, Error> {
+        self.path_to_change(parameter, text).map_err(|error| {
+            let Some((to, destination)) = named_zone(&error) else {
+                return error;
+            };
+            let way = CrossZoneCall {
+                from,
+                source: source.as_str(),
+                to,
+                destination: destination.as_str(),
+                group: None,
+            };
+            way.shown_in(error)
+        })
+    }
+
+    /// The path of what is to be brought to `destination` in the zone `to`. Where it names another
+    /// zone, the failure shows the call that takes it from there.
+    pub(crate) fn path_to_take(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        to: &Zone<'_>,
+        destination: &str,
+    ) -> Result<ZonePath, Error> {
+        self.path_to_change(parameter, text).map_err(|error| {
+            let named = named_zone(&error).filter(|(_, source)| !source.is_root());
+            let Some((from, source)) = named else {
+                return error;
+            };
+            let way = CrossZoneCall {
+                from,
+                source: source.as_str(),
+                to: to.name,
+                destination,
+                group: to.group().map(|group| group.name.as_str()),
+            };
+            way.shown_in(error)
+        })
+    }
+
+    /// A path parameter that must name something inside the zone, for a change.
+    pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path_to_fill(parameter, text)?;
+        path.refuse_root(parameter)?;
+        Ok(path)
+    }
+
+    /// The same where the root can be named, too: as a directory that gets entries, or gives all
+    /// that it has.
+    pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    /// The path of a file that is brought into `directory` under `name`, which may have
+    /// directories of its own and never leads out of `directory`. It may be named as a zone is.
+    pub fn path_below(
+        &self,
+        parameter: &'static str,
+        directory: &ZonePath,
+        name: &str,
+    ) -> Result<ZonePath, Error> {
+        let below = ZonePath::parse(parameter, name)?;
+        below.refuse_root(parameter)?;
+        let path = directory.join(below.as_str());
+        let path = ZonePath::parse(parameter, path.as_str())?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    fn refuse_git(&self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
+        if self.name.is_versioned() && path.has_git_segment() {
+            let path = path.as_str().to_owned();
+            return Err(self.explain(PathError::Git { parameter, path }.into()));
+        }
+        Ok(())
+    }
+
+    /// A directory that files may be brought to; what is missing of it is made when they come.
+    pub fn directory_to_fill(
+        &self,
+        parameter: &'static str,
+        text: &str,
+    ) -> Result<ZonePath, Error> {
+        let path = self.path_to_fill(parameter, text)?;
+        match self.data.followed(&path) {
+            Ok(entry) if entry.kind() != Kind::Directory => {
+                Err(self.explain_disk(DiskError::NotADirectory { path }))
+            }
+            Err(DiskError::NotFound { .. }) => {
+                self.vacancy(parameter, &path)?;
+                Ok(path)
+            }
+            Ok(_) => Ok(path),
+            Err(error) => Err(self.explain_disk(error)),
+        }
+    }
+
+    /// What is at `path`, links followed inside the zone.
+    pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .followed(path)
+            .map_err(|error| self.explain_disk(error))
+    }
+
+    /// What is at `path` itself, for removing and renaming.
+    pub fn entry_itself(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .entry(path)
+            .map_err(|error| self.explain_disk(error))
+    }
+
+    /// A file to create or replace. A new name must suit every system.
+    pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self.destination(parameter, path)?;
+        target
+            .expect_file()
+            .map_err(|error| self.explain_disk(error))?;
+        Ok(target)
+    }
+
+    /// A file or directory to create or replace. A new name must suit every system.
+    pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self
+            .expect_made()
+            .and_then(|()| self.data.target(path))
+            .map_err(|error| self.explain_disk(error))?;
+        if let Target::Vacancy(vacancy) = &target {
+            path.check_new_names(parameter, vacancy.existing_segments())?;
+        }
+        Ok(target)
+    }
+
+    /// A free name. It must suit every system.
+    pub fn vacancy(&self, parameter: &'static str, path: &ZonePath) -> Result<Vacancy, Error> {
+        let vacancy = self
+            .expect_made()
+            .and_then(|()| self.data.vacancy(path))
+            .map_err(|error| self.explain_disk(error))?;
+        path.check_new_names(parameter, vacancy.existing_segments())?;
+        Ok(vacancy)
+    }
+
+    /// What an entry holds: itself, or everything below it.
+    pub fn totals(&self, entry: &Entry) -> Result<Totals, Error> {
+        Ok(match entry.kind() {
+            Kind::File => Totals {
+                bytes: entry.size(),
+                files: 1,
+            },
+            Kind::Directory => self.data.measure_below(entry.path())?,
+            Kind::Symlink | Kind::Special => Totals::default(),
+        })
+    }
+
+    /// Takes the caller's turn to change the zone. `operation` is the name for history and logs.
+    pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.expect_writable()?;
+        Writer::new(self, operation)
+    }
+
+    /// Fails in a zone that only reads and deletes, and where the credential only reads.
+    pub fn expect_writable(&self) -> Result<(), Error> {
+        if !self.name.is_writable() {
+            return Err(ZoneError::Readonly.into());
+        }
+        self.expect_write_scope()
+    }
+
+    /// Fails where so many bytes more would not fit, before they are prepared.
+    pub(crate) fn expect_space(&self, bytes: u64) -> Result<(), Error> {
+        self.store
+            .expect_space(&self.tenant, bytes)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Fails where the zone has a history that takes all the space that it may.
+    pub(crate) fn expect_history_space(&self) -> Result<(), Error> {
+        if !self.name.is_versioned() {
+            return Ok(());
+        }
+        let limit = self.tenant.limit;
+        let limit = limit.saturating_mul(self.store.settings().history_factor);
+        history::size::expect_space(&self.base, limit).map_err(|error| self.explain(error.into()))
+    }
+
+    /// Content that waits to be moved in; nobody sees it.
+    pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
+        Ok(self.store.staging(&self.tenant)?.write(content)?)
+    }
+
+    /// The same for a directory.
+    pub(crate) fn stage_directory(&self) -> Result<StagedDirectory, Error> {
+        Ok(self.store.staging(&self.tenant)?.directory()?)
+    }
+
+    /// Takes the caller's turn to delete: the one change that uploads allow.
+    pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.store.reserve().release();
+        Writer::new(self, operation)
+    }
+
+    /// Takes the caller's turn to store what a person brings: the one way into uploads.
+    pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        Writer::new(self, operation)
+    }
+
+    /// Says in a failure which zone it was met in.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        let error = error.in_zone(self.name.as_str());
+        match self.group() {
+            Some(group) => error.in_group(&group.name),
+            None => error,
+        }
+    }
+
+    /// The same for a failure of the disk. Its hint leads to what is there.
+    #[must_use]
+    pub fn explain_disk(&self, error: DiskError) -> Error {
+        let place = match &error {
+            DiskError::NotFound { path } | DiskError::NotADirectory { path } => {
+                std::iter::successors(path.parent(), ZonePath::parent)
+                    .find(|above| self.data.directory(above).is_ok())
+            }
+            DiskError::Escape { path } => {
+                std::iter::successors(Some(path.clone()), ZonePath::parent).find(|above| {
+                    let entry = self.data.entry(above);
+                    entry.is_ok_and(|entry| entry.kind() == Kind::Symlink)
+                })
+            }
+            _ => None,
+        };
+        self.explain(match place {
+            Some(place) => DiskError::Near {
+                error: Box::new(error),
+                place,
+            }
+            .into(),
+            None => error.into(),
+        })
+    }
+
+    /// Fails where the credential only reads.
+    pub(crate) fn expect_write_scope(&self) -> Result<(), Error> {
+        match self.caller.scope {
+            Scope::Write => Ok(()),
+            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
+        }
+    }
+
+    /// Waits for the turn to change the zone.
+    pub(crate) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
+        if !self.ready {
+            self.store
+                .try_make_ready(&self.tenant, self.name)
+                .map_err(|error| self.explain(error))?;
+        }
+        let write_lock = self.store.write_lock(&self.tenant, self.name)?;
+        if self.group.is_some() {
+            self.store.reap_dead_instances(&self.tenant, &write_lock)?;
+        }
+        Ok(write_lock)
+    }
+
+    /// Works on the repository, which is made on first use, and made anew where it is damaged.
+    pub(crate) fn history<T>(
+        &self,
+        work: impl FnMut(&History) -> Result<T, HistoryError>,
+    ) -> Result<T, Error> {
+        let now = self.store.clock().now();
+        Ok(History::work(&self.base, &self.data, now, work)?)
+    }
+
+    /// Who the caller is to git.
+    pub(crate) fn author(&self) -> Author {
+        Author::of(self.caller)
+    }
+
+    /// Measures the zone afresh and enters the result. Uploads count over all conversations.
+    pub(crate) fn measure(&self) -> Result<Totals, Error> {
+        self.store.measure(&self.tenant, self.name)
+    }
+}
+
+/// The other zone that a path names, and the path there.
+pub(crate) fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
+    match error.cause::<PathError>()? {
+        PathError::StartsWithZone {
+            zone,
+            named,
+            corrected,
+            ..
+        } if zone != named => Some((*named, corrected.clone())),
+        _ => None,
+    }
+}
