@@ -6,15 +6,15 @@ use sha2::{Digest, Sha256};
 use super::RegistryError;
 
 const MIGRATIONS: &[&str] = &[
-    include_str!("../../../migrations/0001_registry.sql"),
-    include_str!("../../../migrations/0002_links.sql"),
-    include_str!("../../../migrations/0003_groups.sql"),
-    include_str!("../../../migrations/0004_published.sql"),
-    include_str!("../../../migrations/0005_statements.sql"),
-    include_str!("../../../migrations/0006_opened.sql"),
-    include_str!("../../../migrations/0007_pepper.sql"),
-    include_str!("../../../migrations/0008_attachments.sql"),
-    include_str!("../../../migrations/0009_users.sql"),
+    include_str!("../../../../migrations/0001_registry.sql"),
+    include_str!("../../../../migrations/0002_links.sql"),
+    include_str!("../../../../migrations/0003_groups.sql"),
+    include_str!("../../../../migrations/0004_published.sql"),
+    include_str!("../../../../migrations/0005_statements.sql"),
+    include_str!("../../../../migrations/0006_opened.sql"),
+    include_str!("../../../../migrations/0007_pepper.sql"),
+    include_str!("../../../../migrations/0008_attachments.sql"),
+    include_str!("../../../../migrations/0009_users.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.
