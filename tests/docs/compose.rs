@@ -119,7 +119,7 @@ fn volumes_secrets_and_services_are_there() {
         let name = file.expect("a file").trim_start_matches("./");
         let ignored = format!("/{name}");
         assert!(read(".gitignore").lines().any(|line| line == ignored));
-        for page in ["docker-compose.yml", "README.md"] {
+        for page in ["docker-compose.yml", "docs/administration.md"] {
             let made = format!("openssl rand -hex 32 > {name}\n");
             assert!(read(page).contains(&made), "{page}");
         }
@@ -140,7 +140,10 @@ fn the_two_reach_each_other_and_people_reach_both() {
     let api = format!("http://open-webui:{inside_webui}");
     assert_eq!(environment["FILESHED_OPENWEBUI_API_URL"], api.as_str());
     let address = format!("<http://localhost:{outside}>");
-    assert!(read("README.md").contains(&address), "{address}");
+    assert!(
+        read("docs/administration.md").contains(&address),
+        "{address}"
+    );
 }
 
 #[test]
@@ -218,8 +221,8 @@ fn the_connection_is_what_the_command_makes() {
 
 #[test]
 fn the_values_to_fill_in_by_hand_are_what_the_command_makes() {
-    let text = read("README.md");
-    let page = between(&text, "### By hand", "### What each secret can do");
+    let text = read("docs/openwebui.md");
+    let page = between(&text, "## By hand", "## What each secret can do");
     let row = between(page, "| headers |", "|\n");
     let setup = Server::with()
         .env("FILESHED_API_KEYS", "key")

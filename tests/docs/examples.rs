@@ -1,4 +1,4 @@
-//! The examples of README.md, pasted as they stand: what they print is what stands below them.
+//! The examples of the documents, pasted as they stand: what they print is what stands below them.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::page::{between, read};
+use crate::page::{between, pages, read};
 use crate::support::Server;
 
 /// A block to paste, and the answers that stand below it, if there are any.
@@ -15,12 +15,18 @@ struct Example {
     answers: Option<Vec<Value>>,
 }
 
-/// The examples for a server that was started in one way.
-fn examples(mark: &str) -> Vec<Example> {
-    let text = read("README.md");
+/// The examples of each page for a server that was started in one way.
+fn examples(mark: &str) -> Vec<Vec<Example>> {
+    let pages = pages().into_iter().map(|page| examples_of(&page, mark));
+    let pages: Vec<Vec<Example>> = pages.filter(|examples| !examples.is_empty()).collect();
+    assert!(!pages.is_empty(), "{mark}");
+    pages
+}
+
+fn examples_of(page: &str, mark: &str) -> Vec<Example> {
+    let text = read(page);
     let begin = format!("<!-- run: {mark} -->\n```sh\n");
-    let found: Vec<Example> = text
-        .split(&begin)
+    text.split(&begin)
         .skip(1)
         .map(|rest| {
             let (script, rest) = rest.split_once("\n```\n").expect("the end of the block");
@@ -36,9 +42,7 @@ fn examples(mark: &str) -> Vec<Example> {
                 answers,
             }
         })
-        .collect();
-    assert!(!found.is_empty(), "{mark}");
-    found
+        .collect()
 }
 
 fn is_there(program: &str) -> bool {
@@ -63,10 +67,7 @@ fn paste(server: &Server, examples: &[Example]) {
     let directory = server.data();
     let directory = directory.parent().expect("the server's directory");
     for Example { script, answers } in examples {
-        let script_here = script.replace("localhost:8000", server.address()).replace(
-            "cargo run --release --quiet --",
-            env!("CARGO_BIN_EXE_fileshed"),
-        );
+        let script_here = script.replace("localhost:8000", server.address());
         let output = Command::new("bash")
             .args(["-e", "-c", &script_here])
             .current_dir(directory)
@@ -91,22 +92,26 @@ fn paste(server: &Server, examples: &[Example]) {
 #[test]
 fn the_first_steps_work_without_any_set_up() {
     if !is_there("curl") || !is_there("git") {
-        println!("SKIP: the examples of README.md need curl and git");
+        println!("SKIP: the examples of the documents need curl and git");
         return;
     }
-    paste(&Server::start(), &examples("shared"));
+    for examples in examples("shared") {
+        paste(&Server::start(), &examples);
+    }
 }
 
 #[test]
 fn the_examples_with_a_key_work() {
     if !is_there("curl") {
-        println!("SKIP: the examples of README.md need curl");
+        println!("SKIP: the examples of the documents need curl");
         return;
     }
     let text = read("README.md");
     let key = between(&text, "\nFILESHED_API_KEYS=", " cargo run --release\n");
-    let server = Server::with().env("FILESHED_API_KEYS", key).start();
-    paste(&server, &examples("key"));
+    for examples in examples("key") {
+        let server = Server::with().env("FILESHED_API_KEYS", key).start();
+        paste(&server, &examples);
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::support::{Server, Setup};
 
 /// The messages in the table, each with the backticks that it has itself.
 fn messages() -> Vec<String> {
-    let text = read("README.md");
+    let text = read("docs/troubleshooting.md");
     between(&text, "<!-- faults -->", "\n\nWhen it runs")
         .lines()
         .skip(2)
@@ -65,7 +65,8 @@ fn what_the_program_says_when_it_does_not_start() {
         let place = told
             .iter()
             .position(|message| said.contains(message.as_str()));
-        let place = place.unwrap_or_else(|| panic!("README.md has no row for: {said}"));
+        let place =
+            place.unwrap_or_else(|| panic!("docs/troubleshooting.md has no row for: {said}"));
         told.remove(place);
     }
     let untold: BTreeSet<String> = told.into_iter().collect();

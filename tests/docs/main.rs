@@ -20,6 +20,7 @@ mod container;
 mod examples;
 mod faults;
 mod names;
+mod operations;
 mod page;
 mod specification;
 mod tables;

@@ -6,10 +6,8 @@ use fileshed::config::SETTINGS;
 use fileshed::ops::OPERATIONS;
 use fileshed_core::Code;
 
-use crate::page::{read, words};
+use crate::page::{pages, read, words};
 use crate::support::repository;
-
-const PAGES: [&str; 3] = ["README.md", "SPEC.md", "CHANGELOG.md"];
 
 /// Capital names that are somebody else's.
 const FOREIGN: [&str; 17] = [
@@ -34,8 +32,10 @@ const FOREIGN: [&str; 17] = [
 
 #[test]
 fn operations_exist() {
-    for page in PAGES {
-        let named = words(&read(page), "shed_", |c| c.is_ascii_lowercase() || c == '_');
+    for page in pages() {
+        let named = words(&read(&page), "shed_", |c| {
+            c.is_ascii_lowercase() || c == '_'
+        });
         let unknown: Vec<&String> = named
             .iter()
             .filter(|name| *name != "shed" && fileshed::ops::find(name).is_none())
@@ -73,8 +73,8 @@ fn commands_of_the_program_are_understood() {
     use clap::error::ErrorKind;
 
     let mut looked_at = 0;
-    for page in PAGES {
-        for words in command_lines(&read(page)) {
+    for page in pages() {
+        for words in command_lines(&read(&page)) {
             // Sentences name commands without what they need.
             let is_command = words.get(1).is_some_and(|word| {
                 word.bytes()
@@ -118,17 +118,17 @@ fn variables_exist() {
         .chain(["FILESHED_BIN".to_owned()])
         // How encrypted files of the original begin.
         .chain(["FILESHED_ENC_V".to_owned()])
+        // With it a test writes what it compares.
+        .chain(["FILESHED_WRITE_CATALOGUE".to_owned()])
         // What tests ask for.
         .chain(
             ["COMMANDS", "ROUNDS", "SECONDS", "SEED", "STEPS", "WAY"]
                 .map(|name| format!("FILESHED_TEST_{name}")),
         )
         .collect();
-    for page in PAGES
-        .into_iter()
-        .chain(["Dockerfile", "docker-compose.yml", ".ci/run"])
-    {
-        let named = words(&read(page), "FILESHED", |c| {
+    let others = ["Dockerfile", "docker-compose.yml", ".ci/run"].map(str::to_owned);
+    for page in pages().into_iter().chain(others) {
+        let named = words(&read(&page), "FILESHED", |c| {
             c.is_ascii_uppercase() || c == '_'
         });
         let unknown: Vec<&String> = named.difference(&known).collect();
@@ -138,8 +138,8 @@ fn variables_exist() {
 
 #[test]
 fn codes_exist() {
-    for page in PAGES {
-        let text = read(page);
+    for page in pages() {
+        let text = read(&page);
         let unknown: BTreeSet<&str> = text
             .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
             .filter(|word| word.trim_matches('_').contains('_'))
@@ -154,24 +154,41 @@ fn codes_exist() {
 
 #[test]
 fn links_lead_somewhere() {
-    for page in PAGES {
-        let text = read(page);
+    for page in pages() {
+        let text = read(&page);
         for link in text.split("](").skip(1) {
             let target = link.split(')').next().unwrap_or_default();
             let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
             if file.contains("://") {
                 continue;
             }
-            let path = if file.is_empty() { page } else { file };
-            assert!(repository().join(path).exists(), "{page} links to {target}");
+            let path = if file.is_empty() {
+                page.clone()
+            } else {
+                beside(&page, file)
+            };
+            assert!(
+                repository().join(&path).exists(),
+                "{page} links to {target}"
+            );
             if !anchor.is_empty() {
-                let anchors: Vec<String> = read(path).lines().filter_map(anchor_of).collect();
+                let anchors: Vec<String> = read(&path).lines().filter_map(anchor_of).collect();
                 assert!(
                     anchors.iter().any(|known| known == anchor),
                     "{page}: {target}"
                 );
             }
         }
+    }
+}
+
+/// What a link in a page leads to.
+fn beside(page: &str, link: &str) -> String {
+    let (directory, _) = page.rsplit_once('/').unwrap_or(("", page));
+    match link.strip_prefix("../") {
+        Some(link) => link.to_owned(),
+        None if directory.is_empty() => link.to_owned(),
+        None => format!("{directory}/{link}"),
     }
 }
 

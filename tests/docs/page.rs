@@ -4,6 +4,18 @@ use std::collections::BTreeSet;
 
 use crate::support::repository;
 
+/// The documents for readers: paths in the repository.
+pub(crate) fn pages() -> Vec<String> {
+    let directory = std::fs::read_dir(repository().join("docs")).expect("the documents");
+    let names = directory.map(|entry| entry.expect("a document").file_name());
+    let mut pages: Vec<String> = names
+        .map(|name| format!("docs/{}", name.to_str().expect("a name")))
+        .chain(["README.md", "SPEC.md", "CHANGELOG.md"].map(str::to_owned))
+        .collect();
+    pages.sort();
+    pages
+}
+
 /// A file of the repository.
 pub(crate) fn read(name: &str) -> String {
     std::fs::read_to_string(repository().join(name)).unwrap_or_else(|error| {

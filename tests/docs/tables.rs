@@ -16,7 +16,7 @@ fn every_setting_is_described_with_its_default() {
         rows.join("\n")
     );
     same(
-        "README.md",
+        "docs/configuration.md",
         "<!-- settings -->",
         "<!-- end of settings -->",
         &table,

@@ -1,4 +1,4 @@
-"""README's way beside an Open WebUI that is there, pasted as it stands."""
+"""The steps of docs/openwebui.md beside an Open WebUI that is there, pasted as they stand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.fileshed import REPOSITORY
 from harness.process import LOOPBACK, Process, free_port
 from harness.world import World
 
-#: The addresses that README takes for granted.
+#: The addresses that the page takes for granted.
 WEBUI, FILESHED = "http://localhost:3000", "http://localhost:8000"
 
 
@@ -70,8 +70,8 @@ def _knows_groups(world: World) -> None:
 
 def _blocks() -> list[str]:
     """The commands of the section."""
-    text = (REPOSITORY / "README.md").read_text()
-    section = re.search(r"^### Beside an Open WebUI that is there\n(.*?)^### ", text, re.M | re.S).group(1)
+    text = (REPOSITORY / "docs" / "openwebui.md").read_text()
+    section = re.search(r"^## Beside an Open WebUI that is there\n(.*?)^## ", text, re.M | re.S).group(1)
     blocks = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
     check.equal("one to start, one to register", len(blocks), 2)
     return blocks
