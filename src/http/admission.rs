@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use fileshed_core::caller::Cancellation;
+use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::{self, TransferPermit};

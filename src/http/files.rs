@@ -11,7 +11,7 @@ use axum::extract::Query;
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
-use fileshed_core::caller::is_short_text;
+use fileshed_core::identifier::is_short_text;
 use fileshed_core::{Caller, Chat, Code, Diagnostic, Error, Hint, Store};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;

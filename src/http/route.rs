@@ -9,9 +9,9 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use fileshed_core::caller::{Cancellation, Scope};
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Toolset};
+use fileshed_core::{Scope, cancellation::Cancellation};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use fileshed_core::caller::is_short_text;
+use fileshed_core::identifier::is_short_text;
 use fileshed_core::{Error, Role, UserId};
 use moka::sync::Cache;
 use serde::Deserialize;

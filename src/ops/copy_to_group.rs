@@ -1,7 +1,7 @@
 //! `shed_copy_to_group`: share a file or directory with a group.
 
 use fileshed_core::cross_zone::CrossZoneTransfer;
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! What the operations that go from zone to zone have in common.
 
 use fileshed_core::cross_zone::{CrossZoneResult, CrossZoneTransfer};
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

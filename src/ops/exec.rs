@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::exec::{self, CommandLine};
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Settings, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 
 use fileshed_core::disk::Kind;
 use fileshed_core::inspect::FileType as Found;
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

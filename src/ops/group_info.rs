@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::counted;
 use fileshed_core::directory::Member;
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

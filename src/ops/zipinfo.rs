@@ -1,7 +1,7 @@
 //! `shed_zipinfo`: what an archive holds, without unpacking it.
 
 use fileshed_core::archive::{Archive, Listed};
-use fileshed_core::registry::human_size;
+use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -5,88 +5,21 @@
 //! that the caller is not in does not exist for it: neither its id nor its name nor its members
 //! ever show, and what is suggested is only what the caller has.
 
-mod error;
 mod headers;
 mod local;
 mod manage;
 mod membership;
 mod remote;
 
-use crate::caller::is_placeholder;
 use crate::settings::GroupSource;
 use crate::{Caller, Code, Error, Store, UserId};
 
-pub use error::GroupError;
+pub use fileshed_types::group::{Group, GroupError, GroupId, Member, NAME_MAX_BYTES};
 use headers::Headers;
 use local::Local;
 pub use manage::{Groups, GroupsError};
 pub use membership::Membership;
 use remote::Remote;
-
-/// Longest id of a group, in bytes.
-const ID_MAX_BYTES: usize = 64;
-
-/// Longest name of a group, in bytes.
-pub const NAME_MAX_BYTES: usize = 256;
-
-/// Identifies a group for good, and names its directory: a UUID, or 1 to 64 of
-/// `A-Z a-z 0-9 . _ -` not beginning with a dot.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GroupId(String);
-
-impl GroupId {
-    /// Takes an id that can name a directory and is no [placeholder](is_placeholder).
-    pub fn parse(text: &str) -> Result<Self, GroupError> {
-        let plain = !is_placeholder(text)
-            && (1..=ID_MAX_BYTES).contains(&text.len())
-            && !text.starts_with('.')
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-        if plain {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(GroupError::invalid_id(text))
-        }
-    }
-
-    /// The id as it was given.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// One group of the caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Its id.
-    pub id: GroupId,
-    /// Its name; the id where none is known.
-    pub name: String,
-    /// What it is for.
-    pub description: String,
-    /// How many are in it, as far as this server knows.
-    pub member_count: u64,
-}
-
-/// Somebody in a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// The user id.
-    pub id: String,
-    /// The name, where it is known.
-    pub name: Option<String>,
-}
-
-impl std::fmt::Display for Member {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.name {
-            Some(name) if *name != self.id => write!(formatter, "{name} ({})", self.id),
-            _ => formatter.write_str(&self.id),
-        }
-    }
-}
 
 /// Who is in which group.
 pub trait Directory {

@@ -18,30 +18,20 @@
 
 pub mod archive;
 mod attachments;
-pub mod caller;
 pub mod chat_host;
-pub mod client;
-mod clock;
 pub mod cross_zone;
 pub mod directory;
 pub mod disk;
-mod error;
 pub mod exec;
-pub mod fair;
 pub mod guard;
-pub mod hint;
 pub mod history;
 pub mod inspect;
 pub mod link;
 pub mod lockedit;
 pub mod namespace;
-pub mod nearest;
 pub mod policy;
 pub mod publication;
-pub mod random;
 pub mod registry;
-mod secret;
-pub mod settings;
 pub mod sharing;
 pub mod store;
 pub mod table;
@@ -50,15 +40,13 @@ pub mod transfer;
 pub mod whereabouts;
 pub mod zone;
 
-pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
-pub use client::{Answers, Client, Toolset};
-pub use clock::Clock;
-pub use error::{Code, Diagnostic, Error};
-pub use hint::{Call, Hint, Repeat};
-pub use secret::Secret;
-pub use settings::Settings;
+pub use fileshed_types::{
+    Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,
+    Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,
+    client, fair, hint, identifier, nearest, random, settings, size,
+};
 pub use store::{Check, CheckState, Store};
-pub use zone::{Zone, ZoneName, ZonePath};
+pub use zone::Zone;
 
 /// The personal tokens.
 pub mod tokens {

@@ -27,7 +27,7 @@ use crate::{Code, Diagnostic, Hint};
 
 pub(crate) use groups::LocalGroup;
 pub(crate) use intents::NewIntent;
-pub use intents::{Intent, Orphan, QuotaError, Usage, human_size};
+pub use intents::{Intent, Orphan, QuotaError, Usage};
 pub(crate) use links::LinkRow;
 pub use locks::Lock;
 pub(crate) use open::Found;

@@ -2,7 +2,7 @@
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
-use fileshed_core::caller::{is_placeholder, is_short_text};
+use fileshed_core::identifier::{is_placeholder, is_short_text};
 use percent_encoding::percent_decode_str;
 
 use super::{IdentityError, Wanted};

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use zip::result::ZipError;
 
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
-use crate::registry::human_size;
+use crate::size::human_size;
 use crate::zone::ZonePath;
 use crate::{Call, Code, Diagnostic, Hint};
 

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::hint::space;
-use crate::registry::human_size;
 use crate::settings::MEBIBYTE;
+use crate::size::human_size;
 use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Paths that a failure names.

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::closest::Closest;
 use crate::hint::Argument;
-use crate::nearest;
 use crate::{Call, Code, Diagnostic, Hint, Repeat};
+use fileshed_types::nearest;
 
 /// An edit that was refused; the text is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -256,7 +256,7 @@ mod tests {
             let grant = queue.places().take(
                 queue.who(),
                 Duration::ZERO,
-                &crate::caller::Cancellation::default(),
+                &crate::cancellation::Cancellation::default(),
             );
             grants.push(grant.map_err(|full| queue.refusal(full))?);
         }

@@ -142,7 +142,7 @@ impl Hint {
     }
 
     /// Adds the zone of the failure to the calls that are about it.
-    pub(crate) fn in_zone(&mut self, zone: &str) {
+    pub fn in_zone(&mut self, zone: &str) {
         for call in self.calls().filter(|call| call.here) {
             if call.argument("zone").is_none() {
                 call.arguments.insert(0, ("zone", zone.into()));
@@ -151,7 +151,7 @@ impl Hint {
     }
 
     /// Adds the group of the failure to the calls that are about it.
-    pub(crate) fn in_group(&mut self, group: &str) {
+    pub fn in_group(&mut self, group: &str) {
         for call in self.calls().filter(|call| call.here) {
             let zone = call.argument("zone");
             if zone == Some(&Argument::from("group")) && call.argument("group").is_none() {
@@ -240,7 +240,8 @@ impl From<Repeat> for Hint {
 }
 
 /// How to make room in a zone that is full.
-pub(crate) fn space() -> Hint {
+#[must_use]
+pub fn space() -> Hint {
     Hint::new("make room with shed_delete")
         .or("")
         .call(Call::new("shed_stats"))

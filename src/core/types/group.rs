@@ -1,10 +1,75 @@
-//! A group that cannot be had.
+//! Groups by id and name, and why one cannot be had.
 
 use serde_json::{Map, Value};
 
-use super::{Group, NAME_MAX_BYTES};
+use crate::identifier::is_placeholder;
 use crate::nearest::nearest;
 use crate::{Call, Code, Diagnostic, Hint, Repeat};
+
+/// Longest id of a group, in bytes.
+const ID_MAX_BYTES: usize = 64;
+
+/// Longest name of a group, in bytes.
+pub const NAME_MAX_BYTES: usize = 256;
+
+/// Identifies a group for good, and names its directory: a UUID, or 1 to 64 of
+/// `A-Z a-z 0-9 . _ -` not beginning with a dot.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(String);
+
+impl GroupId {
+    /// Takes an id that can name a directory and is no [placeholder](is_placeholder).
+    pub fn parse(text: &str) -> Result<Self, GroupError> {
+        let plain = !is_placeholder(text)
+            && (1..=ID_MAX_BYTES).contains(&text.len())
+            && !text.starts_with('.')
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+        if plain {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(GroupError::invalid_id(text))
+        }
+    }
+
+    /// The id as it was given.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One group of the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its id.
+    pub id: GroupId,
+    /// Its name; the id where none is known.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// How many are in it, as far as this server knows.
+    pub member_count: u64,
+}
+
+/// Somebody in a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The user id.
+    pub id: String,
+    /// The name, where it is known.
+    pub name: Option<String>,
+}
+
+impl std::fmt::Display for Member {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.name {
+            Some(name) if *name != self.id => write!(formatter, "{name} ({})", self.id),
+            _ => formatter.write_str(&self.id),
+        }
+    }
+}
 
 /// Groups that a refusal names.
 const LISTED: usize = 20;
@@ -54,26 +119,34 @@ pub enum GroupError {
 }
 
 impl GroupError {
-    pub(super) fn invalid_id(text: &str) -> Self {
+    /// A text that is neither an id nor a name.
+    #[must_use]
+    pub fn invalid_id(text: &str) -> Self {
         let text = text.chars().take(NAME_MAX_BYTES / 4).collect();
         Self::InvalidId { text }
     }
 
-    pub(super) fn unknown(text: &str, groups: &[Group]) -> Self {
+    /// No group of the caller has this id or name; `groups` are those of the caller.
+    #[must_use]
+    pub fn unknown(text: &str, groups: &[Group]) -> Self {
         Self::Unknown {
             text: text.to_owned(),
             own: names(groups),
         }
     }
 
-    pub(super) fn not_in(text: &str, groups: &[Group]) -> Self {
+    /// The caller may know of this group and is not in it; `groups` are those of the caller.
+    #[must_use]
+    pub fn not_in(text: &str, groups: &[Group]) -> Self {
         Self::NotIn {
             text: text.to_owned(),
             own: names(groups),
         }
     }
 
-    pub(super) fn ambiguous(text: &str, groups: &[Group]) -> Self {
+    /// Several of the caller's `groups` have this name.
+    #[must_use]
+    pub fn ambiguous(text: &str, groups: &[Group]) -> Self {
         let same = groups.iter().filter(|group| group.name == text);
         Self::Ambiguous {
             text: text.to_owned(),

@@ -228,7 +228,8 @@ impl Error {
     }
 
     /// The module's failure, where it is of this kind.
-    pub(crate) fn cause<E: StdError + 'static>(&self) -> Option<&E> {
+    #[must_use]
+    pub fn cause<E: StdError + 'static>(&self) -> Option<&E> {
         self.0.cause.downcast_ref()
     }
 

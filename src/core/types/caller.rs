@@ -4,49 +4,17 @@
 //! ever sees a header again. A caller without a user exists only in shared mode (one person, one
 //! workspace); "no user where one is needed" is refused by the transport before a `Caller` exists.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::{Map, Value};
 
+use crate::cancellation::Cancellation;
 use crate::client::Client;
-use crate::directory::GroupId;
 use crate::fair::Place;
+use crate::group::GroupId;
+use crate::identifier::is_placeholder;
 use crate::{Code, Diagnostic, Hint, Secret};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
-
-/// Longest name, mail address or identifier that an identity comes with, in bytes.
-pub const TEXT_MAX_BYTES: usize = 256;
-
-/// Whether a text can stand in a log, a commit or an answer: short, and without control characters.
-#[must_use]
-pub fn is_short_text(text: &str) -> bool {
-    text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
-}
-
-/// Whether a text is what programs write where they have no value, or a template that nobody
-/// filled in: it is the same for everybody.
-#[must_use]
-pub fn is_placeholder(text: &str) -> bool {
-    const NO_VALUES: [&str; 7] = [
-        "none",
-        "null",
-        "nil",
-        "<nil>",
-        "undefined",
-        "nan",
-        "[object object]",
-    ];
-    let text = text.trim();
-    NO_VALUES
-        .iter()
-        .any(|no_value| text.eq_ignore_ascii_case(no_value))
-        || text.contains("{{")
-        || text.contains("${")
-        || (text.starts_with('{') && text.ends_with('}'))
-}
 
 /// A user identifier as the identity source spells it: opaque, never a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -145,23 +113,6 @@ pub enum Role {
     User,
     /// Clean up for everybody.
     Admin,
-}
-
-/// Tells a running command that nobody waits for it any more.
-#[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
-
-impl Cancellation {
-    /// Says that the caller is gone.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the caller is gone.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 /// A group that a gateway says its caller is in.

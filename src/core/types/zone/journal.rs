@@ -7,7 +7,7 @@
 use super::ZonePath;
 
 /// What stands behind the name of the database: rollback journal, write-ahead log, its index.
-pub(crate) const JOURNAL_ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
+pub const JOURNAL_ENDS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// The name of the database that a file of this name belongs to. Case does not count: some file
 /// systems know none.
@@ -21,7 +21,7 @@ fn stem(name: &str) -> Option<&str> {
 
 impl ZonePath {
     /// What SQLite would keep beside a database at this path, in the order of [`JOURNAL_ENDS`].
-    pub(crate) fn journals(&self) -> impl Iterator<Item = Self> {
+    pub fn journals(&self) -> impl Iterator<Item = Self> {
         let above = self.parent().unwrap_or_else(Self::root);
         let name = self.name().unwrap_or_default().to_owned();
         JOURNAL_ENDS
@@ -30,7 +30,7 @@ impl ZonePath {
     }
 
     /// The database that a file at this path would belong to.
-    pub(crate) fn database(&self) -> Option<Self> {
+    pub fn database(&self) -> Option<Self> {
         let name = stem(self.name()?)?;
         Some(self.parent().unwrap_or_else(Self::root).join(name))
     }

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::caller::Cancellation;
+use crate::cancellation::Cancellation;
 
 /// How often somebody who waits looks whether the caller is gone.
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -166,7 +166,7 @@ impl FairSemaphore {
     }
 
     /// Takes one place, waiting for it at most so long; blocks. Nothing where the caller goes away.
-    pub(crate) fn take(
+    pub fn take(
         &self,
         user: &str,
         patience: Duration,
@@ -417,7 +417,7 @@ impl Place {
     }
 
     /// Waits without the place. Nothing where too many wait already.
-    pub(crate) fn while_waiting<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
+    pub fn while_waiting<T>(&self, wait: impl FnOnce() -> T) -> Option<T> {
         let Some(grant) = &self.0 else {
             return Some(wait());
         };

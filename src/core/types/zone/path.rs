@@ -85,7 +85,8 @@ impl ZonePath {
     }
 
     /// A path that was found on disk, in the spelling that it has there.
-    pub(crate) fn found(text: String) -> Self {
+    #[must_use]
+    pub fn found(text: String) -> Self {
         Self {
             text,
             spelling: None,
@@ -113,7 +114,8 @@ impl ZonePath {
     }
 
     /// The same path in the spelling that was given, where that is not NFC.
-    pub(crate) fn as_spelled(&self) -> Option<Self> {
+    #[must_use]
+    pub fn as_spelled(&self) -> Option<Self> {
         self.spelling.clone().map(|text| Self {
             text,
             spelling: None,
@@ -229,7 +231,8 @@ impl std::fmt::Display for ZonePath {
 }
 
 /// Whether a name is kept for the server.
-pub(crate) fn is_reserved(name: &str) -> bool {
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
     RESERVED
         .iter()
         .any(|reserved| reserved.eq_ignore_ascii_case(name))
@@ -237,7 +240,8 @@ pub(crate) fn is_reserved(name: &str) -> bool {
 
 /// Whether a name in NFC can be spelled in no other way. Three ASCII characters have a second
 /// code point: K (Kelvin's sign), `;` (the Greek question mark) and the grave accent.
-pub(crate) fn has_one_spelling(name: &str) -> bool {
+#[must_use]
+pub fn has_one_spelling(name: &str) -> bool {
     name.is_ascii() && !name.contains(['K', ';', '`'])
 }
 

@@ -23,10 +23,10 @@ impl ZoneName {
     pub const PERSONAL: [Self; 3] = [Self::Uploads, Self::Storage, Self::Documents];
 
     /// The only zone of a group's home.
-    pub(crate) const SHARED: [Self; 1] = [Self::Group];
+    pub const SHARED: [Self; 1] = [Self::Group];
 
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Uploads, Self::Storage, Self::Documents, Self::Group];
+    pub const ALL: [Self; 4] = [Self::Uploads, Self::Storage, Self::Documents, Self::Group];
 
     /// Reads the value of the parameter `zone`, in any case.
     pub fn parse(text: &str) -> Result<Self, ZoneError> {
@@ -60,7 +60,8 @@ impl ZoneName {
     }
 
     /// The name in the registry for the space of its working copies.
-    pub(crate) fn edits(self) -> &'static str {
+    #[must_use]
+    pub fn edits(self) -> &'static str {
         match self {
             Self::Uploads => "uploads/edits",
             Self::Storage => "storage/edits",
@@ -70,7 +71,8 @@ impl ZoneName {
     }
 
     /// The directory of a home that holds everything of the zone; a group's home is its zone.
-    pub(crate) fn directory(self) -> Option<&'static str> {
+    #[must_use]
+    pub fn directory(self) -> Option<&'static str> {
         match self {
             Self::Uploads => Some("Uploads"),
             Self::Storage => Some("Storage"),

@@ -1,0 +1,30 @@
+//! The vocabulary of fileshed: identities, zones and paths by name, settings, failures and hints.
+//!
+//! Everything above speaks in these types, so this crate knows nothing: no file, no database, no
+//! process, no network. What is here can be made, compared and printed; what it stands for is
+//! opened by the crates above.
+
+pub mod caller;
+pub mod cancellation;
+pub mod client;
+mod clock;
+mod error;
+pub mod fair;
+pub mod group;
+pub mod hint;
+pub mod identifier;
+pub mod nearest;
+pub mod random;
+mod secret;
+pub mod settings;
+pub mod size;
+pub mod zone;
+
+pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
+pub use client::{Answers, Client, Toolset};
+pub use clock::Clock;
+pub use error::{Code, Diagnostic, Error};
+pub use hint::{Call, Hint, Repeat};
+pub use secret::Secret;
+pub use settings::Settings;
+pub use zone::{ZoneName, ZonePath};

@@ -1,0 +1,13 @@
+//! Zones by name, and paths inside them.
+
+mod file_name_rules;
+mod journal;
+mod name;
+mod path;
+
+pub use file_name_rules::portable_name;
+pub use journal::JOURNAL_ENDS;
+pub use name::{ZoneError, ZoneName};
+pub use path::{
+    NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, has_one_spelling, is_git_name, is_reserved,
+};
