@@ -18,14 +18,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-#[path = "../tests/support/mod.rs"]
-#[expect(dead_code, reason = "only the start of the server is needed")]
-mod support;
-#[path = "../tests/support/wire.rs"]
-mod wire;
-
-use support::Server;
-use wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
 
 /// Most times that a commit among 10 000 files may cost what one among 10 does.
 const COMMIT_RATIO: f64 = 3.0;

@@ -6,9 +6,9 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::json;
 
-use crate::outside::{Repository, staged, totals, tree};
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::outside::{Repository, staged, totals, tree};
+use fileshed_test_support::wire::Wire;
 
 /// A process that is gone, as it names itself.
 const DEAD: &str = "00000000deadbeef";

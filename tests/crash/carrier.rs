@@ -6,11 +6,11 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::moment::{Moment, looks_at_histories};
-use crate::outside::{Repository, Tree, assert_same, staged, totals, tree};
-use crate::rng::Rng;
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::moment::{Moment, looks_at_histories};
+use fileshed_test_support::outside::{Repository, Tree, assert_same, staged, totals, tree};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wire::Wire;
 
 const USER: &str = "marie";
 

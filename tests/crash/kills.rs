@@ -7,11 +7,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use crate::load::Worker;
-use crate::moment::{Moment, looks_at_histories};
-use crate::outside::{Repository, assert_same, staged, totals, tree};
-use crate::rng::Rng;
-use crate::support::{PATIENCE, Server, Setup};
-use crate::wire::Wire;
+use fileshed_test_support::moment::{Moment, looks_at_histories};
+use fileshed_test_support::outside::{Repository, assert_same, staged, totals, tree};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{PATIENCE, Server, Setup};
 
 const USERS: [&str; 3] = ["ada", "grace", "linus"];
 

@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::archive;
-use crate::moment::Moment;
-use crate::outside::{Repository, Tree, tree};
 use crate::overwrite::{Overwrite, Way};
-use crate::rng::Rng;
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::moment::Moment;
+use fileshed_test_support::outside::{Repository, Tree, tree};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wire::Wire;
 
 /// Names that are in use at once, so that calls meet the same file often.
 const NAMES: u64 = 8;

@@ -8,20 +8,9 @@
     reason = "a test that cannot go on panics, starts git and tells what it did"
 )]
 
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
-mod support;
-
-#[path = "../support/outside.rs"]
-mod outside;
-#[path = "../support/wire.rs"]
-mod wire;
-
 mod archive;
 mod by_hand;
 mod carrier;
 mod kills;
 mod load;
-mod moment;
 mod overwrite;
-mod rng;

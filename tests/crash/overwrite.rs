@@ -3,8 +3,8 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use crate::outside::Tree;
-use crate::rng::Rng;
+use fileshed_test_support::outside::Tree;
+use fileshed_test_support::rng::Rng;
 
 /// A command, with all that it does to a zone.
 pub(crate) struct Overwrite {

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::page::{between, read};
-use crate::standin::{Answer, Asked, StandIn};
-use crate::support::{Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn};
+use fileshed_test_support::{Server, Setup};
 
 /// The compose file as JSON, where Python can read YAML.
 fn compose() -> Option<Value> {

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use fileshed_core::policy::commands;
 
 use crate::page::{between, read};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// The packages that the image installs for commands.
 fn installed() -> Vec<String> {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::page::{between, pages, read};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// A block to paste, and the answers that stand below it, if there are any.
 struct Example {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::page::{between, read};
-use crate::support::{Server, Setup};
+use fileshed_test_support::{Server, Setup};
 
 /// The messages in the table, each with the backticks that it has itself.
 fn messages() -> Vec<String> {

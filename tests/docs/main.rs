@@ -8,13 +8,6 @@
     reason = "a test that cannot go on panics, names what it skips, and starts programs"
 )]
 
-#[expect(dead_code, reason = "shared with the other test binaries")]
-#[path = "../support/standin.rs"]
-mod standin;
-#[expect(dead_code, reason = "shared with the other test binaries")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod compose;
 mod container;
 mod examples;

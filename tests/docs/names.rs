@@ -7,7 +7,7 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Code;
 
 use crate::page::{pages, read, words};
-use crate::support::repository;
+use fileshed_test_support::repository;
 
 /// Capital names that are somebody else's.
 const FOREIGN: [&str; 17] = [

@@ -8,7 +8,7 @@ use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value};
 
 use crate::page::read;
-use crate::support::repository;
+use fileshed_test_support::repository;
 
 const HEAD: &str = "# Operations
 

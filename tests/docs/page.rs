@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::repository;
+use fileshed_test_support::repository;
 
 /// The documents for readers: paths in the repository.
 pub(crate) fn pages() -> Vec<String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::page::{between, quoted, read};
-use crate::support::repository;
+use fileshed_test_support::repository;
 
 /// The names of all tests about faults.
 fn tests() -> BTreeSet<String> {

@@ -12,7 +12,7 @@ use fileshed_core::{Clock, Scope, Settings, Store, UserId};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use crate::jwt;
+use fileshed_test_support::jwt;
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;

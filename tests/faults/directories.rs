@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::outside::Repository;
 use crate::space::call;
-use crate::support::{Client, Server};
 use crate::unprivileged;
+use fileshed_test_support::outside::Repository;
+use fileshed_test_support::{Client, Server};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 

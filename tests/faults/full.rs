@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::outside::Repository;
-use crate::support::{Answer, Client, Server};
 use crate::volume::{self, Volume};
+use fileshed_test_support::outside::Repository;
+use fileshed_test_support::{Answer, Client, Server};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 

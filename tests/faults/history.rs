@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::outside::Repository;
 use crate::space::call;
-use crate::support::Server;
 use crate::unprivileged;
+use fileshed_test_support::Server;
+use fileshed_test_support::outside::Repository;
 
 /// What becomes of the history that was there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

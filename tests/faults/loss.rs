@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::support::{Client, Finished, Server, Setup};
+use fileshed_test_support::{Client, Finished, Server, Setup};
 
 const PEPPER: &str = ".fs_pepper";
 const REGISTRY: &str = "access_auth.sqlite";

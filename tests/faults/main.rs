@@ -9,16 +9,6 @@
     reason = "a test that cannot go on panics, names what it skips, and starts programs"
 )]
 
-#[expect(dead_code, reason = "shared with the other test binaries")]
-#[path = "../support/jwt.rs"]
-mod jwt;
-#[expect(dead_code, reason = "shared with the other test binaries")]
-#[path = "../support/outside.rs"]
-mod outside;
-#[expect(dead_code, reason = "shared with the other test binaries")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod clock;
 mod directories;
 mod full;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::outside::Repository;
-use crate::support::{Answer, Client};
 use crate::unprivileged;
+use fileshed_test_support::outside::Repository;
+use fileshed_test_support::{Answer, Client};
 
 fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
     let (cmd, args) = line.split_first().unwrap();

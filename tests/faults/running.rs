@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::outside::Repository;
-use crate::support::{PATIENCE, Server};
 use crate::unprivileged;
+use fileshed_test_support::outside::Repository;
+use fileshed_test_support::{PATIENCE, Server};
 
 /// Waits until something is so.
 #[track_caller]

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Setup};
 use crate::unprivileged;
+use fileshed_test_support::{Answer, Client, Setup};
 
 const MEBIBYTE: u64 = 1 << 20;
 

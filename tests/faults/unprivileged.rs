@@ -3,7 +3,7 @@
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use crate::support::{Server, Setup};
+use fileshed_test_support::{Server, Setup};
 
 /// The account of the image.
 pub(crate) const ACCOUNT: u32 = 10001;

@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::Setup;
 use crate::unprivileged;
+use fileshed_test_support::Setup;
 
 /// A mounted tmpfs that only this test and its server see. It lasts as long as the value, also
 /// over restarts of the server.

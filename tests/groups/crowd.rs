@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::support::Server;
 use crate::team::{assert_sound, call, done, file, home, make, setup, start};
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
 
 const MEMBERS: usize = 50;
 
@@ -78,7 +78,7 @@ fn who_reads_does_not_wait_for_who_writes() {
     let content = "/files/content?zone=group&group=Team&path=d/f.txt";
     assert_eq!(bob.get(content).text, "text");
     // Nobody waited: the turn is not given back before all of this is done.
-    assert!(begun.elapsed() < crate::support::PATIENCE);
+    assert!(begun.elapsed() < fileshed_test_support::PATIENCE);
     let write = json!({"path": "g.txt", "content": "x"});
     call(&bob, "shed_create_file", write).refused(429, "BUSY");
     drop(turn);

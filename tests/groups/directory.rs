@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::Server;
 use crate::team::{call, done, file, make, setup, start};
+use fileshed_test_support::Server;
 
 #[test]
 fn members_come_and_go_at_once() {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Client;
 use crate::team::{done, file, files, owners, setup, start};
+use fileshed_test_support::Client;
 
 /// The part of a link's address behind the server.
 fn address(link: &Value) -> String {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::journal::{database, is_played, rollback};
-use crate::support::{Answer, Client, Server};
 use crate::team::{call, done, file, home, owners, run, start};
+use fileshed_test_support::journal::{database, is_played, rollback};
+use fileshed_test_support::{Answer, Client, Server};
 
 const NAMES: [&str; 3] = ["plan.db-journal", "plan.db-wal", "plan.db-shm"];
 

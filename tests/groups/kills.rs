@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::moment::{Moment, looks_at_histories};
-use crate::rng::Rng;
-use crate::support::Server;
 use crate::team::{MEMBERS, assert_clean, files, home, make, owners, repository, setup};
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::moment::{Moment, looks_at_histories};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wire::Wire;
 
 /// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
 const ROUNDS: u64 = 15;
@@ -228,7 +228,7 @@ fn kill_and_compare(durability: &str) {
         if looks_at_histories(round, rounds) {
             repository.assert_sound();
         }
-        let left = crate::outside::staged(&home(&server));
+        let left = fileshed_test_support::outside::staged(&home(&server));
         assert_eq!(left, Vec::<String>::new(), "round {round}");
         // No record without a file.
         let cleaned: Value =

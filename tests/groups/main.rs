@@ -9,22 +9,6 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/journal.rs"]
-mod journal;
-#[path = "../crash/moment.rs"]
-mod moment;
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/outside.rs"]
-mod outside;
-#[path = "../crash/rng.rs"]
-mod rng;
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/mod.rs"]
-mod support;
-#[path = "../support/wire.rs"]
-mod wire;
-
 mod crowd;
 mod directory;
 mod files;

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Server};
 use crate::team::{
     assert_clean, assert_sound, call, done, file, files, owners, repository, run, start,
 };
+use fileshed_test_support::{Answer, Client, Server};
 
 /// A way to change the file `{d}/f.txt`, which holds two lines. Beside it is `{d}/mine.txt`, which
 /// everybody may change; `{n}` is a free name.

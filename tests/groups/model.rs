@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::rng::Rng;
-use crate::support::{Answer, Client};
 use crate::team::{MEMBERS, assert_sound, call, files, owners, repository, run, start};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::{Answer, Client};
 
 /// Steps, unless `FILESHED_TEST_STEPS` says otherwise.
 const STEPS: u64 = 250;

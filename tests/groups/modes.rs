@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client};
 use crate::team::{assert_sound, call, file, owners, start};
+use fileshed_test_support::{Answer, Client};
 
 /// Every call that writes `a.md` and may ask for a mode.
 fn writes(client: &Client<'_>, mode: Option<&str>) -> Vec<Answer> {

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::{Client, Server};
 use crate::team::{assert_sound, call, done, file, files, owners, repository, run, start};
+use fileshed_test_support::{Client, Server};
 
 fn record(owner: &str, mode: &str) -> (Option<String>, String) {
     (Some(owner.to_owned()), mode.to_owned())

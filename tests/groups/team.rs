@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::outside::{Repository, Tree, tree};
-use crate::support::{Answer, Client, Server, Setup};
+use fileshed_test_support::outside::{Repository, Tree, tree};
+use fileshed_test_support::{Answer, Client, Server, Setup};
 
 /// Everybody who is in the group.
 pub(crate) const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];

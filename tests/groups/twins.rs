@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Server};
 use crate::team::{assert_sound, call, done, file, files, owners, run, start};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// A name as records have it, and the same otherwise spelled.
 const TWINS: &[(&str, &str)] = &[

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Server, Setup};
+use fileshed_test_support::{Server, Setup};
 
 /// Makes one system call unknown to whatever it starts (seccomp, classic BPF), then starts it.
 const WITHOUT_CALL: &str = r"
@@ -108,7 +108,7 @@ fn a_kernel_that_confines_says_so() {
 #[test]
 fn the_profile_for_containers_leaves_namespaces() {
     let python = "/usr/bin/python3";
-    let repository = crate::support::repository();
+    let repository = fileshed_test_support::repository();
     let launcher = repository.join("tests/ways/profile.py");
     let profile = repository.join(".docker/seccomp.json");
     let (launcher, profile) = (

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::family;
-use crate::support::{PATIENCE, Server};
-use crate::wire::Wire;
+use fileshed_test_support::family;
+use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{PATIENCE, Server};
 
 const CLIENTS: usize = 4;
 

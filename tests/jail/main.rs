@@ -13,15 +13,6 @@
     reason = "a test that cannot go on panics; attacks start the helper by hand; what is skipped is said"
 )]
 
-#[path = "../support/family.rs"]
-mod family;
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "made for all test binaries")]
-mod support;
-#[path = "../support/wire.rs"]
-#[expect(dead_code, clippy::unwrap_used, reason = "made for all test binaries")]
-mod wire;
-
 mod attacks;
 mod closed;
 mod egress;

@@ -4,7 +4,7 @@
 use fileshed_core::policy;
 use serde_json::json;
 
-use crate::support::{Server, Setup};
+use fileshed_test_support::{Server, Setup};
 
 /// What must be seen.
 enum Sees {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 const CANARY: &str = "canary-a11ce5";
 

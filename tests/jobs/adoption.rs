@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 const USER: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const CHAT: &str = "0a1b2c3d-chat";

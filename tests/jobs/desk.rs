@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::outside::{Repository, Tree, assert_same, staged, totals, tree};
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::outside::{Repository, Tree, assert_same, staged, totals, tree};
+use fileshed_test_support::wire::Wire;
 
 /// The zones that keep files.
 pub(crate) const ZONES: [&str; 2] = ["storage", "documents"];

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 const LINES: u64 = 30_000_000;
 

@@ -8,15 +8,6 @@
     reason = "a test that cannot go on panics, starts git and tells what it measured"
 )]
 
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
-mod support;
-
-#[path = "../support/outside.rs"]
-mod outside;
-#[path = "../support/wire.rs"]
-mod wire;
-
 mod adoption;
 mod desk;
 mod large;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::desk::{Desk, ZONES, text};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// As people name files; the last holds what a shell would act on.
 const NAMES: [&str; 9] = [

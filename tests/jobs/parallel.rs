@@ -5,8 +5,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::desk::{Desk, ZONES};
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
 
 const CHATS: usize = 8;
 const ROUNDS: usize = 60;

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::desk::{Desk, ZONES};
-use crate::outside::{Tree, tree};
-use crate::support::{Server, repository};
+use fileshed_test_support::outside::{Tree, tree};
+use fileshed_test_support::{Server, repository};
 
 fn sources() -> Tree {
     let sources = tree(Path::new(&repository().join("src")));

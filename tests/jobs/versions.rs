@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::support::Server;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
 
 #[test]
 fn git_tells_who_changed_what() {

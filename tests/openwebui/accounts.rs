@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Server, Setup};
 
 const ADA: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const ADMIN: &str = "00000000-0000-4000-8000-000000000001";

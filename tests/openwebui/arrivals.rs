@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn};
-use crate::support::{Client, PATIENCE, Server};
+use fileshed_test_support::standin::{Answer, Asked, StandIn};
+use fileshed_test_support::{Client, PATIENCE, Server};
 
 const EVENT: &str = "/api/v1/chats/chat-1/messages/m-4/event";
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::chats::{Chats, are, item, setup, uploads};
-use crate::standin::{Answer, StandIn, nobody};
-use crate::support::{Client, Server};
+use fileshed_test_support::standin::{Answer, StandIn, nobody};
+use fileshed_test_support::{Client, Server};
 
 const CHAT: &str = "/api/v1/chats/";
 const CONTENT: &str = "/api/v1/files/";

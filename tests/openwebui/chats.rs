@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn};
-use crate::support::{Client, Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn};
+use fileshed_test_support::{Client, Server, Setup};
 
 /// Owner and content, by id.
 type Owned<T> = Arc<Mutex<BTreeMap<String, (&'static str, T)>>>;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Finished, Server, Setup};
+use fileshed_test_support::{Finished, Server, Setup};
 
 const ID: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Server, Setup};
 
 /// Which users are in the group `team-id`, called `Team`.
 type Members = Arc<Mutex<Vec<&'static str>>>;
@@ -109,10 +109,13 @@ fn who_joins_need_not_wait_and_who_leaves_is_out_in_time() {
     let out = dan.call("shed_patch_text", &write("x"));
     out.refused(404, "GROUP_NOT_FOUND");
     *members.lock().unwrap() = vec!["dan"];
-    let until = |client: &crate::support::Client<'_>, status: u16| {
+    let until = |client: &fileshed_test_support::Client<'_>, status: u16| {
         let begun = std::time::Instant::now();
         while client.call("shed_patch_text", &write("x\n")).status != status {
-            assert!(begun.elapsed() < crate::support::PATIENCE, "not in time");
+            assert!(
+                begun.elapsed() < fileshed_test_support::PATIENCE,
+                "not in time"
+            );
         }
     };
     until(&dan, 200);

@@ -3,8 +3,8 @@
 
 use serde_json::json;
 
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Server, Setup};
 
 fn webui() -> StandIn {
     StandIn::answering(

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::chats::{Chats, are, item, setup, uploads};
-use crate::standin::{Answer, StandIn, nobody};
-use crate::support::{Client, Server};
+use fileshed_test_support::standin::{Answer, StandIn, nobody};
+use fileshed_test_support::{Client, Server};
 
 fn import(client: &Client<'_>, arguments: &Value) -> Value {
     client.call("shed_import", arguments).data().clone()

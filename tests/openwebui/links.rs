@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Client, Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Client, Server, Setup};
 
 /// A file as Open WebUI has it.
 #[derive(Clone, Debug, PartialEq)]

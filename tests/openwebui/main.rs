@@ -3,14 +3,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-#[path = "../support/jwt.rs"]
-mod jwt;
-#[path = "../support/standin.rs"]
-mod standin;
-#[expect(dead_code, reason = "other test binaries use more of it")]
-#[path = "../support/mod.rs"]
-mod support;
-
 mod accounts;
 mod arrivals;
 mod attachments;

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Finished, Server, Setup};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Finished, Server, Setup};
 
 const LIST: &str = "/api/v1/configs/tool_servers";
 const VERIFY: &str = "/api/v1/configs/tool_servers/verify";

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::jwt::{now, sign, token, with};
-use crate::standin::{Answer, Asked, StandIn, nobody};
-use crate::support::{Answer as Answered, Client, PATIENCE, Server, Setup};
+use fileshed_test_support::jwt::{now, sign, token, with};
+use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
+use fileshed_test_support::{Answer as Answered, Client, PATIENCE, Server, Setup};
 
 const WEBUI_SECRET: &str = "webui-secret";
 const STATUS: &str = "/api/v1/users/user/status";

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::standin::{Answer, Asked, StandIn};
-use crate::support::{Client, PATIENCE, Server};
+use fileshed_test_support::standin::{Answer, Asked, StandIn};
+use fileshed_test_support::{Client, PATIENCE, Server};
 
 const EVENTS: &str = "/api/v1/chats/chat-1/messages/message-1/event";
 

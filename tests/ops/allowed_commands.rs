@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Provoked, done, has};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[];
 

@@ -6,7 +6,7 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
 use crate::stage::small;
-use crate::support::Client;
+use fileshed_test_support::Client;
 
 /// Bodies for each operation.
 const BODIES: u32 = 64;

@@ -5,9 +5,9 @@ use std::process::{Command, Output};
 
 use serde_json::json;
 
-use crate::outside::{Tree, assert_same, tree};
 use crate::stage::{done, place};
-use crate::support::{Client, Server, Setup, repository};
+use fileshed_test_support::outside::{Tree, assert_same, tree};
+use fileshed_test_support::{Client, Server, Setup, repository};
 
 /// A server with directories that have their users' names, and ordinary limits.
 pub(crate) fn roomy() -> Setup {

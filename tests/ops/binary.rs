@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, bring, done, file, place, ran, small};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// A picture of one pixel.
 const PICTURE: &str = "89504e470d0a1a0a0000000d4948445200000001000000010806000000\

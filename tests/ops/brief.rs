@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{file, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 fn short<'a>(client: &Client<'a>) -> Client<'a> {
     client.clone().header("Prefer", "return=minimal")

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cross_zone;
 use crate::stage::{bring, file};
-use crate::support::{Answer, Client};
+use fileshed_test_support::{Answer, Client};
 
 /// What an example file holds; examples look for words of it.
 const CONTENT: &str = "- buy milk\nold\nTODO: 1\n";

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{content, done, file, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// A value that no type is, and how a message shows it.
 fn wrong(kind: &str) -> (Value, &'static str, &'static str) {

@@ -5,8 +5,8 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::stage::{Provoked, content, done, file, output, place, small};
-use crate::support::Server;
 use crate::{fault, real};
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::hints::{self, Reading};
 use crate::stage::{NEIGHBOUR, SECRET, Stage, file, small};
-use crate::support::{Server, repository};
 use crate::{ROOMS, calls};
+use fileshed_test_support::{Server, repository};
 
 /// Files beside the rooms.
 const OTHERS: &[&str] = &[

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::fault;
 use crate::paths::fifo;
 use crate::stage::{Provoked, Stage, bring, content, done, output, place, small};
-use crate::support::Client;
+use fileshed_test_support::Client;
 
 /// The zones that an operation goes from and to.
 pub(crate) fn way(operation: &str) -> Option<(&'static str, &'static str)> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{bring, content, done, file, output, small};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// Asserts a refusal whose hint holds `expected`.
 #[track_caller]

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::create_file::fill;
 use crate::fault;
 use crate::stage::{Provoked, Stage, done, file, output, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::stage::{Provoked, done, file, place, small, upload};
-use crate::support::Server;
 use crate::{fault, paths, real};
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::calls;
 use crate::hints::hint;
 use crate::stage::{bring, done, file, small};
-use crate::support::{Answer, Client};
+use fileshed_test_support::{Answer, Client};
 
 const TABLE: &str = include_str!("first_calls.txt");
 

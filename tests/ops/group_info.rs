@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Provoked, done, small};
-use crate::support::Client;
+use fileshed_test_support::Client;
 
 pub(crate) const PROVOKED: Provoked = &[];
 

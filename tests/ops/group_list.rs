@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::stage::{Provoked, done, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[("GROUP_NOT_AVAILABLE", |stage| {
     // One person alone has nobody to share with.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{done, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// The first example of an operation, in a group.
 fn example(entry: &fileshed::ops::Entry, group: &str) -> Value {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{done, has, small};
-use crate::support::{Client, repository};
+use fileshed_test_support::{Client, repository};
 
 /// Makes a call of a text; a command must also end well.
 fn make(client: &Client<'_>, operation: &str, arguments: &Value) {

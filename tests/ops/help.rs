@@ -4,7 +4,7 @@ use fileshed::ops::OPERATIONS;
 use serde_json::json;
 
 use crate::stage::{Provoked, done};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[];
 

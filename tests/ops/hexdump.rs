@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::stage::{Provoked, done, file, small, upload};
-use crate::support::Server;
 use crate::{fault, real};
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::calls::{self, Call};
 use crate::stage::{bring, collect, small};
-use crate::support::{Answer, Client, Server, repository};
+use fileshed_test_support::{Answer, Client, Server, repository};
 
 mod arguments;
 mod codes;

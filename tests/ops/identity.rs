@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::stage::{collect, done, file, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn nobody_gets_nothing() {

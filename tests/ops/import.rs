@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fault;
 use crate::stage::{Provoked, Stage, done, file, output, place, small, upload};
-use crate::standin::{Answer, StandIn, nobody};
+use fileshed_test_support::standin::{Answer, StandIn, nobody};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("FILE_NOT_FOUND", |stage| {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::fault;
 use crate::stage::{Provoked, Stage, done, file, small};
-use crate::standin::{Answer, StandIn};
-use crate::support::{Client, Server};
+use fileshed_test_support::standin::{Answer, StandIn};
+use fileshed_test_support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::stage::{Provoked, Stage, done, file, small};
-use crate::standin::{Answer, StandIn};
-use crate::support::Server;
+use fileshed_test_support::Server;
+use fileshed_test_support::standin::{Answer, StandIn};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("MISSING_FILE_ID", |stage| {

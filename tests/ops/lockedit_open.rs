@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::create_file::{fill, not_a_file};
 use crate::fault;
 use crate::stage::{Provoked, content, done, file, place, ran, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),

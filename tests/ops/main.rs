@@ -13,22 +13,6 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
-#[path = "../support/family.rs"]
-mod family;
-#[path = "../support/journal.rs"]
-mod journal;
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/mod.rs"]
-mod support;
-
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/outside.rs"]
-mod outside;
-
-#[expect(dead_code, reason = "the other tests use the rest")]
-#[path = "../support/standin.rs"]
-mod standin;
-
 mod arbitrary;
 mod archives;
 mod binary;

@@ -153,7 +153,7 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
 
 #[test]
 fn personal_tokens_have_no_role_and_shared_mode_has_nobody_else() {
-    let server = crate::support::Server::start();
+    let server = fileshed_test_support::Server::start();
     let data = done(&server.client(), "shed_maintenance", &json!({"all": true}));
     assert!(data.get("others").is_none(), "{data}");
     let server = small().start();

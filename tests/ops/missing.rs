@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::stage::{bring, content, done, file, small};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// The arguments that a text begins with, and what follows them.
 fn arguments(mut text: &str) -> (Map<String, Value>, &str) {

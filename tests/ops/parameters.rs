@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::stage::{Provoked, done};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::create_file::{fill, not_a_file};
 use crate::fault;
 use crate::stage::{Provoked, done, output};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::stage::{content, done, file, output, place, ran, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// Makes a FIFO: whoever opens it without care waits for ever.
 pub(crate) fn fifo(path: &Path) {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::fault;
 use crate::stage::{Provoked, content, done, file, output, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::fault;
 use crate::stage::{Provoked, Stage, done, file};
-use crate::support::{Answer, Client};
+use fileshed_test_support::{Answer, Client};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", |stage| {

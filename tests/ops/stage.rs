@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::calls;
 use crate::hints::Reading;
-use crate::support::{Answer, Client, PATIENCE, Server, Setup, team_of};
+use fileshed_test_support::{Answer, Client, PATIENCE, Server, Setup, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];

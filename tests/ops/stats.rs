@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{Provoked, done, file, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[];
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tiktoken_rs::o200k_base_singleton;
 
 use crate::stage::file;
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 fn tokens(answer: &Answer) -> usize {
     assert_eq!(answer.status, 200, "{}", answer.text);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::fault;
 use crate::stage::{Provoked, done, file, place, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),

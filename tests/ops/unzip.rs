@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::archives::{ready, roomy, script};
 use crate::fault;
-use crate::outside::{staged, tree};
 use crate::stage::{Provoked, Stage, content, done, file, output, small};
+use fileshed_test_support::outside::{staged, tree};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", |stage| {

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::archives::{assert_holds, assert_sound, ready, roomy, run, unzipped};
 use crate::create_file::fill;
 use crate::fault;
-use crate::outside::tree;
 use crate::stage::{Provoked, Stage, done, file, output, ran, small};
 use crate::unzip::makers::furnish;
+use fileshed_test_support::outside::tree;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", |stage| {

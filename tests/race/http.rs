@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::field::{Field, assert_clean};
-use crate::support::Server;
 use crate::tally::Tally;
-use crate::wire::Wire;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
 
 #[test]
 fn links_lead_nowhere_over_http() {

@@ -9,8 +9,8 @@ use fileshed_core::settings::NamespaceStyle;
 use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
 
 use crate::field::{CANARY, Field, LARGE, NAME, assert_clean};
-use crate::outside::Repository;
 use crate::tally::Tally;
+use fileshed_test_support::outside::Repository;
 
 type Work = fn(&Zone<'_>, &mut Tally, u64);
 

@@ -8,16 +8,6 @@
     reason = "a test that cannot go on panics, starts git and tells how often it raced"
 )]
 
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
-mod support;
-
-#[path = "../support/outside.rs"]
-#[expect(dead_code, reason = "not every test needs all of it")]
-mod outside;
-#[path = "../support/wire.rs"]
-mod wire;
-
 mod field;
 mod http;
 mod library;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Finished, Server, Setup};
+use fileshed_test_support::{Finished, Server, Setup};
 
 #[track_caller]
 fn shows(finished: &Finished, line: &str) {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Client, Server, Setup};
+use fileshed_test_support::{Client, Server, Setup};
 
 const SITE: &str = "https://chat.example.org";
 

@@ -7,7 +7,7 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Server, repository};
+use fileshed_test_support::{Server, repository};
 
 /// Most characters that the tools of a document may cost a model on every turn.
 const BUDGET_ALL: usize = 24_000;

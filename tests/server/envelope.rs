@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 const CALL: &str = "shed_parameters";
 

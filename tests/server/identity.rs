@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 const CALL: &str = "shed_parameters";
 

@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use crate::support::{PATIENCE, Server};
+use fileshed_test_support::{PATIENCE, Server};
 
 #[test]
 fn health_and_readiness_ask_for_no_credential() {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, Server, Setup};
+use fileshed_test_support::{PATIENCE, Server, Setup};
 
 /// Most that the server may ever have held, in MiB.
 const MEMORY_MAX: u64 = 450;

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 fn look(client: &Client<'_>, operation: &str, mut arguments: Value) -> Value {
     arguments["zone"] = json!("uploads");

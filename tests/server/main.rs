@@ -6,12 +6,6 @@
     reason = "the cost of the tools is worth reading; tests look at files from outside"
 )]
 
-#[path = "../support/jwt.rs"]
-mod jwt;
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "made for all test binaries")]
-mod support;
-
 mod config;
 mod cors;
 mod documents;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::jwt::{now, sign, token, with};
-use crate::support::{Client, Server};
+use fileshed_test_support::jwt::{now, sign, token, with};
+use fileshed_test_support::{Client, Server};
 
 const CALL: &str = "shed_create_file";
 const SECRET: &str = "forwarding-secret";

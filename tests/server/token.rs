@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Finished, Server};
+use fileshed_test_support::{Finished, Server};
 
 const CALL: &str = "shed_parameters";
 

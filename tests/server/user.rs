@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Finished, Server};
+use fileshed_test_support::{Finished, Server};
 
 const CALL: &str = "shed_parameters";
 
@@ -240,7 +240,7 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
 
     let done = printed(&server.run(&["user", "suspend", "--user", "ada"]));
     assert!(done.starts_with("suspended ada;"), "{done}");
-    let refused = |answer: crate::support::Answer| {
+    let refused = |answer: fileshed_test_support::Answer| {
         answer.refused(403, "ACCESS_DENIED");
         assert!(
             answer.text.contains("the account is suspended"),

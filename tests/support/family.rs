@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::PATIENCE;
+use crate::PATIENCE;
 
 /// A process: number, parent, and its line in the table of the kernel.
 struct Process {
@@ -12,7 +12,7 @@ struct Process {
 }
 
 fn all() -> Vec<Process> {
-    let entries = std::fs::read_dir("/proc").expect("listed").flatten();
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries
         .filter_map(|entry| std::fs::read_to_string(entry.path().join("stat")).ok())
         .filter_map(|line| {
@@ -27,7 +27,7 @@ fn all() -> Vec<Process> {
 }
 
 /// The helper of a server: the one process that stays, from which commands are started.
-pub(crate) fn helper(server: i32) -> i32 {
+pub fn helper(server: i32) -> i32 {
     let processes = all();
     let children: Vec<_> = processes
         .iter()
@@ -40,7 +40,7 @@ pub(crate) fn helper(server: i32) -> i32 {
 
 /// What still runs for commands, ended processes included, once nothing does or it has had
 /// its time: an init ends a moment after its command.
-pub(crate) fn left_of_commands(server: i32) -> Vec<String> {
+pub fn left_of_commands(server: i32) -> Vec<String> {
     let helper = helper(server);
     let deadline = Instant::now() + PATIENCE;
     loop {

@@ -1,13 +1,6 @@
 //! Journals made by hand, as somebody makes them who wants another's database to say something
 //! else (<https://sqlite.org/fileformat.html>, section 3).
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    unreachable_pub,
-    reason = "a test that cannot go on panics, and it looks at the disk"
-)]
-
 use std::path::Path;
 
 use rusqlite::Connection;

@@ -1,12 +1,4 @@
 //! Tokens as Open WebUI signs them, and as attackers would like them to be taken.
-//!
-//! `#[path = "../support/jwt.rs"] mod jwt;`
-
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "a test that cannot go on panics"
-)]
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Path below the zone's root to content.
-pub(crate) type Tree = BTreeMap<String, Vec<u8>>;
+pub type Tree = BTreeMap<String, Vec<u8>>;
 
 /// All files of a zone; the pointer to the repository is not one of them.
-pub(crate) fn tree(data: &Path) -> Tree {
+pub fn tree(data: &Path) -> Tree {
     let mut tree = Tree::new();
     let mut pending = vec![data.to_owned()];
     while let Some(directory) = pending.pop() {
@@ -35,7 +35,7 @@ pub(crate) fn tree(data: &Path) -> Tree {
 }
 
 /// What lies in the staging directory of a home, beside the files of its turns.
-pub(crate) fn staged(home: &Path) -> Vec<String> {
+pub fn staged(home: &Path) -> Vec<String> {
     let Ok(listing) = std::fs::read_dir(home.join("staging")) else {
         return Vec::new();
     };
@@ -47,14 +47,14 @@ pub(crate) fn staged(home: &Path) -> Vec<String> {
 }
 
 /// Bytes and files of a zone.
-pub(crate) fn totals(tree: &Tree) -> (u64, u64) {
+pub fn totals(tree: &Tree) -> (u64, u64) {
     let bytes = tree.values().map(|content| content.len() as u64).sum();
     (bytes, tree.len() as u64)
 }
 
 /// Says where two trees differ, without printing them.
 #[track_caller]
-pub(crate) fn assert_same(found: &Tree, expected: &Tree, what: &str) {
+pub fn assert_same(found: &Tree, expected: &Tree, what: &str) {
     for (path, content) in expected {
         match found.get(path) {
             None => panic!("{what}: `{path}` is missing"),
@@ -72,14 +72,14 @@ pub(crate) fn assert_same(found: &Tree, expected: &Tree, what: &str) {
 }
 
 /// One repository, looked at with git's own program.
-pub(crate) struct Repository {
+pub struct Repository {
     git_dir: PathBuf,
     work_tree: PathBuf,
 }
 
 impl Repository {
     /// The repository of the documents below a home.
-    pub(crate) fn of(home: &Path) -> Self {
+    pub fn of(home: &Path) -> Self {
         Self::at(
             &home.join("Documents/repo.git"),
             &home.join("Documents/data"),
@@ -87,7 +87,7 @@ impl Repository {
     }
 
     /// The repository in one place, of the files in another.
-    pub(crate) fn at(git_dir: &Path, work_tree: &Path) -> Self {
+    pub fn at(git_dir: &Path, work_tree: &Path) -> Self {
         Self {
             git_dir: git_dir.to_owned(),
             work_tree: work_tree.to_owned(),
@@ -114,7 +114,7 @@ impl Repository {
 
     /// What git prints.
     #[track_caller]
-    pub(crate) fn bytes(&self, arguments: &[&str]) -> Vec<u8> {
+    pub fn bytes(&self, arguments: &[&str]) -> Vec<u8> {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "git {arguments:?}: {output:?}");
         output.stdout
@@ -122,14 +122,14 @@ impl Repository {
 
     /// What git prints, as text without its last line break.
     #[track_caller]
-    pub(crate) fn text(&self, arguments: &[&str]) -> String {
+    pub fn text(&self, arguments: &[&str]) -> String {
         let text = String::from_utf8(self.bytes(arguments)).unwrap();
         text.trim_end_matches('\n').to_owned()
     }
 
     /// Asserts that the repository is sound, a straight line, and has all of the work tree.
     #[track_caller]
-    pub(crate) fn assert_sound(&self) {
+    pub fn assert_sound(&self) {
         let output = self.command(&["fsck", "--strict"]).output().unwrap();
         let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(output.status.success(), "{said}");
@@ -140,7 +140,7 @@ impl Repository {
     }
 
     /// The files of a commit.
-    pub(crate) fn tree(&self, commit: &str) -> Tree {
+    pub fn tree(&self, commit: &str) -> Tree {
         let place = tempfile::tempdir().unwrap();
         let archive = place.path().join("files.tar");
         let output = format!("--output={}", archive.display());
@@ -161,7 +161,7 @@ impl Repository {
     }
 
     /// Number of commits.
-    pub(crate) fn commits(&self) -> u64 {
+    pub fn commits(&self) -> u64 {
         let count = self.text(&["rev-list", "--count", "HEAD"]);
         count.parse().unwrap()
     }

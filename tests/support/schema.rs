@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Asserts that the data of a success has the declared form: every call of every test is looked at.
 #[track_caller]
-pub fn assert_declared(operation: &str, data: &Value) {
+pub(crate) fn assert_declared(operation: &str, data: &Value) {
     static SCHEMAS: OnceLock<BTreeMap<&'static str, Value>> = OnceLock::new();
     let schemas = SCHEMAS.get_or_init(|| {
         let entries = fileshed::ops::OPERATIONS.iter();

@@ -2,12 +2,6 @@
 //! made to do at will: failures, delays, lies, and a count of what it was asked. What the real one
 //! does is shown with the real one, in `tests/e2e`.
 
-#![expect(
-    clippy::unwrap_used,
-    unreachable_pub,
-    reason = "a test that cannot go on panics"
-)]
-
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,14 +12,18 @@ use serde_json::Value;
 /// What was asked.
 #[derive(Clone, Debug)]
 pub struct Asked {
+    /// `GET`, `POST` or another.
     pub method: String,
     /// Path and query as they came.
     pub path: String,
+    /// All headers in their order.
     pub headers: Vec<(String, String)>,
+    /// The body, put together where it came in chunks.
     pub body: Vec<u8>,
 }
 
 impl Asked {
+    /// The value of a header, empty where there is none.
     pub fn header(&self, name: &str) -> &str {
         let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
         self.headers
@@ -40,6 +38,7 @@ impl Asked {
         value.strip_prefix("Bearer ").unwrap_or(value)
     }
 
+    /// The body as JSON, null where it is none.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -48,18 +47,23 @@ impl Asked {
 /// What is answered.
 #[derive(Clone, Debug)]
 pub struct Answer {
+    /// Its status.
     pub status: u16,
+    /// Its `Content-Type`.
     pub content_type: &'static str,
+    /// Its body.
     pub body: Vec<u8>,
     /// Bytes that are announced and never come: the connection ends before.
     pub missing: usize,
 }
 
 impl Answer {
+    /// Success with JSON.
     pub fn json(value: &Value) -> Self {
         Self::status(200, value)
     }
 
+    /// JSON with this status.
     pub fn status(status: u16, value: &Value) -> Self {
         Self {
             status,
@@ -69,6 +73,7 @@ impl Answer {
         }
     }
 
+    /// Success with a file.
     pub fn bytes(body: impl Into<Vec<u8>>) -> Self {
         Self {
             status: 200,
@@ -106,7 +111,7 @@ const STARTING: [&str; 2] = ["/api/version", "/api/v1/users/?page=1"];
 
 type Script = dyn Fn(&Asked) -> Answer + Send + Sync;
 
-/// See the module. Ends with its value.
+/// A server in Open WebUI's place, which ends with its value.
 pub struct StandIn {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -136,6 +141,7 @@ impl StandIn {
         standin
     }
 
+    /// What a server is told as the address of Open WebUI.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

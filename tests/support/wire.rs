@@ -1,6 +1,4 @@
-//! One connection that stays open, as a client with many calls has it.
-//!
-//! `#[path = "../support/wire.rs"] mod wire;` beside `mod support;`. A call fails only where the
+//! One connection that stays open, as a client with many calls has it. A call fails only where the
 //! connection ends, so that a test can tell an answer from none.
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read as _, Write as _};
@@ -8,22 +6,22 @@ use std::net::TcpStream;
 
 use serde_json::Value;
 
-use crate::support::{PATIENCE, Server};
+use crate::{PATIENCE, Server};
 
 /// A user in a conversation, on a connection of its own.
-pub(crate) struct Wire {
+pub struct Wire {
     stream: BufReader<TcpStream>,
     headers: String,
 }
 
 impl Wire {
     /// Connects to a server that has the key of [`Server::with_key`].
-    pub(crate) fn open(server: &Server, user: &str, chat: &str) -> Self {
+    pub fn open(server: &Server, user: &str, chat: &str) -> Self {
         Self::connect(server.address(), user, chat).unwrap()
     }
 
     /// Connects to whatever listens there.
-    pub(crate) fn connect(address: &str, user: &str, chat: &str) -> Result<Self, Error> {
+    pub fn connect(address: &str, user: &str, chat: &str) -> Result<Self, Error> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -37,7 +35,7 @@ impl Wire {
     }
 
     /// Status and body of an answer.
-    pub(crate) fn call(&mut self, operation: &str, body: &Value) -> Result<(u16, Value), Error> {
+    pub fn call(&mut self, operation: &str, body: &Value) -> Result<(u16, Value), Error> {
         let body = body.to_string();
         let request = format!(
             "POST /{operation} HTTP/1.1\r\n{}Content-Type: application/json\r\n\
@@ -68,7 +66,7 @@ impl Wire {
 
     /// `data` of a call that must succeed.
     #[track_caller]
-    pub(crate) fn data(&mut self, operation: &str, body: &Value) -> Value {
+    pub fn data(&mut self, operation: &str, body: &Value) -> Value {
         let (status, mut answer) = self.call(operation, body).unwrap();
         let sent: String = body.to_string().chars().take(300).collect();
         assert_eq!(status, 200, "{operation} {sent}\n{answer}");

@@ -1,7 +1,7 @@
 //! Requests that nobody sends by mistake.
 
 use crate::form::{BOUNDARY, body, content_type, end, files, head, many_users, send};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn forms_that_are_none() {

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::form::{files, many_users};
-use crate::support::repository;
+use fileshed_test_support::repository;
 
 /// The Python that the distribution's packages belong to.
 const PYTHON: &str = "/usr/bin/python3";

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
 
 use crate::form::{files, many_users};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 const ADDRESS: &str = "/files/content?zone=storage&path=notes/a.md";
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// Runs curl on an address; status and body, or nothing where there is no curl.
 fn curl(arguments: &[&str], address: &str) -> Option<(u16, Vec<u8>)> {

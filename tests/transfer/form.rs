@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::{Answer, Client, PATIENCE, Server};
+use fileshed_test_support::{Answer, Client, PATIENCE, Server};
 
 pub(crate) const BOUNDARY: &str = "----boundary7MA4YWxkTrZu0gW";
 
@@ -65,7 +65,7 @@ pub(crate) fn as_user(user: &str) -> [(&str, &str); 2] {
 }
 
 /// A server with plain namespaces, so that a user's directory is found.
-pub(crate) fn many_users() -> crate::support::Setup {
+pub(crate) fn many_users() -> fileshed_test_support::Setup {
     Server::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")

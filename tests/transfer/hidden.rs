@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::form::{many_users, send};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// A link into a directory of `ada`'s storage with much in it, and one into an empty one.
 fn links(server: &Server) -> [String; 2] {

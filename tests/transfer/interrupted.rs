@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::form::{
     as_user, content_type, eventually, files, head, many_users, request, send, sizes_staged, staged,
 };
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// Half of an upload of 2 MB, whose first file is complete.
 fn half(server: &Server, address: &str) -> TcpStream {

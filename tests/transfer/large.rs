@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::form::{content_type, end, head, request};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 const SIZE: usize = 300 << 20;
 /// What the server may grow by.

@@ -9,7 +9,7 @@ use crate::form::{
     as_user, body, content_type, eventually, files, head, many_users, request, send, sizes_staged,
     staged,
 };
-use crate::support::{PATIENCE, Server};
+use fileshed_test_support::{PATIENCE, Server};
 
 /// Sends a form of `total` bytes until the server answers; how much went out, and the answer.
 fn pour(server: &Server, total: usize) -> (usize, String) {

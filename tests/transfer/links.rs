@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::form::{self, files, many_users, send};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 fn put(client: &Client<'_>, zone: &str, path: &str, content: &str) {
     let file = json!({"zone": zone, "path": path, "content": content});

@@ -8,10 +8,6 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
-#[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "the other tests use the rest")]
-mod support;
-
 mod attacks;
 mod browser;
 mod content;

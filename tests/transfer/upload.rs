@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::form::{self, files, many_users, send};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
-fn stored(answer: &crate::support::Answer) -> Vec<(String, bool)> {
+fn stored(answer: &fileshed_test_support::Answer) -> Vec<(String, bool)> {
     let files = answer.data()["files"].as_array().unwrap();
     files
         .iter()

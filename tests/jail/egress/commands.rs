@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::origin::CONTENT;
 use super::{Origin, Unseen};
-use crate::support::{Answer, Server};
+use fileshed_test_support::{Answer, Server};
 
 /// A server that lets `origin` through and nothing else.
 pub(super) fn server(origin: &Origin) -> Server {

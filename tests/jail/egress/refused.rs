@@ -5,7 +5,7 @@ use serde_json::json;
 use super::commands::{exec, file, is_missing, server};
 use super::origin::CONTENT;
 use super::{Origin, Unseen};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// The files of the zone.
 fn names(server: &Server) -> Vec<String> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::stage::{content, done, file, installed, output, place, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 /// Alice, with the name and address that her commits have.
 fn alice(server: &Server) -> Client<'_> {

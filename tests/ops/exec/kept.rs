@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::stage::{content, done, file, installed, place, small};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 /// An archive of small files (POSIX ustar).
 fn archive(names: &[&str]) -> Vec<u8> {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::family::left_of_commands;
 use crate::stage::{done, eventually, ran};
-use crate::support::Server;
+use fileshed_test_support::Server;
+use fileshed_test_support::family::left_of_commands;
 
 /// Processes whose command line holds `word`.
 fn running(word: &str) -> Vec<PathBuf> {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::stage::{file, installed, output};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 fn exec(client: &Client<'_>, zone: &str, cmd: &str, args: &[&str]) -> Answer {
     let arguments = json!({"zone": zone, "cmd": cmd, "args": args});

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::stage::{content, done, file, installed, output, ran};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn programs_with_characters_of_a_shell() {

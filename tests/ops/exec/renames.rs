@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{content, done, file, installed, output, ran, small};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn names_are_substituted() {

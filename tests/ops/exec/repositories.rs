@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{file, installed, output, place, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 /// A repository with a commit, in `mine`.
 fn repository(client: &Client<'_>) -> bool {

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::stage::{content, done, file, installed, output};
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn characters_of_a_shell_are_text() {

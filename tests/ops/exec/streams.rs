@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::attempt;
 use crate::calls::calls;
 use crate::stage::{content, done, file, output, ran, small};
-use crate::support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server};
 
 fn seq(client: &Client<'_>, last: &str, max_output: &Value) -> Value {
     let arguments =

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::stage::{done, file, installed, output, place, ran, small, upload};
-use crate::support::Client;
+use fileshed_test_support::Client;
 
 /// Whether all of these commands are there; else it says which one is not.
 fn have(client: &Client<'_>, commands: &[&str]) -> bool {

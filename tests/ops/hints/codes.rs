@@ -9,7 +9,7 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Code;
 
 use super::hint;
-use crate::support::{Answer, repository};
+use fileshed_test_support::{Answer, repository};
 
 const HEAD: &str = "# Every code as callers read it\n\nOf each operation and each code that it declares: the message, once for each hint.\n";
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Reading;
 use crate::stage::{bring, place, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 const STATS: &str = "shed_stats";
 const CONTENT: &str = "/files/content?zone=storage&path=a.md";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, content, done, file, output, place, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 /// Lets every lock of `path` expire.
 pub(crate) fn expire(server: &Server, path: &str) {

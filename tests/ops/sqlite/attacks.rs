@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{ask, at, people, select, sql};
 use crate::stage::{NEIGHBOUR, SECRET, done, eventually, file, place, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 /// A statement that never ends.
 pub(super) const ENDLESS: &str =

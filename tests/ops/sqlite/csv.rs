@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{at, import, select, sql};
 use crate::stage::{self, content, done, file, place, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 /// Puts bytes that are no text into a zone.
 fn bytes(server: &Server, name: &str, bytes: &[u8]) {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::at;
 use crate::stage::done;
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 /// Compares every cell of a table with the file that it was made from.
 const COMPARE: &str = r##"

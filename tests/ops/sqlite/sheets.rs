@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::select;
 use crate::stage::{done, place, small, upload};
-use crate::support::Client;
+use fileshed_test_support::Client;
 
 const XLSX: &[u8] = include_bytes!("../../jail/book.xlsx");
 const ODS: &[u8] = include_bytes!("book.ods");

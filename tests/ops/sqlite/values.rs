@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ask, at, select, sql};
 use crate::stage::done;
-use crate::support::Server;
+use fileshed_test_support::Server;
 
 #[test]
 fn every_type_comes_back() {

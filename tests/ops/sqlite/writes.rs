@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ask, at, people, select, sql};
 use crate::stage::{done, eventually, installed, output, place, ran, small};
-use crate::support::{Client, Server};
+use fileshed_test_support::{Client, Server};
 
 fn commits(client: &Client<'_>) -> Vec<String> {
     let log = output(client, "documents", "git", &["log", "--format=%s"]);

@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::archives::{assert_holds, ready, roomy, run, script, unzipped};
-use crate::outside::{Tree, tree};
 use crate::stage::done;
+use fileshed_test_support::outside::{Tree, tree};
 
 /// Makes an archive and says what is in it.
 #[track_caller]

@@ -13,13 +13,13 @@ const LONGEST: u64 = 30_000;
 
 /// Whether a round looks at whole histories, which grow with the rounds: what one of them spoils
 /// stays for the next look to see.
-pub(crate) fn looks_at_histories(round: u64, rounds: u64) -> bool {
+pub fn looks_at_histories(round: u64, rounds: u64) -> bool {
     round < 20 || round.is_multiple_of(20) || round + 1 == rounds
 }
 
 /// The end of a round. Callers count the answers that they get and the kill waits for enough of
 /// them, so that a slow machine makes a round longer and not emptier.
-pub(crate) struct Moment {
+pub struct Moment {
     answers: AtomicU64,
     enough: u64,
     rest: Duration,
@@ -27,7 +27,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     /// After less than `answers` of them.
-    pub(crate) fn draw(rng: &mut Rng, answers: u64) -> Self {
+    pub fn draw(rng: &mut Rng, answers: u64) -> Self {
         Self {
             answers: AtomicU64::new(0),
             enough: rng.below(answers),
@@ -36,18 +36,18 @@ impl Moment {
     }
 
     /// How many answers there are at least.
-    pub(crate) fn enough(&self) -> u64 {
+    pub fn enough(&self) -> u64 {
         self.enough
     }
 
     /// A call was answered.
-    pub(crate) fn answered(&self) {
+    pub fn answered(&self) {
         self.answers.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Waits until it has come, or for as long as anybody waits: who kills has to go on, since
     /// callers end with the server.
-    pub(crate) fn wait(&self) {
+    pub fn wait(&self) {
         let begun = Instant::now();
         while self.answers.load(Ordering::Relaxed) < self.enough && begun.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_micros(300));

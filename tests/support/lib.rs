@@ -1,18 +1,27 @@
-//! The real server on a loopback port, for every test binary.
+//! What the tests share: the real server on a loopback port, requests to it, and what can be seen of
+//! it from outside.
 //!
-//! `#[path = "../support/mod.rs"] mod support;`, with `#[expect(dead_code, reason = "…")]` where a
-//! binary does not use all of it, then
-//! `Server::start()` or `Server::with().env("FILESHED_API_KEYS", "key").start()`.
-//! Each server has its own directory and no environment but its own; it ends with its value.
+//! `Server::start()` or `Server::with().env("FILESHED_API_KEYS", "key").start()`. Each server has its
+//! own directory and no environment but its own; it ends with its value.
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::disallowed_methods,
-    unreachable_pub,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
     reason = "a test that cannot go on panics, and it starts processes"
 )]
 
+pub mod family;
+pub mod journal;
+pub mod jwt;
+pub mod moment;
+pub mod outside;
+pub mod rng;
 mod schema;
+pub mod standin;
+pub mod wire;
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -38,6 +47,7 @@ pub struct Setup {
 
 impl Setup {
     /// Another program starts the server: it gets the server's command line as its arguments.
+    #[must_use]
     pub fn through(mut self, launcher: &[&str]) -> Self {
         self.launcher = launcher.iter().map(|&word| word.to_owned()).collect();
         self
@@ -48,11 +58,15 @@ impl Setup {
         &self.launcher
     }
 
+    /// A variable of its environment.
+    #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
+    /// A flag of its command line, with its value.
+    #[must_use]
     pub fn flag(mut self, name: &str, value: &str) -> Self {
         self.flags.push(format!("--{name}"));
         self.flags.push(value.to_owned());
@@ -60,11 +74,13 @@ impl Setup {
     }
 
     /// Writes a file beside the data, for configurations and secrets.
+    #[must_use]
     pub fn file(self, name: &str, content: &str) -> Self {
         std::fs::write(self.directory.path().join(name), content).unwrap();
         self
     }
 
+    /// Where a file beside the data lies.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
@@ -109,7 +125,7 @@ impl Setup {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let program = env!("CARGO_BIN_EXE_fileshed").to_owned();
+        let program = program().into_os_string().into_string().unwrap();
         let mut words = self.launcher.iter().chain([&program]);
         let mut command = Command::new(words.next().unwrap());
         command
@@ -139,8 +155,11 @@ fn listening(line: &str) -> Option<String> {
 /// A program that has ended.
 #[derive(Debug)]
 pub struct Finished {
+    /// Its exit code; none where a signal ended it.
     pub code: Option<i32>,
+    /// What it wrote to its output.
     pub stdout: String,
+    /// What it wrote to its error output.
     pub stderr: String,
 }
 
@@ -188,10 +207,12 @@ impl Server {
         &self.address
     }
 
+    /// The address of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
+    /// The directory of its data.
     pub fn data(&self) -> PathBuf {
         self.setup.path("data")
     }
@@ -218,6 +239,7 @@ impl Server {
         self.setup.run(arguments)
     }
 
+    /// The process itself.
     pub fn process(&self) -> rustix::process::Pid {
         rustix::process::Pid::from_child(&self.child)
     }
@@ -234,11 +256,13 @@ impl Server {
     }
 
     /// Starts another server on the same data.
+    #[must_use]
     pub fn again(&self) -> Self {
         self.setup.clone().start()
     }
 
     /// The same with another setting.
+    #[must_use]
     pub fn again_with(&self, name: &str, value: &str) -> Self {
         self.setup.clone().env(name, value).start()
     }
@@ -328,11 +352,13 @@ pub struct Client<'a> {
 }
 
 impl Client<'_> {
+    /// With one more header.
     #[must_use]
     pub fn header(self, name: &str, value: &str) -> Self {
         self.header_bytes(name, value.as_bytes())
     }
 
+    /// With one more header, of any bytes.
     #[must_use]
     pub fn header_bytes(mut self, name: &str, value: &[u8]) -> Self {
         self.headers.push((name.to_owned(), value.to_vec()));
@@ -350,6 +376,7 @@ impl Client<'_> {
         std::str::from_utf8(&found.1).ok()
     }
 
+    /// In this conversation.
     #[must_use]
     pub fn chat(self, id: &str) -> Self {
         self.header("X-OpenWebUI-Chat-Id", id)
@@ -370,10 +397,12 @@ impl Client<'_> {
         self.send("POST", &format!("/{operation}"), body)
     }
 
+    /// Asks for a page or a file.
     pub fn get(&self, path: &str) -> Answer {
         self.send("GET", path, b"")
     }
 
+    /// A request as it is.
     pub fn send(&self, method: &str, path: &str, body: &[u8]) -> Answer {
         let mut request = ureq::http::Request::builder()
             .method(method)
@@ -401,8 +430,11 @@ impl Client<'_> {
 /// What came back.
 #[derive(Debug)]
 pub struct Answer {
+    /// Its status.
     pub status: u16,
+    /// All of its headers.
     pub headers: ureq::http::HeaderMap,
+    /// Its body as text.
     pub text: String,
     /// The text as JSON, null if it is none.
     pub body: Value,
@@ -422,6 +454,7 @@ impl Answer {
         }
     }
 
+    /// The value of a header, empty where there is none.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -458,7 +491,18 @@ impl Answer {
     }
 }
 
+/// The program that cargo built beside the tests.
+pub fn program() -> PathBuf {
+    if let Some(program) = std::env::var_os("CARGO_BIN_EXE_fileshed") {
+        return program.into();
+    }
+    // A test binary that was started by hand lies in `deps`, beside the program.
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(2).unwrap().join("fileshed")
+}
+
 /// The files of the repository that tests compare with.
 pub fn repository() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).unwrap()
 }

@@ -1,15 +1,17 @@
 //! Numbers that a seed repeats.
 
-/// xorshift64*
+/// The generator xorshift64*.
 #[derive(Clone, Copy)]
-pub(crate) struct Rng(u64);
+pub struct Rng(u64);
 
 impl Rng {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The same numbers for the same seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// Any number.
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -17,12 +19,13 @@ impl Rng {
     }
 
     /// A number below `end`.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        (self.next() >> 11) % end
+    pub fn below(&mut self, end: u64) -> u64 {
+        (self.draw() >> 11) % end
     }
 
     /// Another generator, for another thread.
-    pub(crate) fn split(&mut self) -> Self {
-        Self::new(self.next())
+    #[must_use]
+    pub fn split(&mut self) -> Self {
+        Self::new(self.draw())
     }
 }
