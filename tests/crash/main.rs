@@ -1,16 +1,21 @@
 //! The real server, killed at any moment and started again on the same data: what was
 //! acknowledged is there, what was not is whole or absent, and nothing else is left over.
+//!
+//! `faults` are full disks, lost directories and wrong clocks, `race` are files that change while
+//! they are used. All of it is heavy, on the disk or in time, so it is kept apart from the rest.
 
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a test that cannot go on panics, starts git and tells what it did"
+    reason = "a test that cannot go on panics, starts programs, tells what it did and what it skips"
 )]
 
 mod archive;
 mod by_hand;
 mod carrier;
+mod faults;
 mod kills;
 mod load;
 mod overwrite;
+mod race;

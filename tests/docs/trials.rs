@@ -7,7 +7,7 @@ use fileshed_test_support::repository;
 
 /// The names of all tests about faults.
 fn tests() -> BTreeSet<String> {
-    let files = std::fs::read_dir(repository().join("tests/faults")).expect("the tests");
+    let files = std::fs::read_dir(repository().join("tests/crash/faults")).expect("the tests");
     let mut names = BTreeSet::new();
     for file in files.flatten() {
         let text = std::fs::read_to_string(file.path()).expect("a test");

@@ -49,5 +49,5 @@ def _document(fileshed: Fileshed, path: str) -> dict[str, list[str]]:
 
 def _budget(name: str) -> int:
     """The number that the other tests go by."""
-    source = (REPOSITORY / "tests/server/documents.rs").read_text()
+    source = (REPOSITORY / "tests/api/server/documents.rs").read_text()
     return int(re.search(rf"const {name}: usize = ([\d_]+);", source).group(1).replace("_", ""))

@@ -1,0 +1,15 @@
+//! Groups: nobody changes what is not theirs, whatever the way; what a group holds, its registry
+//! and its history agree, also after kills and with many members at once.
+
+mod crowd;
+mod directory;
+mod files;
+mod journals;
+mod kills;
+mod matrix;
+mod model;
+mod modes;
+mod moves;
+mod team;
+mod transaction;
+mod twins;

@@ -1,0 +1,95 @@
+//! Who is in a group, as an administrator says it beside the running server.
+
+use serde_json::json;
+
+use crate::groups::team::{call, done, file, make, setup, start};
+use fileshed_test_support::Server;
+
+#[test]
+fn members_come_and_go_at_once() {
+    let server = start();
+    let (ada, dan) = (server.as_user("ada"), server.as_user("dan"));
+    file(&ada, "a.md", "x", "");
+    let denied = call(&dan, "shed_tree", json!({}));
+    denied.refused(404, "GROUP_NOT_FOUND");
+    assert_eq!(server.run(&["group", "add", "Team", "dan"]).code, Some(0));
+    done(&dan, "shed_tree", json!({}));
+    // The second time changes nothing.
+    let again = server.run(&["group", "add", "team", "dan,ada"]);
+    assert_eq!(again.stdout.trim(), "added 0 to team");
+    let list = server.run(&["group", "list"]).stdout;
+    assert_eq!(list, "team\tTeam\tada,bob,cyd,dan\t\n");
+    let left = server.run(&["group", "remove", "team", "dan"]);
+    assert_eq!(left.stdout.trim(), "removed 1 from team");
+    call(&dan, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
+}
+
+#[test]
+fn a_deleted_group_is_gone_and_its_files_are_kept() {
+    let server = start();
+    let ada = server.as_user("ada");
+    file(&ada, "a.md", "kept\n", "owner");
+    assert_eq!(server.run(&["group", "delete", "Team"]).code, Some(0));
+    call(&ada, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
+    make(&server, "team", "Team", &["bob", "ada"]);
+    let bob = server.as_user("bob");
+    let write = json!({"path": "a.md", "content": "x"});
+    call(&bob, "shed_patch_text", write.clone()).refused(403, "PERMISSION_DENIED");
+    done(&ada, "shed_patch_text", write);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let server = start();
+    for (words, told) in [
+        (vec!["create", "--id", "../x", "--name", "X"], "../x"),
+        (vec!["create", "--id", ".x", "--name", "X"], ".x"),
+        (vec!["create", "--name", "a/b"], "`a/b`"),
+        (vec!["create", "--name", ""], "name of a group"),
+        (
+            vec!["create", "--id", "team", "--name", "Other"],
+            "`team` already",
+        ),
+        (
+            vec!["create", "--id", "other", "--name", "Team"],
+            "`Team` already",
+        ),
+        // An id of one group must not be the name of another.
+        (
+            vec!["create", "--id", "Team", "--name", "Other"],
+            "`Team` already",
+        ),
+        (vec!["delete", "nobody"], "no group `nobody`"),
+        (vec!["add", "nobody", "ada"], "no group `nobody`"),
+    ] {
+        let all: Vec<&str> = ["group"].into_iter().chain(words).collect();
+        let finished = server.run(&all);
+        assert_ne!(finished.code, Some(0), "{all:?}");
+        assert!(
+            finished.stderr.contains(told),
+            "{all:?}: {}",
+            finished.stderr
+        );
+    }
+    // Without an id it is a new UUID.
+    let made = server.run(&["group", "create", "--name", "Other"]);
+    assert_eq!(made.stdout.trim().len(), 36, "{made:?}");
+}
+
+#[test]
+fn only_a_gateway_with_a_key_is_believed() {
+    let server = setup().env("FILESHED_GROUPS", "headers").start();
+    let token = server.run(&["token", "create", "--user", "ada"]).stdout;
+    let ada = server
+        .with_token(token.trim())
+        .header("X-OpenWebUI-User-Group-Ids", "team")
+        .header("X-OpenWebUI-User-Groups", "Team");
+    call(&ada, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
+    let open = Server::with().env("FILESHED_GROUPS", "headers").start();
+    let nobody = open.client().header("X-OpenWebUI-User-Group-Ids", "team");
+    call(&nobody, "shed_tree", json!({})).refused(503, "GROUP_NOT_AVAILABLE");
+    // Where the registry decides, headers name no group.
+    let local = start();
+    let eve = local.as_member("eve", "team");
+    call(&eve, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
+}

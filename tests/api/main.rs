@@ -1,0 +1,18 @@
+//! What callers see: every operation, files and links, groups, configuration and command line, and
+//! Open WebUI's side of it, over HTTP and with real files.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
+)]
+
+mod groups;
+mod jobs;
+mod openwebui;
+mod ops;
+mod server;
+mod transfer;

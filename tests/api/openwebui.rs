@@ -1,0 +1,15 @@
+//! Open WebUI as this server sees it: who calls, groups, files, links, status lines, and what
+//! happens when it does not answer. The real one is in `tests/e2e`.
+
+mod accounts;
+mod arrivals;
+mod attachments;
+mod chats;
+mod connection;
+mod groups;
+mod health;
+mod import;
+mod links;
+mod register;
+mod session;
+mod status;

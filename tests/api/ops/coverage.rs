@@ -1,0 +1,197 @@
+//! Nothing is forgotten: a room for each operation, a case for each code, examples that run.
+
+use std::collections::BTreeSet;
+
+use fileshed::ops::{Entry, OPERATIONS};
+use serde_json::Value;
+
+use crate::ops::hints::{self, Reading};
+use crate::ops::stage::{NEIGHBOUR, SECRET, Stage, file, small};
+use crate::ops::{ROOMS, calls};
+use fileshed_test_support::{Server, repository};
+
+/// Files beside the rooms.
+const OTHERS: &[&str] = &[
+    "arbitrary",
+    "archives",
+    "binary",
+    "cross_zone",
+    "brief",
+    "calls",
+    "coercions",
+    "coverage",
+    "crossings",
+    "fault",
+    "first_calls",
+    "groups",
+    "guides",
+    "hints",
+    "identity",
+    "missing",
+    "paths",
+    "real",
+    "stage",
+    "tokens",
+];
+
+fn room_of(entry: &Entry) -> &'static str {
+    entry
+        .id
+        .strip_prefix("shed_")
+        .expect("operations begin with shed_")
+}
+
+#[test]
+fn every_operation_has_its_room() {
+    let rooms: BTreeSet<&str> = ROOMS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(rooms.len(), ROOMS.len(), "a room is listed twice");
+    let operations: BTreeSet<&str> = OPERATIONS.iter().map(room_of).collect();
+    assert_eq!(rooms, operations);
+
+    let entries = std::fs::read_dir(repository().join("tests/api/ops")).expect("the rooms");
+    let files: BTreeSet<String> = entries
+        .map(|entry| entry.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let expected = rooms.iter().chain(OTHERS).map(|name| (*name).to_owned());
+    assert_eq!(files, expected.collect());
+}
+
+#[test]
+fn every_declared_code_has_a_case_and_no_other() {
+    for entry in OPERATIONS {
+        let (_, provoked) = ROOMS
+            .iter()
+            .find(|(name, _)| *name == room_of(entry))
+            .unwrap();
+        let cases: BTreeSet<&str> = provoked.iter().map(|(code, _)| *code).collect();
+        assert_eq!(
+            cases.len(),
+            provoked.len(),
+            "{}: a code has two cases",
+            entry.id
+        );
+        let declared = entry.errors.iter().map(|code| code.as_str()).collect();
+        assert_eq!(cases, declared, "{}", entry.id);
+        assert_eq!(
+            entry.errors.len(),
+            cases.len(),
+            "{}: a code is declared twice",
+            entry.id
+        );
+    }
+}
+
+/// A server on which somebody else has files too.
+fn inhabited() -> Server {
+    let server = small().start();
+    file(
+        &server.as_user(NEIGHBOUR),
+        "storage",
+        "notes/todo.md",
+        SECRET,
+    );
+    file(
+        &server.as_user(NEIGHBOUR),
+        "documents",
+        "notes/todo.md",
+        SECRET,
+    );
+    server
+}
+
+#[test]
+fn every_case_is_refused_and_changes_nothing() {
+    let server = inhabited();
+    let runs: Vec<Run> = std::thread::scope(|scope| {
+        let halves = ROOMS.chunks(ROOMS.len().div_ceil(2));
+        let halves: Vec<_> = halves
+            .map(|rooms| {
+                scope.spawn(|| {
+                    rooms
+                        .iter()
+                        .map(|room| run(&server, room))
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        halves
+            .into_iter()
+            .flat_map(|half| half.join().unwrap())
+            .collect()
+    });
+    let failed: Vec<String> = runs.iter().flat_map(|run| run.failed.clone()).collect();
+    assert!(failed.is_empty(), "failed: {}", failed.join(", "));
+    let mut read: Vec<Reading> = runs.into_iter().flat_map(|run| run.read).collect();
+    read.extend(hints::elsewhere());
+    hints::compare(read);
+}
+
+/// What came of the cases of a room.
+#[derive(Default)]
+struct Run {
+    failed: Vec<String>,
+    read: Vec<Reading>,
+}
+
+fn run(server: &Server, (name, provoked): &(&str, crate::ops::stage::Provoked)) -> Run {
+    let entry = OPERATIONS
+        .iter()
+        .find(|entry| room_of(entry) == *name)
+        .unwrap();
+    let mut found = Run::default();
+    for (code, case) in *provoked {
+        let stage = Stage::new(server, entry, code);
+        let attempt = std::panic::AssertUnwindSafe(|| case(&stage));
+        let passed = std::panic::catch_unwind(attempt).is_ok();
+        if !passed || !stage.is_settled() {
+            found.failed.push(format!("{}: {code}", entry.id));
+        }
+        found.read.extend(stage.read());
+    }
+    found
+}
+
+#[test]
+fn every_example_runs() {
+    let server = small().start();
+    for entry in OPERATIONS {
+        assert!(!entry.examples.is_empty(), "{}", entry.id);
+        let client = server.as_user(entry.id);
+        for example in entry.examples {
+            let arguments: Value = serde_json::from_str(example).expect("an example is JSON");
+            calls::prepare(&client, entry.id, &arguments);
+            let arguments = calls::with_link(&client, entry.id, arguments);
+            client.call(entry.id, &arguments).data();
+        }
+    }
+}
+
+#[test]
+fn every_answer_has_the_declared_fields() {
+    let server = small().start();
+    for entry in OPERATIONS {
+        let client = server.as_user(entry.id);
+        let arguments: Value = serde_json::from_str(entry.examples[0]).expect("an example is JSON");
+        calls::prepare(&client, entry.id, &arguments);
+        let arguments = calls::with_link(&client, entry.id, arguments);
+        let data = client.call(entry.id, &arguments).data().clone();
+        let schema = (entry.response_schema)();
+        let properties = schema["properties"].as_object().expect("properties");
+        for name in data.as_object().expect("an object").keys() {
+            assert!(
+                properties.contains_key(name),
+                "{}: {name} is not declared",
+                entry.id
+            );
+        }
+        for name in schema["required"].as_array().into_iter().flatten() {
+            assert!(
+                data.get(name.as_str().unwrap()).is_some(),
+                "{}: {name} is missing",
+                entry.id
+            );
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The server from outside: identity, envelope, configuration, tokens, documents, life and end.
+
+mod config;
+mod cors;
+mod documents;
+mod envelope;
+mod identity;
+mod life;
+mod load;
+mod looks;
+mod signed;
+mod token;
+mod user;

@@ -1,0 +1,14 @@
+//! Files in and out, and links: HTTP against the real program, with curl and a real browser where
+//! they are installed.
+
+mod attacks;
+mod browser;
+mod content;
+mod curl;
+mod form;
+mod hidden;
+mod interrupted;
+mod large;
+mod limits;
+mod links;
+mod upload;

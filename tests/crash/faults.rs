@@ -1,0 +1,14 @@
+//! What goes wrong with a machine and its disk: what the server does then, and what is left.
+//!
+//! The table "Faults" of SPEC.md names these tests row by row.
+
+mod clock;
+mod directories;
+mod full;
+mod history;
+mod loss;
+mod permissions;
+mod running;
+mod space;
+mod unprivileged;
+mod volume;

@@ -1,0 +1,240 @@
+//! A disk that is full: what needs space is refused, and everything else goes on.
+
+use serde_json::{Value, json};
+
+use crate::faults::volume::{self, Volume};
+use fileshed_test_support::outside::Repository;
+use fileshed_test_support::{Answer, Client, Server};
+
+const ZONES: [&str; 3] = ["storage", "documents", "group"];
+
+/// More than a full disk has left, and less than the quota.
+const LARGE: usize = 1 << 20;
+
+fn call(client: &Client<'_>, zone: &str, operation: &str, mut arguments: Value) -> Answer {
+    arguments["zone"] = json!(zone);
+    if zone == "group" {
+        arguments["group"] = json!("team");
+    }
+    client.call(operation, &arguments)
+}
+
+fn create(client: &Client<'_>, zone: &str, path: &str, content: &str) -> Answer {
+    let file = json!({"path": path, "content": content});
+    call(client, zone, "shed_create_file", file)
+}
+
+/// What the zone holds, as a command reads it.
+fn content(client: &Client<'_>, zone: &str, path: &str) -> String {
+    let answer = call(
+        client,
+        zone,
+        "shed_exec",
+        json!({"cmd": "cat", "args": [path]}),
+    );
+    let data = answer.data();
+    assert_eq!(data["returncode"], 0, "{}", answer.text);
+    data["stdout"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn refused_for_space(what: &str, answer: &Answer) {
+    assert_eq!(
+        (answer.status, answer.code()),
+        (507, "QUOTA_EXCEEDED"),
+        "{what}: {}",
+        answer.text
+    );
+    let text = &answer.text;
+    assert!(
+        text.contains("disk of the server is full"),
+        "{what}: {text}"
+    );
+}
+
+fn furnished(volume: &Volume, server: &Server) {
+    let ada = server.as_user("ada").chat("chat");
+    for zone in ZONES {
+        create(&ada, zone, "kept.md", "kept\n").data();
+    }
+    assert!(volume.free() > LARGE as u64 * 2);
+}
+
+/// Everything that was there is there, as it was; nothing half done is beside it.
+fn nothing_is_torn(server: &Server, expected: &[&str]) {
+    let ada = server.as_user("ada").chat("chat");
+    for zone in ZONES {
+        assert_eq!(content(&ada, zone, "kept.md"), "kept\n", "{zone}");
+        let listed = call(
+            &ada,
+            zone,
+            "shed_exec",
+            json!({"cmd": "ls", "args": ["-1"]}),
+        );
+        let listed = listed.data()["stdout"].as_str().unwrap().to_owned();
+        assert_eq!(listed.lines().collect::<Vec<_>>(), expected, "{zone}");
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_what_needs_space_and_tears_nothing() {
+    let Some((volume, setup)) = volume::small(48 << 20) else {
+        return;
+    };
+    let mut server = setup.start();
+    furnished(&volume, &server);
+    let large = "x".repeat(LARGE);
+    // Nothing fits; the registry fits and the content does not; some of the content fits.
+    for left in [0, 96 << 10, 512 << 10] {
+        volume.fill(left);
+        let ada = server.as_user("ada").chat("chat");
+        for zone in ZONES {
+            refused_for_space(zone, &create(&ada, zone, "new.md", &large));
+            refused_for_space(zone, &create(&ada, zone, "kept.md", &large));
+            let patch = json!({"path": "kept.md", "content": large});
+            refused_for_space(zone, &call(&ada, zone, "shed_patch_text", patch));
+            // Reads go on.
+            call(&ada, zone, "shed_tree", json!({})).data();
+            assert_eq!(content(&ada, zone, "kept.md"), "kept\n", "{zone}");
+        }
+        ada.call("shed_stats", &json!({})).data();
+        // Who was never here is refused with the same words, and the server stays up.
+        let bob = server.as_user(&format!("bob-{left}")).chat("chat");
+        refused_for_space("new home", &create(&bob, "storage", "a.md", &large));
+        assert_eq!(server.client().get("/health").status, 200);
+        nothing_is_torn(&server, &["kept.md"]);
+        volume.relieve();
+    }
+    volume.fill(0);
+    // The same after a crash on the full disk.
+    server.kill();
+    volume.relieve();
+    server = server.again();
+    nothing_is_torn(&server, &["kept.md"]);
+    let ada = server.as_user("ada").chat("chat");
+    for zone in ZONES {
+        create(&ada, zone, "new.md", "new\n").data();
+        let patch = json!({"path": "kept.md", "content": "more\n"});
+        call(&ada, zone, "shed_patch_text", patch).data();
+        assert_eq!(content(&ada, zone, "kept.md"), "kept\nmore\n", "{zone}");
+    }
+    for zone in ["documents", "group"] {
+        let status = json!({"cmd": "git", "args": ["status", "--porcelain"]});
+        let status = call(&ada, zone, "shed_exec", status);
+        assert_eq!(status.data()["stdout"], "", "{zone}");
+    }
+    create(
+        &server.as_user("bob-0").chat("chat"),
+        "storage",
+        "a.md",
+        "a\n",
+    )
+    .data();
+    for parent in ["users/ada/Documents", "groups/team-ada"] {
+        let parent = volume.copy(parent);
+        let parent = parent.path().join("copy");
+        Repository::at(&parent.join("repo.git"), &parent.join("data")).assert_sound();
+    }
+}
+
+/// Whoever may delete gets the disk free, and everything works as before.
+#[test]
+fn on_a_full_disk_everything_can_be_deleted() {
+    let Some((volume, setup)) = volume::small(64 << 20) else {
+        return;
+    };
+    let mut server = setup.start();
+    furnished(&volume, &server);
+    let large = "x".repeat(4 * LARGE);
+    let ways: [(&str, Value); 3] = [
+        ("shed_delete", json!({"path": "large"})),
+        ("shed_exec", json!({"cmd": "rm", "args": ["large"]})),
+        (
+            "shed_exec",
+            json!({"cmd": "truncate", "args": ["-s", "0", "large"]}),
+        ),
+    ];
+    for zone in ZONES {
+        for (operation, arguments) in &ways {
+            let what = format!("{zone}: {operation} {arguments}");
+            let ada = server.as_user("ada").chat("chat");
+            create(&ada, zone, "large", &large).data();
+            volume.fill(0);
+            refused_for_space(&what, &create(&ada, zone, "new.md", &large));
+            let freed = call(&ada, zone, operation, arguments.clone());
+            assert_eq!(freed.status, 200, "{what}: {}", freed.text);
+            if *operation == "shed_exec" {
+                assert_eq!(freed.data()["returncode"], 0, "{what}: {}", freed.text);
+            }
+            // History keeps what was deleted; storage has its space again.
+            if zone == "storage" {
+                assert!(
+                    volume.free() >= 2 * LARGE as u64,
+                    "{what}: {}",
+                    volume.free()
+                );
+                create(&ada, zone, "new.md", &"y".repeat(LARGE)).data();
+                call(&ada, zone, "shed_delete", json!({"path": "new.md"})).data();
+            }
+            volume.relieve();
+            let gone = json!({"cmd": "rm", "args": ["-f", "large"]});
+            call(&ada, zone, "shed_exec", gone).data();
+        }
+    }
+    // Also after a start on the full disk, and in a working copy.
+    let ada = server.as_user("ada").chat("chat");
+    create(&ada, "storage", "large", &large).data();
+    call(
+        &ada,
+        "storage",
+        "shed_lockedit_open",
+        json!({"path": "kept.md"}),
+    )
+    .data();
+    volume.fill(0);
+    server.kill();
+    server = server.again();
+    let ada = server.as_user("ada").chat("chat");
+    call(
+        &ada,
+        "storage",
+        "shed_lockedit_cancel",
+        json!({"path": "kept.md"}),
+    )
+    .data();
+    call(&ada, "storage", "shed_delete", json!({"path": "large"})).data();
+    volume.relieve();
+    nothing_is_torn(&server, &["kept.md"]);
+    let ended = server.run(&["doctor"]);
+    assert!(!ended.stdout.contains("registry: fail"), "{ended:?}");
+    for parent in ["users/ada/Documents", "groups/team-ada"] {
+        let parent = volume.copy(parent);
+        let parent = parent.path().join("copy");
+        Repository::at(&parent.join("repo.git"), &parent.join("data")).assert_sound();
+    }
+}
+
+/// A file system that became read-only stops a start, and loses nothing.
+#[test]
+fn a_read_only_file_system_stops_the_start() {
+    let Some((volume, setup)) = volume::small(48 << 20) else {
+        return;
+    };
+    let mut server = setup.start();
+    furnished(&volume, &server);
+    server.kill();
+    volume.remount("ro");
+    for task in [
+        &["serve", "--bind", "127.0.0.1:0"][..],
+        &["doctor"],
+        &["token", "list"],
+    ] {
+        let ended = server.run(task);
+        assert_eq!(ended.code, Some(1), "{task:?}: {ended:?}");
+        let said = ended.stderr + &ended.stdout;
+        assert!(said.contains("Read-only file system"), "{task:?}: {said}");
+    }
+    volume.remount("rw");
+    let server = server.again();
+    nothing_is_torn(&server, &["kept.md"]);
+}

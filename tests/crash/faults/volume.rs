@@ -1,0 +1,153 @@
+//! A file system of the test's own for the data directory: small, so that it can be full, and
+//! read-only where a test wants that.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::faults::unprivileged;
+use fileshed_test_support::Setup;
+
+/// A mounted tmpfs that only this test and its server see. It lasts as long as the value, also
+/// over restarts of the server.
+pub(crate) struct Volume {
+    /// Keeps the mount namespace; ends when its standard input does.
+    holder: Child,
+    data: PathBuf,
+}
+
+/// A server without capabilities whose data directory is a file system of `bytes` bytes; nothing
+/// where this account or machine mounts none, which is said.
+pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
+    let setup = unprivileged::setup()?;
+    let data = setup.path("data");
+    std::fs::create_dir(&data).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    let own_user: &[&str] = if is_root {
+        &[]
+    } else {
+        &["--user", "--map-root-user"]
+    };
+    let owner = if is_root { unprivileged::ACCOUNT } else { 0 };
+    let options = format!("size={bytes},mode=700,uid={owner},gid={owner}");
+    let script = "mount -t tmpfs -o \"$1\" none data && echo mounted && exec cat";
+    let holder = Command::new("unshare")
+        .args(own_user)
+        .args([
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            &options,
+        ])
+        .current_dir(setup.path(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut holder) = holder else {
+        println!("SKIP: a small file system needs unshare");
+        return None;
+    };
+    let mut said = String::new();
+    let _ = BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said);
+    if said.trim() != "mounted" {
+        let _ = holder.wait();
+        println!("SKIP: nothing can be mounted here");
+        return None;
+    }
+    let data =
+        PathBuf::from(format!("/proc/{}/root", holder.id())).join(data.strip_prefix("/").unwrap());
+    let volume = Volume { holder, data };
+    let words = volume.entering(&setup);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Some((volume, setup.through(&words)))
+}
+
+impl Volume {
+    /// The command line before that of the server, which the account of the server may have one of
+    /// its own for.
+    fn entering(&self, setup: &Setup) -> Vec<String> {
+        let mut words: Vec<String> = ["nsenter", "--wd", "--mount", "--target"]
+            .map(str::to_owned)
+            .into();
+        words.push(self.holder.id().to_string());
+        if rustix::process::geteuid().is_root() {
+            words.extend(setup.launcher().iter().cloned());
+        } else {
+            words.extend(["--user", "--preserve-credentials", "setpriv"].map(str::to_owned));
+            words.extend(["--inh-caps=-all", "--bounding-set=-all"].map(str::to_owned));
+        }
+        words
+    }
+
+    /// A directory of it as `copy` in another one, for programs that look a path up by its names.
+    pub(crate) fn copy(&self, name: &str) -> tempfile::TempDir {
+        let copy = tempfile::tempdir().unwrap();
+        let mut command = Command::new("cp");
+        command
+            .arg("-r")
+            .arg(self.data.join(name))
+            .arg(copy.path().join("copy"));
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        copy
+    }
+
+    /// Makes it `ro` or `rw`. Nobody may have a file of it open for writing.
+    pub(crate) fn remount(&self, how: &str) {
+        let mut command = Command::new("nsenter");
+        command.args(["--mount", "--wd", "--target", &self.holder.id().to_string()]);
+        if !rustix::process::geteuid().is_root() {
+            command.args(["--user", "--preserve-credentials"]);
+        }
+        let done = command
+            .args(["mount", "-o", &format!("remount,bind,{how}"), "data"])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    }
+
+    /// Bytes that are free.
+    pub(crate) fn free(&self) -> u64 {
+        let found = rustix::fs::statvfs(&self.data).unwrap();
+        found.f_bavail * found.f_frsize
+    }
+
+    /// Takes all space but `left` bytes with one file beside everything.
+    pub(crate) fn fill(&self, left: u64) {
+        let ballast = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.ballast())
+            .unwrap();
+        let taken = ballast.metadata().unwrap().len();
+        let more = self.free().saturating_sub(left);
+        rustix::fs::fallocate(
+            &ballast,
+            rustix::fs::FallocateFlags::empty(),
+            0,
+            taken + more,
+        )
+        .unwrap();
+    }
+
+    /// Gives back what [`Volume::fill`] took.
+    pub(crate) fn relieve(&self) {
+        std::fs::remove_file(self.ballast()).unwrap();
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.data.join(".ballast")
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        drop(self.holder.stdin.take());
+        let _ = self.holder.wait();
+    }
+}

@@ -1,0 +1,7 @@
+//! Directories and files that turn into links while they are used: nothing outside is ever read,
+//! made, changed or removed.
+
+mod field;
+mod http;
+mod library;
+mod tally;

@@ -1,0 +1,226 @@
+//! The core, used as a library: as fast as calls can be.
+
+use std::path::PathBuf;
+
+use fileshed_core::disk::{Found, Kind};
+use fileshed_core::exec::{self, CommandLine};
+use fileshed_core::guard::ChangeRequest;
+use fileshed_core::settings::NamespaceStyle;
+use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
+
+use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};
+use crate::race::tally::Tally;
+use fileshed_test_support::outside::Repository;
+
+type Work = fn(&Zone<'_>, &mut Tally, u64);
+
+#[test]
+fn links_lead_nowhere_in_storage() {
+    race("storage", "Storage");
+}
+
+#[test]
+fn links_lead_nowhere_in_documents() {
+    race("documents", "Documents");
+}
+
+fn race(zone: &'static str, directory: &str) {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    let mut settings = Settings::new(&data);
+    settings.namespace = NamespaceStyle::Plain;
+    settings.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
+    settings.quota_per_user_mb = 10_000;
+    let store = Store::open(settings).unwrap();
+    let caller = Caller {
+        user: Some(UserId::parse("ada").unwrap()),
+        ..Caller::default()
+    };
+    let home = data.join("users/ada");
+    store.zone(&caller, zone, None).unwrap();
+    let field = Field::new(
+        &home.join(directory).join("data"),
+        &data.join("users/grace").join(directory).join("data"),
+        &place.path().join("outside"),
+    );
+    let works: [Work; 4] = [read, write, survey, run];
+    let mut tally = Tally::default();
+    std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| field.swap());
+        let threads: Vec<_> = works
+            .into_iter()
+            .map(|work| {
+                let (field, store, caller) = (&field, &store, &caller);
+                scope.spawn(move || {
+                    let mut tally = Tally::default();
+                    let mut round = 0;
+                    while field.goes_on() {
+                        let zone = store.zone(caller, zone, None).unwrap();
+                        work(&zone, &mut tally, round);
+                        round += 1;
+                    }
+                    tally
+                })
+            })
+            .collect();
+        for thread in threads {
+            let joined = thread.join();
+            field.end();
+            tally.add(joined.unwrap());
+        }
+        swapping.join().unwrap();
+    });
+    tally.assert_raced(field.swaps(), zone, &["read", "create", "replace", "list"]);
+    field.assert_untouched(&home);
+    if zone == "documents" {
+        let repository = Repository::of(&home);
+        let history = repository.bytes(&["log", "-p", "--text", "--format=%B"]);
+        // Links themselves are kept in the history, with the place that they name.
+        assert!(!crate::race::field::contains(&history, CANARY));
+        assert!(!crate::race::field::contains(&history, NAME));
+    }
+    // The ledger, too, is in order: nothing waits for a repair, and space is what a walk finds.
+    run_one(
+        &store.zone(&caller, zone, None).unwrap(),
+        "touch",
+        &["last"],
+    )
+    .unwrap();
+    let usage = store.usage(&caller).unwrap();
+    let usage = usage.iter().find(|usage| usage.zone == zone).unwrap();
+    assert!(usage.totals.bytes < LARGE, "{usage:?}");
+    let registry = rusqlite::Connection::open(data.join("access_auth.sqlite")).unwrap();
+    let left: i64 = registry
+        .query_row("SELECT count(*) FROM intents", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 0, "every change is settled");
+}
+
+fn path(text: &str) -> ZonePath {
+    ZonePath::parse("path", text).unwrap()
+}
+
+fn read(zone: &Zone<'_>, tally: &mut Tally, _round: u64) {
+    for name in [
+        "dir/inside.txt",
+        "dir/sub/deep.txt",
+        "other/inside.txt",
+        "file",
+    ] {
+        let outcome = zone
+            .entry(&path(name))
+            .and_then(|entry| entry.content().map_err(Error::from));
+        if let Some(content) = tally.count("read", outcome) {
+            assert_clean(&content);
+        }
+        let outcome = zone.data().read(&path(name)).map(std::io::read_to_string);
+        if let Some(content) = tally.count("open", outcome) {
+            assert_clean(content.unwrap().as_bytes());
+        }
+    }
+}
+
+fn write(zone: &Zone<'_>, tally: &mut Tally, round: u64) {
+    let name = |number: u64| format!("dir/new/{}/file", number % 50);
+    tally.count("create", put(zone, &name(round), b"made\n"));
+    for victim in ["dir/victim.txt", "other/sub/deep.txt", "file"] {
+        tally.count("replace", put(zone, victim, b"harmless again\n"));
+    }
+    let moved = format!("other/sub/moved-{}", round % 50);
+    tally.count("rename", rename(zone, &name(round), &moved));
+    tally.count("remove", remove(zone, &moved));
+    if round.is_multiple_of(100) {
+        // What was made and not moved.
+        tally.count("remove", remove(zone, "dir/new"));
+    }
+}
+
+fn put(zone: &Zone<'_>, name: &str, content: &[u8]) -> Result<(), Error> {
+    let staged = zone.stage(content)?;
+    let writer = zone.writer("race")?;
+    let target = zone.target("path", &path(name))?;
+    writer
+        .guard(ChangeRequest::write(&target, content.len() as u64))?
+        .install(staged, target)?
+        .commit(None, "put")?;
+    Ok(())
+}
+
+fn rename(zone: &Zone<'_>, from: &str, to: &str) -> Result<(), Error> {
+    let writer = zone.writer("race")?;
+    let entry = zone.entry_itself(&path(from))?;
+    let vacancy = zone.vacancy("path", &path(to))?;
+    writer
+        .guard(ChangeRequest::rename(&entry, &vacancy))?
+        .rename(&entry, vacancy)?
+        .commit(None, "rename")?;
+    Ok(())
+}
+
+fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
+    let writer = zone.remover("race")?;
+    let entry = zone.entry_itself(&path(name))?;
+    let totals = zone.totals(&entry)?;
+    writer
+        .guard(ChangeRequest::remove(&entry, totals))?
+        .remove(&entry)?
+        .commit(None, "remove")?;
+    Ok(())
+}
+
+fn survey(zone: &Zone<'_>, tally: &mut Tally, _round: u64) {
+    for name in ["dir", "dir/sub", "other"] {
+        let outcome = zone.data().list(&path(name));
+        for found in tally.count("list", outcome).unwrap_or_default() {
+            check(&found);
+        }
+    }
+    let outcome = zone.data().walk(&ZonePath::root(), |found| {
+        check(found);
+        Ok(found.kind == Kind::Directory)
+    });
+    tally.count("walk", outcome);
+    if let Some(totals) = tally.count("measure", zone.data().measure()) {
+        assert!(totals.bytes < LARGE, "{totals:?}");
+    }
+}
+
+fn check(found: &Found) {
+    assert_ne!(found.path.name(), Some(NAME));
+    assert!(found.size() < LARGE);
+}
+
+fn run(zone: &Zone<'_>, tally: &mut Tally, round: u64) {
+    let (kind, command, arguments): (_, _, &[&str]) = match round % 4 {
+        0 => (
+            "cat",
+            "cat",
+            &["dir/inside.txt", "other/sub/deep.txt", "file"],
+        ),
+        1 => ("grep", "grep", &["-r", "CANARY", "."]),
+        2 => ("cp", "cp", &["dir/inside.txt", "other/victim.txt"]),
+        _ => ("ls", "ls", &["-R", "dir/", "other/"]),
+    };
+    if let Some(text) = tally.count(kind, run_one(zone, command, arguments)) {
+        assert_clean(text.as_bytes());
+    }
+}
+
+/// Runs a command; what it printed, or as much in failure.
+fn run_one(zone: &Zone<'_>, command: &str, arguments: &[&str]) -> Result<String, String> {
+    let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+    let line = CommandLine {
+        command,
+        arguments: &arguments,
+        max_output: Some(0),
+        ..CommandLine::default()
+    };
+    let ran = exec::run(zone, &line).map_err(|error| error.message().to_string())?;
+    assert_clean(ran.stderr.as_bytes());
+    assert_clean(ran.stdout.as_bytes());
+    if ran.status == 0 {
+        Ok(ran.stdout)
+    } else {
+        Err(ran.stderr)
+    }
+}
