@@ -3,7 +3,7 @@
 use fileshed_core::Repeat;
 use serde_json::{Map, Value};
 
-use super::Kind;
+use super::ParameterType;
 
 /// Most bytes of the values that a hint repeats.
 const VALUES_MAX_BYTES: usize = 1_000;
@@ -77,7 +77,7 @@ pub(super) fn meant(
     for (written, value) in unknown {
         let absent = properties.keys().map(String::as_str);
         let name = parameter(&written, absent.filter(|name| !whole.contains_key(*name)))?;
-        let value = Kind::of(&properties[name]).coerce(value).ok()?;
+        let value = ParameterType::of(&properties[name]).coerce(value).ok()?;
         bytes += value.to_string().len();
         repeat = repeat.and(name, value.clone()).and_without(written);
         whole.insert(name.to_owned(), value);
