@@ -9,8 +9,8 @@
 //! so a rule aims at what an honest caller gets wrong and at the known ways out, not at proving a
 //! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
 //!
-//! - `table`: one rule a command, as data, with examples that a test runs ([`commands`]);
-//! - `role`, `rule`: the words that the table is written in;
+//! - `table`: one rule a command, as text ([`commands`]);
+//! - `role`, `rule`: what the table says;
 //! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
@@ -49,7 +49,7 @@ mod text;
 mod tests;
 
 pub use error::{CommandError, Refusal};
-pub use rule::{CommandRule, Example, Verdict};
+pub use rule::CommandRule;
 pub use space::Growth;
 pub use table::commands;
 

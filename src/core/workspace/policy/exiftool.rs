@@ -4,64 +4,15 @@ use std::iter::Peekable;
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::role::Role;
-use super::rule::CommandRule;
+use super::role::{Opt, Role, Takes};
 
-/// Options that run code, read lists or write beside the file.
-const REFUSED: &[(&str, &str)] = &[
-    ("if", "it runs code: filter the output of -j with jq"),
-    ("p", "it runs code: use -j or -csv and pick with jq"),
-    (
-        "printformat",
-        "it runs code: use -j or -csv and pick with jq",
-    ),
-    ("execute", "one call is one run"),
-    ("stay_open", "one call is one run"),
-    ("common_args", "one call is one run"),
-    ("api", "it can run code"),
-    ("userparam", "it can run code"),
-    ("config", "it runs code"),
-    ("use", "it loads code"),
-    (
-        "@",
-        "it reads arguments from a file: write them as arguments",
-    ),
-    (
-        "argfile",
-        "it reads arguments from a file: write them as arguments",
-    ),
-    ("o", "use cp first, then change the copy"),
-    ("out", "use cp first, then change the copy"),
-    ("w", "use stdout_file"),
-    ("W", "use stdout_file"),
-    ("textout", "use stdout_file"),
-    ("tagout", "use stdout_file"),
-    ("efile", "use stdout_file"),
-    ("geotag", "it reads other files"),
-    ("diff", "run exiftool on each file and use diff"),
-    ("list_dir", "use ls"),
-    ("srcfile", "name the file itself"),
-    ("delete_original", "use rm"),
-    ("restore_original", "use mv"),
-];
-/// Options with a value. One that may do without it (`-lang`, `-charset`) takes none that begins
-/// with a dash.
-const ONE: &str = "c coordformat d dateformat ext extension x exclude charset lang listitem \
-    sep separator i ignore ext+ extension+ wm writemode password";
 /// The one option with a value that two dashes turn round.
-const NEGATED: &str = "ext extension";
-/// Tags and options that name files where a `=` follows.
-const FILES: &str = "filename directory hardlink symlink testname tagsfromfile addtagsfromfile \
-    alltagsfromfile csv json j geotag geosync";
+const NEGATED: [&str; 2] = ["ext", "extension"];
 /// What exiftool takes for a dash besides the dash itself.
 const MINUS: char = '\u{2212}';
 
 /// Judges the arguments of exiftool.
-pub(super) fn read(
-    _: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
     let writes = args.iter().any(|word| {
         word.starts_with('-') && (word.contains('=') || folded(word).starts_with("-tagsfromfile"))
     });
@@ -116,7 +67,7 @@ fn option<'w>(
         .map(|(tag, _)| tag.trim_end_matches(['+', '-', '^', '#']));
     if let Some(tag) = tag {
         let plain = tag.rsplit(':').next().unwrap_or(tag);
-        if among(FILES, plain) {
+        if judge.rule.list("files").contains(&plain) {
             return Err(judge.refuse(
                 word,
                 "it reads or moves other files: use mv to rename, -Tag=value to write",
@@ -125,21 +76,21 @@ fn option<'w>(
         judge.changes(word);
         return judge.switch(word);
     }
-    let exact = REFUSED
-        .iter()
-        .find(|(refused, _)| *refused == name || (*refused == bare && bare.len() > 1));
-    if let Some((_, reason)) = exact {
-        return Err(judge.refuse(word, *reason));
+    let syntax = &judge.rule.syntax;
+    let known = syntax.option(&name);
+    let numbered = Some(bare).filter(|bare| bare.len() > 1);
+    let refused = known.filter(|option| option.refused().is_some());
+    let refused = refused.or_else(|| syntax.option(numbered?));
+    if let Some(reason) = refused.and_then(Opt::refused) {
+        return Err(judge.refuse(word, reason));
     }
     if word.starts_with("-W") || word.starts_with("-w+") || word.starts_with("-w!") {
         return Err(judge.refuse(word, "use stdout_file"));
     }
     judge.switch(word)?;
-    let role = match name.as_str() {
-        "tagsfromfile" => Role::Read,
-        "overwrite_original" | "overwrite_original_in_place" => return Ok(()),
-        _ if word.starts_with("--") && !among(NEGATED, &name) => return Ok(()),
-        _ if among(ONE, &name) => Role::Word,
+    let is_tag = word.starts_with("--") && !NEGATED.contains(&name.as_str());
+    let role = match known.map(|option| option.takes) {
+        Some(Takes::One(role)) if role == Role::Read || !is_tag => role,
         _ => return Ok(()),
     };
     // Where exiftool takes no value after all, what begins with a dash is its next option: it is
@@ -151,8 +102,4 @@ fn option<'w>(
         }
         _ => Ok(()),
     }
-}
-
-fn among(list: &str, word: &str) -> bool {
-    list.split(' ').any(|name| name == word)
 }

@@ -2,33 +2,10 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::role::Role;
-use super::rule::CommandRule;
-
-const TESTS: &str = "-print -print0 -ls -prune -quit -depth -d -empty -true -false -o -a -or \
-    -and -not -daystart -mount -xdev -nouser -nogroup -readable -writable -executable \
-    -noleaf -ignore_readdir_race -noignore_readdir_race -warn -nowarn -follow -help --help \
-    -version --version ( ) ! ,";
-const WORDS: &str = "-type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -maxdepth \
-    -mindepth -perm -links -inum -user -group -uid -gid -used -fstype -regextype";
-const PATTERNS: &str =
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -printf";
-const FILES: &str = "-newer -anewer -cnewer -neweraa -neweram -newerac -newerma -newermm \
-    -newermc -newerca -newercm -newercc -samefile";
-const TIMES: &str = "-newerat -newermt -newerct";
-const PROGRAMS: &str = "-exec -execdir -ok -okdir";
-const OUTPUTS: &str = "-fprint -fprint0 -fprintf -fls";
-
-fn among(list: &str, word: &str) -> bool {
-    list.split(' ').any(|name| name == word)
-}
+use super::role::{Opt, Role, Takes};
 
 /// Judges the arguments of find.
-pub(super) fn read(
-    _: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
     let deletes = args.iter().any(|word| word == "-delete");
     let start = if deletes { Role::Write } else { Role::Read };
     let mut words = args.iter().map(String::as_str);
@@ -65,35 +42,32 @@ fn predicate<'w>(
         judge.changes(word);
         return judge.switch(word);
     }
-    if among(PROGRAMS, word) {
+    let syntax = &judge.rule.syntax;
+    let known = word.strip_prefix('-').and_then(|name| syntax.option(name));
+    if let Some(reason) = known.and_then(Opt::refused) {
+        let starts_programs = ["-exec", "-ok"].iter().any(|name| word.starts_with(name));
         return Err(judge.refuse_with(
             word,
-            "commands start no other programs",
-            "give -delete in `args` to remove what is found; otherwise print the names and name them \
-                in the next call"
-                .to_owned(),
+            reason,
+            if starts_programs {
+                "give -delete in `args` to remove what is found; otherwise print the names and name them \
+                    in the next call"
+            } else {
+                "use -print, -printf or -ls in `args`, with `stdout_file`"
+            },
         ));
     }
-    if among(OUTPUTS, word) {
-        return Err(judge.refuse_with(
-            word,
-            "output goes to standard output alone",
-            "use -print, -printf or -ls in `args`, with `stdout_file`".to_owned(),
-        ));
-    }
-    if among(TESTS, word) {
-        return judge.switch(word);
-    }
-    let role = if among(WORDS, word) || among(TIMES, word) {
-        Role::Word
-    } else if among(PATTERNS, word) {
-        Role::Expression
-    } else if among(FILES, word) {
-        Role::Read
-    } else {
+    let is_operator = matches!(word, "(" | ")" | "!" | "," | "--help" | "--version");
+    let Some(takes) = known
+        .map(|option| option.takes)
+        .or(is_operator.then_some(Takes::Nothing))
+    else {
         return Err(judge.refuse(word, "it is not among the predicates accepted here"));
     };
     judge.switch(word)?;
+    let Takes::One(role) = takes else {
+        return Ok(());
+    };
     match words.next() {
         Some(value) => judge.operand(role, value),
         None => Ok(()),

@@ -4,68 +4,35 @@
 //! The caller adds `GIT_DIR`, `GIT_WORK_TREE` and `GIT_CEILING_DIRECTORIES`, which need places on
 //! disk that this module does not know.
 
-mod subcommands;
+use serde::Deserialize;
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::role::{Effect, Role, Syntax};
-use super::rule::CommandRule;
+use super::role::{Effect, Role, named};
+use super::rule::Part;
 use super::scan::{Piece, Scan};
 use super::{NetworkMode, ZoneKind};
 use crate::Hint;
-use subcommands::{ALWAYS, DIFF, Kind, SUBCOMMANDS, Subcommand};
 
-/// Settings on the command line: hooks, monitors, pagers, editors, filters, transports off.
-const SETTINGS: &[&str] = &[
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.pager=cat",
-    "core.editor=:",
-    "core.sshCommand=/bin/false",
-    "core.attributesFile=/dev/null",
-    "core.excludesFile=",
-    "core.symlinks=false",
-    "core.protectNTFS=true",
-    "core.protectHFS=true",
-    "credential.helper=",
-    "diff.external=",
-    "safe.bareRepository=explicit",
-    "commit.gpgSign=false",
-    "tag.gpgSign=false",
-    "gpg.program=/bin/false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "submodule.recurse=false",
-    "uploadpack.packObjectsHook=",
-    "interactive.diffFilter=",
-    "protocol.allow=never",
-    "protocol.ext.allow=never",
-    "protocol.file.allow=never",
-];
+/// When a subcommand may change the zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    Read,
+    /// Lists without names or with a listing option, changes with names.
+    Lists,
+    Write,
+    /// Write, and only in Storage.
+    Init,
+    Network,
+    Push,
+}
 
-/// Environment of every call; `GIT_ALLOW_PROTOCOL` is added by the kind of subcommand.
-pub(super) const ENVIRONMENT: &[(&str, &str)] = &[
-    ("GIT_CONFIG_NOSYSTEM", "1"),
-    ("GIT_CONFIG_GLOBAL", "/dev/null"),
-    ("GIT_CONFIG_SYSTEM", "/dev/null"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    ("GIT_ASKPASS", "/bin/false"),
-    ("GIT_SSH_COMMAND", "/bin/false"),
-    ("GIT_EDITOR", ":"),
-    ("GIT_SEQUENCE_EDITOR", ":"),
-    ("GIT_PAGER", "cat"),
-    ("GIT_PROTOCOL_FROM_USER", "0"),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_ATTR_NOSYSTEM", "1"),
-];
+/// Keeps programs of a repository's own from showing a file or a difference.
+const DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
 /// Judges the arguments of git.
-pub(super) fn arguments(
-    _: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn arguments(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
     let mut args = args;
     while let Some(("--no-pager", rest)) = args
         .split_first()
@@ -93,22 +60,18 @@ pub(super) fn arguments(
             "no options stand before the subcommand; paths are relative to the zone",
         ));
     }
-    let Some(subcommand) = SUBCOMMANDS
-        .iter()
-        .find(|subcommand| subcommand.name == name)
-    else {
-        let names: Vec<&str> = SUBCOMMANDS
-            .iter()
-            .map(|subcommand| subcommand.name)
-            .collect();
+    let found = judge.rule.part(name);
+    let Some((subcommand, kind)) = found.and_then(|part| Some((part, named(part.kind)?))) else {
+        let names: Vec<&str> = judge.rule.parts.iter().map(|part| part.name).collect();
         return Err(judge.refuse_with(
             name,
             "the subcommand is not on the whitelist",
             format!("begin `args` with one of {}", names.join(", ")),
         ));
     };
-    permitted(subcommand, judge)?;
-    settings(subcommand, judge);
+    permitted(name, kind, judge)?;
+    let online = matches!(kind, Kind::Network | Kind::Push);
+    settings(online, judge);
     judge.fixed(name);
     subcommand
         .fixed
@@ -122,10 +85,7 @@ pub(super) fn arguments(
         }
     }
     // What every subcommand refuses; its own options come first, so that they are found first.
-    judge.scan(
-        &Syntax::new(Role::Word).options(ALWAYS),
-        &before_dashes(subcommand, rest),
-    )?;
+    judge.scan(&judge.rule.syntax, &before_dashes(subcommand, rest))?;
     let mut scan = judge.scan(&subcommand.syntax, rest)?;
     if name == "commit" && !message_given(&scan) {
         return Err(judge.required(
@@ -133,26 +93,22 @@ pub(super) fn arguments(
             "add -m and the message to `args`",
         ));
     }
-    addresses(subcommand, &mut scan, judge)?;
-    if changes(subcommand, rest, &scan) {
+    addresses(subcommand, online, &mut scan, judge)?;
+    if changes(name, kind, rest, &scan) {
         judge.changes(name);
     }
     judge.scanned(&subcommand.syntax, &scan)
 }
 
 /// The long options of a command line that the subcommand does not define itself.
-fn before_dashes(subcommand: &Subcommand, args: &[String]) -> Vec<String> {
+fn before_dashes(subcommand: &Part, args: &[String]) -> Vec<String> {
     let own = |word: &str| {
         let name = word
             .trim_start_matches('-')
             .split('=')
             .next()
             .unwrap_or_default();
-        subcommand
-            .syntax
-            .options
-            .iter()
-            .any(|option| option.has(name))
+        subcommand.syntax.option(name).is_some()
     };
     args.iter()
         .take_while(|word| *word != "--")
@@ -181,9 +137,9 @@ fn message_given(scan: &Scan<'_>) -> bool {
     scan.saw("message") || scan.saw("reuse-message") || scan.saw("no-edit") || scan.saw("dry-run")
 }
 
-fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandError> {
-    let (name, rules) = (subcommand.name, judge.rules);
-    match subcommand.kind {
+fn permitted(name: &str, kind: Kind, judge: &Judge<'_>) -> Result<(), CommandError> {
+    let rules = judge.rules;
+    match kind {
         Kind::Network | Kind::Push if rules.network == NetworkMode::Disabled => Err(judge
             .forbidden(
                 name,
@@ -208,14 +164,15 @@ fn permitted(subcommand: &Subcommand, judge: &Judge<'_>) -> Result<(), CommandEr
     }
 }
 
-fn settings(subcommand: &Subcommand, judge: &mut Judge<'_>) {
-    let online = matches!(subcommand.kind, Kind::Network | Kind::Push);
+/// Settings on the command line, which no file of a repository overrides.
+fn settings(online: bool, judge: &mut Judge<'_>) {
     judge.network = online;
     judge
         .environment
         .push(("GIT_ALLOW_PROTOCOL", if online { "https" } else { "" }));
     let transport = online.then_some("protocol.https.allow=always");
-    for setting in SETTINGS.iter().copied().chain(transport) {
+    let settings = judge.rule.list("settings").iter().copied();
+    for setting in settings.chain(transport) {
         judge.fixed("-c");
         judge.fixed(setting);
     }
@@ -223,11 +180,11 @@ fn settings(subcommand: &Subcommand, judge: &mut Judge<'_>) {
 
 /// Finds addresses among the operands, and paths behind `--`.
 fn addresses(
-    subcommand: &Subcommand,
+    subcommand: &Part,
+    online: bool,
     scan: &mut Scan<'_>,
     judge: &Judge<'_>,
 ) -> Result<(), CommandError> {
-    let online = matches!(subcommand.kind, Kind::Network | Kind::Push);
     let mut behind = false;
     let mut operands = 0;
     for piece in &mut scan.pieces {
@@ -254,7 +211,7 @@ fn addresses(
                             judge.refuse(word, "a repository is named by its https:// address")
                         );
                     }
-                    _ if behind => Some(subcommand.after),
+                    _ if behind => Some(subcommand.syntax.behind),
                     _ => None,
                 };
                 operands += 1;
@@ -273,16 +230,16 @@ fn addresses(
 }
 
 /// Whether the zone may change.
-fn changes(subcommand: &Subcommand, args: &[String], scan: &Scan<'_>) -> bool {
+fn changes(name: &str, kind: Kind, args: &[String], scan: &Scan<'_>) -> bool {
     let first = args
         .iter()
         .find(|word| !word.starts_with('-'))
         .map(String::as_str);
-    match subcommand.kind {
-        Kind::Read => subcommand.name == "reflog" && matches!(first, Some("expire" | "delete")),
+    match kind {
+        Kind::Read => name == "reflog" && matches!(first, Some("expire" | "delete")),
         Kind::Lists => scan.operands() > 0 && !scan.has(Effect::ToStdout),
-        Kind::Write if subcommand.name == "stash" => !matches!(first, Some("list" | "show")),
-        Kind::Network if subcommand.name == "remote" => {
+        Kind::Write if name == "stash" => !matches!(first, Some("list" | "show")),
+        Kind::Network if name == "remote" => {
             matches!(first, Some(word) if word != "show" && word != "get-url")
         }
         Kind::Write => !scan.has(Effect::ToStdout),

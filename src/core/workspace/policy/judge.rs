@@ -3,10 +3,11 @@
 use super::error::CommandError;
 use super::path::{self, Outside};
 use super::role::{Effect, Role, Syntax};
-use super::rule::{CommandRule, Grammar};
+use super::rule::CommandRule;
 use super::scan::{Piece, Refused, Scan, scan};
 use super::space::growth;
 use super::{ArchiveArgument, PathArgument, Plan, Renaming, Rules, ZoneKind, script, text};
+use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, rename, seven, tar};
 use crate::Hint;
 
 /// A command line on its way to a plan.
@@ -39,18 +40,32 @@ impl<'a> Judge<'a> {
             archive: None,
             renaming: None,
             pdf: None,
-            environment: rule.environment.to_vec(),
+            environment: rule.environment.clone(),
         }
     }
 
     pub(super) fn command_line(&mut self, args: &[String]) -> Result<(), CommandError> {
-        match self.rule.grammar {
-            Grammar::Gnu => self.syntax(&self.rule.syntax, args),
-            Grammar::Plain => args
-                .iter()
-                .try_for_each(|word| self.operand(self.rule.syntax.rest, word)),
-            Grammar::Special(read) => read(self.rule, args, self),
-        }
+        let read = match self.rule.name {
+            "7z" | "7za" => seven::read,
+            "convert" => magick::convert,
+            "curl" => curl::curl,
+            "exiftool" => exiftool::read,
+            "ffmpeg" => ffmpeg::ffmpeg,
+            "ffprobe" => ffmpeg::ffprobe,
+            "find" => find::read,
+            "git" => git::arguments,
+            "identify" => magick::identify,
+            "magick" => magick::magick,
+            "pandoc" => pandoc::read,
+            "pdfimages" | "pdftoppm" => pdf::pictures,
+            "pdftotext" => pdf::text,
+            "rename" => rename::arguments,
+            "tar" => tar::read,
+            "wget" => curl::wget,
+            _ if self.rule.plain => plain_words,
+            _ => options_and_operands,
+        };
+        read(self, args)
     }
 
     pub(super) fn finish(self) -> Result<Plan, CommandError> {
@@ -73,15 +88,9 @@ impl<'a> Judge<'a> {
         })
     }
 
-    /// Reads a command line by its syntax and judges it.
-    pub(super) fn syntax(&mut self, syntax: &Syntax, args: &[String]) -> Result<(), CommandError> {
-        let scan = self.scan(syntax, args)?;
-        self.scanned(syntax, &scan)
-    }
-
     pub(super) fn scan<'w>(
         &self,
-        syntax: &Syntax,
+        syntax: &'static Syntax,
         args: &'w [String],
     ) -> Result<Scan<'w>, CommandError> {
         scan(syntax, args).map_err(|Refused { argument, reason }| self.refuse(argument, reason))
@@ -394,6 +403,19 @@ impl<'a> Judge<'a> {
             None => self.expression(value, whole),
         }
     }
+}
+
+/// No options: every word has the role of the operands.
+fn plain_words(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let role = judge.rule.syntax.rest;
+    args.iter().try_for_each(|word| judge.operand(role, word))
+}
+
+/// Options and operands in any order, as GNU's getopt reads them.
+fn options_and_operands(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let syntax = &judge.rule.syntax;
+    let scan = judge.scan(syntax, args)?;
+    judge.scanned(syntax, &scan)
 }
 
 /// The role of an operand by its place.

@@ -5,7 +5,6 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::rule::CommandRule;
 use super::scan::Piece;
 
 /// What prints pages.
@@ -18,11 +17,8 @@ const OUTPUTS: [&str; 2] = ["o", "output"];
 const FORMATS: [&str; 4] = ["t", "to", "w", "write"];
 
 /// Judges the arguments of pandoc.
-pub(super) fn read(
-    rule: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = judge.rule;
     let mut scan = judge.scan(&rule.syntax, args)?;
     let engine = option(&scan.pieces, &["pdf-engine"]);
     if let Some(engine) = engine {

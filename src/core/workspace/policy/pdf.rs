@@ -4,16 +4,12 @@ use super::ZoneKind;
 use super::error::CommandError;
 use super::judge::Judge;
 use super::role::Role;
-use super::rule::CommandRule;
 use super::scan::Piece;
 
 /// Judges the arguments of pdftotext. Without a place for the text it goes into a file beside the
 /// document, as the program has it, and in the read-only zone into the answer.
-pub(super) fn text(
-    rule: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn text(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = judge.rule;
     let scan = judge.scan(&rule.syntax, args)?;
     let mut operands = scan.pieces.iter().filter_map(|piece| match piece {
         Piece::Operand(word) => Some(*word),
@@ -35,11 +31,8 @@ pub(super) fn text(
 }
 
 /// Judges the arguments of pdftoppm and pdfimages, whose pictures need a name.
-pub(super) fn pictures(
-    rule: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn pictures(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = judge.rule;
     let scan = judge.scan(&rule.syntax, args)?;
     let tells = |word: &str| matches!(word, "-list" | "-v" | "-h" | "-help" | "--help");
     if scan.operands() < 2 && !args.iter().any(|word| tells(word)) {

@@ -3,28 +3,12 @@
 use super::Renaming;
 use super::error::CommandError;
 use super::judge::Judge;
-use super::role::{Effect, Role, Syntax, flag, value};
-use super::rule::CommandRule;
+use super::role::{Effect, Role};
 use super::scan::Piece;
 
-/// How its command line is read.
-pub(super) const SYNTAX: Syntax = Syntax::new(Role::Write)
-    .first(&[Role::Substitution])
-    .options(&[
-        value("e", "expr", Role::Substitution).effect(Effect::TakesFirst),
-        flag("n", "nono no-act dry-run", Effect::ToStdout),
-        flag("v", "verbose", Effect::Ordinary),
-        flag("f", "force", Effect::Ordinary),
-        flag("d", "filename nopath nofullpath", Effect::Ordinary),
-    ])
-    .only("", "");
-
 /// Judges the arguments of rename. What is left of them are the files.
-pub(super) fn arguments(
-    rule: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn arguments(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = judge.rule;
     let scan = judge.scan(&rule.syntax, args)?;
     let mut expressions = Vec::new();
     let mut first_is_file = scan.has(Effect::TakesFirst);

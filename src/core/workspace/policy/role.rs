@@ -1,9 +1,14 @@
 //! What words mean: roles, options, and how the words of a command are read.
 
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error};
+
 /// What a word means to the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Role {
     /// A number, date, name or text; never a path. Nothing that is shell syntax as a whole.
+    #[default]
     Word,
     /// A program, filter or pattern. Shell syntax may be its own in a confined command.
     Expression,
@@ -66,8 +71,10 @@ pub(super) enum Takes {
 }
 
 /// What an option does to the rest of the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum Effect {
+    #[serde(skip)]
     Ordinary,
     /// Files that are read are written.
     InPlace,
@@ -80,140 +87,79 @@ pub(super) enum Effect {
     /// The zone may change.
     Changes,
     /// Refused, and why.
+    #[serde(skip)]
     Refused(&'static str),
 }
 
 /// One option of a command.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Opt {
-    /// Short names, a character each.
-    pub(super) short: &'static str,
-    /// Long names without dashes, separated by blanks.
-    pub(super) long: &'static str,
+    /// Short names.
+    pub(super) letters: String,
+    /// Long names without dashes.
+    pub(super) names: Vec<&'static str>,
     pub(super) takes: Takes,
     pub(super) effect: Effect,
 }
 
 impl Opt {
-    pub(super) const fn effect(mut self, effect: Effect) -> Self {
-        self.effect = effect;
-        self
-    }
-
     /// The option as one writes it.
     pub(super) fn shown(&self) -> String {
-        match (
-            self.short.chars().next(),
-            self.long.split_ascii_whitespace().next(),
-        ) {
+        match (self.letters.chars().next(), self.names.first()) {
             (Some(letter), _) => format!("-{letter}"),
-            (None, long) => format!("--{}", long.unwrap_or_default()),
+            (None, long) => format!("--{}", long.unwrap_or(&"")),
         }
     }
 
     /// Whether this is one of its long names.
     pub(super) fn has(&self, long: &str) -> bool {
-        self.long.split_ascii_whitespace().any(|name| name == long)
+        self.names.contains(&long)
     }
-}
 
-const fn option(short: &'static str, long: &'static str, takes: Takes) -> Opt {
-    Opt {
-        short,
-        long,
-        takes,
-        effect: Effect::Ordinary,
+    /// Why it is refused.
+    pub(super) fn refused(&self) -> Option<&'static str> {
+        match self.effect {
+            Effect::Refused(reason) => Some(reason),
+            _ => None,
+        }
     }
-}
-
-/// An option without a value that does something to the rest.
-pub(super) const fn flag(short: &'static str, long: &'static str, effect: Effect) -> Opt {
-    option(short, long, Takes::Nothing).effect(effect)
-}
-
-/// An option with a value.
-pub(super) const fn value(short: &'static str, long: &'static str, role: Role) -> Opt {
-    option(short, long, Takes::One(role))
-}
-
-/// An option whose value, if any, stands in the same word.
-pub(super) const fn glued(short: &'static str, long: &'static str, role: Role) -> Opt {
-    option(short, long, Takes::Glued(role))
-}
-
-/// An option with two values.
-pub(super) const fn two(short: &'static str, long: &'static str, one: Role, two: Role) -> Opt {
-    option(short, long, Takes::Two(one, two))
-}
-
-/// An option that takes all words up to the next option.
-pub(super) const fn list(short: &'static str, long: &'static str, role: Role) -> Opt {
-    option(short, long, Takes::List(role))
-}
-
-/// An option that is never accepted, and why.
-pub(super) const fn refused(short: &'static str, long: &'static str, why: &'static str) -> Opt {
-    option(short, long, Takes::Nothing).effect(Effect::Refused(why))
 }
 
 /// How the words of a command are read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Syntax {
-    pub(super) options: &'static [Opt],
-    /// Options without a value that are accepted, when no others are: short, long.
-    pub(super) only: Option<(&'static str, &'static str)>,
+    pub(super) options: Vec<Opt>,
+    /// Options without a value that are accepted, when no others are.
+    pub(super) only: Option<Opt>,
     /// Long options have one dash and no bundles.
     pub(super) words: bool,
     /// Roles of the first operands.
-    pub(super) first: &'static [Role],
+    pub(super) first: Vec<Role>,
     /// Role of the others.
     pub(super) rest: Role,
     /// Role of the last operand, when it differs and is not among the first.
     pub(super) last: Option<Role>,
+    /// Role of operands behind `--`, for git.
+    pub(super) behind: Role,
     /// The zone may change whatever the operands are.
     pub(super) changes: bool,
 }
 
 impl Syntax {
-    pub(super) const fn new(rest: Role) -> Self {
-        Self {
-            options: &[],
-            only: None,
-            words: false,
-            first: &[],
-            rest,
-            last: None,
-            changes: false,
-        }
+    /// The option of a long name, as it is.
+    pub(super) fn option(&self, name: &str) -> Option<&Opt> {
+        self.options.iter().find(|option| option.has(name))
     }
 
-    pub(super) const fn options(mut self, options: &'static [Opt]) -> Self {
-        self.options = options;
-        self
+    /// The option of a letter.
+    pub(super) fn letter(&self, letter: char) -> Option<&Opt> {
+        self.options
+            .iter()
+            .find(|option| option.letters.contains(letter))
     }
+}
 
-    pub(super) const fn only(mut self, short: &'static str, long: &'static str) -> Self {
-        self.only = Some((short, long));
-        self
-    }
-
-    pub(super) const fn words(mut self) -> Self {
-        self.words = true;
-        self
-    }
-
-    pub(super) const fn first(mut self, first: &'static [Role]) -> Self {
-        self.first = first;
-        self
-    }
-
-    pub(super) const fn last(mut self, last: Role) -> Self {
-        self.last = Some(last);
-        self
-    }
-
-    pub(super) const fn changes(mut self) -> Self {
-        self.changes = true;
-        self
-    }
+/// The variant of an enum that the table names.
+pub(super) fn named<T: Deserialize<'static>>(name: &'static str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(name)).ok()
 }

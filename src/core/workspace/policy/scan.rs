@@ -67,7 +67,10 @@ enum Found {
 }
 
 /// Splits a command line into switches, values and operands.
-pub(super) fn scan<'a>(syntax: &Syntax, args: &'a [String]) -> Result<Scan<'a>, Refused<'a>> {
+pub(super) fn scan<'a>(
+    syntax: &'static Syntax,
+    args: &'a [String],
+) -> Result<Scan<'a>, Refused<'a>> {
     let mut scanner = Scanner {
         syntax,
         words: args.iter(),
@@ -90,13 +93,13 @@ pub(super) fn scan<'a>(syntax: &Syntax, args: &'a [String]) -> Result<Scan<'a>, 
     Ok(scanner.scan)
 }
 
-struct Scanner<'s, 'a> {
-    syntax: &'s Syntax,
+struct Scanner<'a> {
+    syntax: &'static Syntax,
     words: std::slice::Iter<'a, String>,
     scan: Scan<'a>,
 }
 
-impl<'a> Scanner<'_, 'a> {
+impl<'a> Scanner<'a> {
     fn long(&mut self, word: &'a str) -> Result<(), Refused<'a>> {
         let name = word.trim_start_matches('-');
         let (name, joined) = match name.split_once('=') {
@@ -185,12 +188,7 @@ impl<'a> Scanner<'_, 'a> {
     fn bundle(&mut self, word: &'a str) -> Result<(), Refused<'a>> {
         for (at, letter) in word.char_indices().skip(1) {
             let rest = &word[at + letter.len_utf8()..];
-            let known = self
-                .syntax
-                .options
-                .iter()
-                .find(|option| option.short.contains(letter));
-            let Some(option) = known else {
+            let Some(option) = self.syntax.letter(letter) else {
                 self.unlisted(word, letter)?;
                 let hidden = if letter.is_ascii_alphanumeric() {
                     rest
@@ -230,8 +228,8 @@ impl<'a> Scanner<'_, 'a> {
     }
 
     fn unlisted(&self, word: &'a str, letter: char) -> Result<(), Refused<'a>> {
-        match self.syntax.only {
-            Some((letters, _)) if !letters.contains(letter) => Err(Refused {
+        match &self.syntax.only {
+            Some(only) if !only.letters.contains(letter) => Err(Refused {
                 argument: word,
                 reason: format!("`-{letter}` is not among the options accepted here"),
             }),
@@ -241,28 +239,17 @@ impl<'a> Scanner<'_, 'a> {
 
     /// Finds a long option, also by the beginning of its name.
     fn resolve(&self, name: &str) -> Result<Found, String> {
-        let options = self.syntax.options;
-        if let Some(option) = options.iter().find(|option| option.has(name)) {
+        let syntax = self.syntax;
+        if let Some(option) = syntax.option(name) {
             return Ok(Found::Option(option));
         }
-        let switches = || {
-            self.syntax
-                .only
-                .unwrap_or_default()
-                .1
-                .split_ascii_whitespace()
-        };
-        if switches().any(|switch| switch == name) {
+        let only = syntax.only.as_ref();
+        if only.is_some_and(|only| only.has(name)) {
             return Ok(Found::Switch);
         }
         if !self.syntax.words && !name.is_empty() {
-            let begins = |option: &&Opt| {
-                option
-                    .long
-                    .split_ascii_whitespace()
-                    .any(|long| long.starts_with(name))
-            };
-            let mut candidates = options.iter().filter(begins);
+            let begins = |option: &&Opt| option.names.iter().any(|long| long.starts_with(name));
+            let mut candidates = syntax.options.iter().filter(begins);
             match (candidates.next(), candidates.next()) {
                 (Some(option), None) => return Ok(Found::Option(option)),
                 (Some(one), Some(other)) => {
@@ -279,11 +266,11 @@ impl<'a> Scanner<'_, 'a> {
                 }
                 (None, _) => {}
             }
-            if switches().any(|switch| switch.starts_with(name)) {
+            if only.as_ref().is_some_and(begins) {
                 return Ok(Found::Switch);
             }
         }
-        match self.syntax.only {
+        match only {
             Some(_) => Err("it is not among the options accepted here".to_owned()),
             None => Ok(Found::Switch),
         }

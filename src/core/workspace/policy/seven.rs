@@ -2,37 +2,10 @@
 
 use super::error::CommandError;
 use super::judge::Judge;
-use super::role::Role;
-use super::rule::CommandRule;
-
-/// Switches that pass with whatever stands behind them.
-const SWITCHES: &[&str] = &[
-    "-y", "-r", "-r-", "-r0", "-t", "-m", "-p", "-so", "-bd", "-bb", "-bs", "-bt", "-ao", "-spe",
-    "-slt", "-ssc", "-scs", "-scc", "-scrc", "-ssp", "-stl", "-ba",
-];
-/// Switches that begin like one above and do more.
-const REFUSED: &[(&str, &str)] = &[
-    ("-sfx", "it makes a program"),
-    (
-        "-sdel",
-        "it removes files that were packed: use rm afterwards",
-    ),
-    ("-spf", "it keeps absolute paths"),
-    ("-snl", "links are not made here"),
-    ("-snh", "links are not made here"),
-    ("-si", "standard input is empty"),
-    ("-w", "the working folder is the server's choice"),
-    ("-v", "archives have one volume"),
-    ("-ssw", "it reads files that are being written"),
-    ("-stm", "the number of threads is the server's choice"),
-];
+use super::role::{Opt, Role};
 
 /// Judges the arguments of 7z.
-pub(super) fn read(
-    _: &'static CommandRule,
-    args: &[String],
-    judge: &mut Judge<'_>,
-) -> Result<(), CommandError> {
+pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
     let Some((command, rest)) = args.split_first() else {
         return Ok(());
     };
@@ -93,11 +66,14 @@ fn switch(word: &str, judge: &mut Judge<'_>) -> Result<(), CommandError> {
             }
         }
     }
-    if let Some((_, reason)) = REFUSED.iter().find(|(name, _)| word.starts_with(name)) {
-        return Err(judge.refuse(word, *reason));
+    // Those that are refused stand first, since a longer name may begin like one that passes.
+    let name = &word[1..];
+    let begins = |option: &&Opt| option.names.iter().any(|known| name.starts_with(known));
+    match judge.rule.syntax.options.iter().find(begins) {
+        Some(option) => match option.refused() {
+            Some(reason) => Err(judge.refuse(word, reason)),
+            None => judge.switch(word),
+        },
+        None => Err(judge.refuse(word, "it is not among the switches accepted here")),
     }
-    if SWITCHES.iter().any(|name| word.starts_with(name)) {
-        return judge.switch(word);
-    }
-    Err(judge.refuse(word, "it is not among the switches accepted here"))
 }

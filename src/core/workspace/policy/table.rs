@@ -1,41 +1,260 @@
-//! The whitelist: one rule a command, in families.
+//! The whitelist, read from text: one block a command.
 //!
-//! A rule says what the words of its command mean. Options that are not listed pass as switches
-//! where a command can do no harm with them; commands that reach further list all they accept.
-
-mod archives;
-mod compare;
-mod data;
-mod documents;
-mod files;
-mod media;
-mod misc;
-mod network;
-mod search;
-mod text;
+//! ```text
+//! name[=program][,name…] package [uploads] [network] [words] [plain] [changes]: read... write
+//!     word -w --width | --tabsize         two options with a value of that role
+//!     word? --color                       the value, if any, stands in the same word
+//!     word,read --slurpfile               two values
+//!     word* -x                            all words up to the next option
+//!     read takes-first -f                 an option that also has an effect on the operands
+//!     in-place -i                         an effect, and no value
+//!     refuse -l because it links          never accepted
+//!     only -abc --quiet                   with these and no other options
+//! ```
+//!
+//! Behind the colon stands the role of each operand, `...` with one that may occur any number of
+//! times. Options that are not listed pass as switches where a command can do no harm with them; commands
+//! that reach further list `only` what they accept. The package `-` is the server itself, the
+//! package `set` makes no command but options that others take by `with`; `like` takes the whole
+//! syntax of another command, `{name}` in a reason the line `reason name …`. Options of `words`
+//! have one dash. A `part` has a syntax, a `list` words that the code of a tool asks for.
 
 use std::sync::LazyLock;
 
-use super::rule::CommandRule;
+use super::role::{Effect, Opt, Role, Syntax, Takes, named};
+use super::rule::{CommandRule, Part};
 
-static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| {
-    let families = [
-        files::RULES,
-        text::RULES,
-        compare::RULES,
-        search::RULES,
-        data::RULES,
-        archives::RULES,
-        media::RULES,
-        documents::RULES,
-        misc::RULES,
-        network::RULES,
-    ];
-    families.concat()
+/// The text, with lines that a backslash cuts made whole.
+static TEXT: LazyLock<String> = LazyLock::new(|| {
+    concat!(
+        include_str!("table/files.txt"),
+        include_str!("table/text.txt"),
+        include_str!("table/compare.txt"),
+        include_str!("table/search.txt"),
+        include_str!("table/data.txt"),
+        include_str!("table/archives.txt"),
+        include_str!("table/media.txt"),
+        include_str!("table/documents.txt"),
+        include_str!("table/misc.txt"),
+        include_str!("table/network.txt"),
+    )
+    .replace("\\\n", " ")
 });
+
+static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| read().unwrap_or_default());
 
 /// Every command that any zone offers.
 #[must_use]
 pub fn commands() -> &'static [CommandRule] {
     &TABLE
+}
+
+/// Reads the table, or gives the line that is none.
+pub(super) fn read() -> Result<Vec<CommandRule>, &'static str> {
+    let mut table = Table::default();
+    for line in TEXT.lines() {
+        let text = line.trim_start();
+        if !text.is_empty() && !text.starts_with('#') {
+            let is_header = text.len() == line.len();
+            table.line(text, is_header).ok_or(line)?;
+        }
+    }
+    let listed = table.blocks.into_iter().filter(|rule| rule.package != SET);
+    Ok(listed.flat_map(each_name).collect())
+}
+
+/// The package of a block that is no command.
+const SET: &str = "set";
+
+#[derive(Default)]
+struct Table {
+    reasons: Vec<(&'static str, &'static str)>,
+    blocks: Vec<CommandRule>,
+}
+
+impl Table {
+    fn line(&mut self, line: &'static str, is_header: bool) -> Option<()> {
+        let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match keyword {
+            "reason" if is_header => self.reasons.push(rest.split_once(' ')?),
+            name if is_header => self.blocks.push(block(name, rest)?),
+            keyword => self.entry(keyword, rest)?,
+        }
+        Some(())
+    }
+
+    fn entry(&mut self, keyword: &'static str, rest: &'static str) -> Option<()> {
+        let (rule, before) = self.blocks.split_last_mut()?;
+        let other = || before.iter().find(|other| other.name == rest);
+        let words = || rest.split_whitespace();
+        let (syntax, fixed) = match rule.parts.last_mut() {
+            Some(part) => (&mut part.syntax, &mut part.fixed),
+            None => (&mut rule.syntax, &mut rule.fixed),
+        };
+        match keyword {
+            "helpers" => rule.helpers.extend(words()),
+            "fixed" => fixed.extend(words().map(|word| word.trim_matches('\''))),
+            "environment" => {
+                let variables = words().filter_map(|word| word.split_once('='));
+                rule.environment.extend(variables);
+            }
+            "list" => {
+                let (name, words) = rest.split_once(' ')?;
+                rule.lists.push((name, words.split_whitespace().collect()));
+            }
+            "part" => {
+                let (name, rest) = rest.split_once(' ')?;
+                let (kind, roles) = rest.split_once(": ")?;
+                rule.parts.push(Part {
+                    name,
+                    kind,
+                    fixed: Vec::new(),
+                    syntax: operands(Syntax::default(), roles)?,
+                });
+            }
+            "like" => syntax.clone_from(&other()?.syntax),
+            "with" => {
+                let set = other()?;
+                syntax.options.extend_from_slice(&set.syntax.options);
+                rule.lists.extend_from_slice(&set.lists);
+            }
+            "only" => {
+                let is_words = syntax.words;
+                syntax.only = Some(option(rest, is_words, Takes::Nothing, Effect::Ordinary));
+            }
+            kind => options(syntax, kind, rest, &self.reasons)?,
+        }
+        Some(())
+    }
+}
+
+fn block(name: &'static str, rest: &'static str) -> Option<CommandRule> {
+    let (attributes, roles) = rest.split_once(':').unwrap_or((rest, ""));
+    let mut words = attributes.split_whitespace();
+    let package = words.next()?;
+    let has = |attribute| words.clone().any(|word| word == attribute);
+    let (name, program) = name.split_once('=').unwrap_or((name, name));
+    Some(CommandRule {
+        name,
+        program,
+        package: if package == "-" { "" } else { package },
+        uploads: has("uploads"),
+        network: has("network"),
+        helpers: Vec::new(),
+        fixed: Vec::new(),
+        environment: Vec::new(),
+        plain: has("plain"),
+        syntax: operands(
+            Syntax {
+                words: has("words"),
+                changes: has("changes"),
+                ..Syntax::default()
+            },
+            roles,
+        )?,
+        lists: Vec::new(),
+        parts: Vec::new(),
+    })
+}
+
+/// The rules of a block for several commands.
+fn each_name(rule: CommandRule) -> impl Iterator<Item = CommandRule> {
+    rule.name.split(',').map(move |name| CommandRule {
+        name,
+        program: if rule.program == rule.name {
+            name
+        } else {
+            rule.program
+        },
+        ..rule.clone()
+    })
+}
+
+/// The syntax with these roles of operands.
+fn operands(mut syntax: Syntax, roles: &'static str) -> Option<Syntax> {
+    let (roles, behind) = roles.split_once(" -- ").unwrap_or((roles, ""));
+    let mut roles = roles.split_whitespace();
+    while let Some(role) = roles.next() {
+        if let Some(repeated) = role.strip_suffix("...") {
+            syntax.rest = named(repeated)?;
+            syntax.last = match roles.next() {
+                Some(last) => Some(named(last)?),
+                None => None,
+            };
+            break;
+        }
+        syntax.first.push(named(role)?);
+    }
+    syntax.behind = if behind.is_empty() {
+        syntax.rest
+    } else {
+        named(behind)?
+    };
+    Some(syntax)
+}
+
+fn options(
+    syntax: &mut Syntax,
+    kind: &'static str,
+    rest: &'static str,
+    reasons: &[(&'static str, &'static str)],
+) -> Option<()> {
+    let (takes, effect, names) = match kind {
+        "flag" => (Takes::Nothing, Effect::Ordinary, rest),
+        "refuse" => {
+            let (names, reason) = rest.split_once(" because ")?;
+            let key = reason
+                .strip_prefix('{')
+                .and_then(|key| key.strip_suffix('}'));
+            let reason = match key {
+                Some(key) => reasons.iter().find(|(name, _)| *name == key)?.1,
+                None => reason,
+            };
+            (Takes::Nothing, Effect::Refused(reason), names)
+        }
+        kind => match (named(kind), rest.split_once(' ')) {
+            (Some(effect), _) => (Takes::Nothing, effect, rest),
+            (None, Some((effect, names))) if !effect.starts_with('-') => {
+                (takes(kind)?, named(effect)?, names)
+            }
+            (None, _) => (takes(kind)?, Effect::Ordinary, rest),
+        },
+    };
+    let is_words = syntax.words;
+    let more = names
+        .split(" | ")
+        .map(|names| option(names, is_words, takes, effect));
+    syntax.options.extend(more);
+    Some(())
+}
+
+/// An option of all these names.
+fn option(names: &'static str, is_words: bool, takes: Takes, effect: Effect) -> Opt {
+    let mut option = Opt {
+        letters: String::new(),
+        names: Vec::new(),
+        takes,
+        effect,
+    };
+    for name in names.split_whitespace() {
+        match (name.strip_prefix("--"), name.strip_prefix('-')) {
+            (Some(long), _) => option.names.push(long),
+            (None, Some(long)) if is_words => option.names.push(long),
+            (None, letters) => option.letters.push_str(letters.unwrap_or(name)),
+        }
+    }
+    option
+}
+
+fn takes(kind: &'static str) -> Option<Takes> {
+    let role = named::<Role>;
+    Some(if let Some((one, two)) = kind.split_once(',') {
+        Takes::Two(role(one)?, role(two)?)
+    } else if let Some(kind) = kind.strip_suffix('?') {
+        Takes::Glued(role(kind)?)
+    } else if let Some(kind) = kind.strip_suffix('*') {
+        Takes::List(role(kind)?)
+    } else {
+        Takes::One(role(kind)?)
+    })
 }
