@@ -10,7 +10,6 @@ use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::get;
 use fileshed_core::Store;
-use fileshed_core::chat_host::ChatHost;
 use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -55,11 +54,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn new(store: Arc<Store>, config: &Config) -> Self {
-        let openwebui = OpenWebUi::new(config).map(Arc::new);
-        if let Some(openwebui) = &openwebui {
-            store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
-        }
+    fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         let gate = identity::Gate::new(config, store.clock(), openwebui);
         Self {
             store,
@@ -83,9 +78,13 @@ pub fn threads(config: &Config) -> usize {
     threads.min(8192) as usize
 }
 
-/// The whole server, without a socket.
-pub fn app(store: Arc<Store>, config: &Config) -> Router {
-    let server = Arc::new(Server::new(store, config));
+/// Every address of the server. `openwebui` is asked about the sessions of its users.
+pub(crate) fn router(
+    store: Arc<Store>,
+    config: &Config,
+    openwebui: Option<Arc<OpenWebUi>>,
+) -> Router {
+    let server = Arc::new(Server::new(store, config, openwebui));
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     let routes = route::operations()

@@ -2,14 +2,48 @@
 //! [`fileshed_core`].
 //!
 //! [`ops`] is what can be done, [`http`] how it is reached, [`openapi`] how it is described,
-//! [`config`] what an administrator decides, [`openwebui`] the application that people chat in, [`cli`] the program itself.
+//! [`config`] what an administrator decides, [`openwebui`] the application that people chat in,
+//! [`cli`] the program itself.
+//!
+//! A module uses only modules of the lines below it:
+//!
+//! ```text
+//! cli
+//! http
+//! openwebui
+//! openapi
+//! ops      config   status
+//! json     content_type
+//! ```
+//!
+//! What belongs together is put together here, in [`app`], and in `main.rs`; `.ci/layers.py` finds
+//! whoever looks up.
+
+use std::sync::Arc;
+
+use axum::Router;
+use fileshed_core::Store;
+use fileshed_core::chat_host::ChatHost;
+
+use config::Config;
+use openwebui::OpenWebUi;
 
 pub mod cli;
 pub mod config;
 pub mod content_type;
 pub mod http;
 mod json;
-pub use fileshed_core::nearest;
 pub mod openapi;
 pub mod openwebui;
 pub mod ops;
+pub mod status;
+
+/// The whole server without a socket: the router over `store`, which is connected to the Open WebUI
+/// that `config` names.
+pub fn app(store: Arc<Store>, config: &Config) -> Router {
+    let openwebui = OpenWebUi::new(config).map(Arc::new);
+    if let Some(openwebui) = &openwebui {
+        store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
+    }
+    http::router(store, config, openwebui)
+}

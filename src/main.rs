@@ -67,7 +67,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let stop = http::Stop::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = http::app(Arc::clone(&store), config);
+        let app = fileshed::app(Arc::clone(&store), config);
         http::serve(listener, app, stop, patience, descriptors)
             .await
             .map_err(Failure::from)

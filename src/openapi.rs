@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value, json};
 
-use crate::http::envelope;
 use crate::ops::{Entry, OPERATIONS};
+use crate::status::statuses;
 
 mod files;
 mod groups;
@@ -115,7 +115,7 @@ fn responses(entry: &Entry) -> Map<String, Value> {
     });
     let mut failures: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
     for code in entry.codes() {
-        for status in envelope::statuses(code) {
+        for status in statuses(code) {
             let codes = failures.entry(status.as_u16()).or_default();
             if !codes.contains(&code.as_str()) {
                 codes.push(code.as_str());

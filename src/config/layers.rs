@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{Config, ConfigError, Fault, SETTINGS, Secret, Setting, Source};
-use crate::nearest::nearest;
+use fileshed_core::nearest::nearest;
 
 const PREFIX: &str = "FILESHED_";
 const DEFAULT_FILE: &str = "fileshed.toml";

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use super::admission::Admitted;
 use super::answer;
 use crate::ops::{self, Answer, Reply, brief};
+use crate::status::statuses;
 
 /// A failure on its way out.
 #[derive(Clone)]
@@ -157,68 +158,5 @@ pub(super) fn status(error: &Error) -> StatusCode {
         [_, server] if scope == Some("server") => *server,
         [status, ..] => *status,
         [] => StatusCode::INTERNAL_SERVER_ERROR,
-    }
-}
-
-/// The statuses that a code is answered with; `BUSY` has two, the second when the whole server is
-/// meant.
-#[must_use]
-pub fn statuses(code: Code) -> &'static [StatusCode] {
-    match code {
-        Code::MissingParameter
-        | Code::InvalidParameter
-        | Code::InvalidPath
-        | Code::InvalidZone
-        | Code::InvalidMode
-        | Code::InvalidOwner
-        | Code::InvalidGroupId
-        | Code::InvalidFormat
-        | Code::NotAFile
-        | Code::PathStartsWithZone
-        | Code::ArgumentRequired
-        | Code::MissingFileId
-        | Code::CsvEmpty
-        | Code::CsvParseError
-        | Code::PatternNotFound
-        | Code::NotAFileshedLink
-        | Code::ExecError => &[StatusCode::BAD_REQUEST],
-        Code::Unauthorized | Code::InvalidUser => &[StatusCode::UNAUTHORIZED],
-        Code::PathEscape
-        | Code::ProtectedPath
-        | Code::PermissionDenied
-        | Code::AccessDenied
-        | Code::CommandForbidden
-        | Code::ArgumentForbidden
-        | Code::ZoneForbidden
-        | Code::ZoneReadonly
-        | Code::GroupAccessDenied
-        | Code::NotFileOwner
-        | Code::NotLockOwner => &[StatusCode::FORBIDDEN],
-        Code::FileNotFound
-        | Code::GroupNotFound
-        | Code::CommandNotFound
-        | Code::UnknownOperation => &[StatusCode::NOT_FOUND],
-        Code::MethodNotAllowed => &[StatusCode::METHOD_NOT_ALLOWED],
-        Code::FileExists | Code::TableExists | Code::NotInEditMode => &[StatusCode::CONFLICT],
-        Code::PreconditionFailed => &[StatusCode::PRECONDITION_FAILED],
-        Code::RangeNotSatisfiable => &[StatusCode::RANGE_NOT_SATISFIABLE],
-        Code::FileTooLarge | Code::ZipBomb | Code::CsvTooWide | Code::BodyTooLarge => {
-            &[StatusCode::PAYLOAD_TOO_LARGE]
-        }
-        Code::FileLocked | Code::LockError => &[StatusCode::LOCKED],
-        Code::Busy => &[
-            StatusCode::TOO_MANY_REQUESTS,
-            StatusCode::SERVICE_UNAVAILABLE,
-        ],
-        Code::GroupNotAvailable
-        | Code::OpenwebuiApiUnavailable
-        | Code::OpenwebuiInsertError
-        | Code::OpenwebuiGetError
-        | Code::OpenwebuiDeleteError
-        | Code::GitNotAvailable
-        | Code::SandboxUnavailable => &[StatusCode::SERVICE_UNAVAILABLE],
-        Code::Timeout => &[StatusCode::GATEWAY_TIMEOUT],
-        Code::QuotaExceeded => &[StatusCode::INSUFFICIENT_STORAGE],
-        Code::DbError | Code::InternalApiError => &[StatusCode::INTERNAL_SERVER_ERROR],
     }
 }

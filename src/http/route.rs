@@ -18,8 +18,8 @@ use tokio::task::JoinError;
 use super::admission::Admitted;
 use super::request::Subject;
 use super::{Server, answer, body, envelope, prefer};
-use crate::nearest::nearest;
 use crate::ops::{Entry, OPERATIONS};
+use fileshed_core::nearest::nearest;
 
 /// One route an operation and toolset that has it.
 pub(super) fn operations() -> Router<Arc<Server>> {
@@ -254,7 +254,7 @@ mod tests {
 
     use super::*;
     use crate::config::Config;
-    use crate::http::app;
+    use crate::http::router;
     use crate::ops::{Answer, Reply};
 
     fn entry(call: crate::ops::Call) -> &'static Entry {
@@ -272,7 +272,7 @@ mod tests {
             ..Config::default()
         };
         let store = Arc::new(Store::open(config.core.clone()).expect("a shed"));
-        (directory, Arc::new(Server::new(store, &config)))
+        (directory, Arc::new(Server::new(store, &config, None)))
     }
 
     /// A call of nobody in particular.
@@ -378,7 +378,7 @@ mod tests {
             api_keys: vec![crate::config::Secret::new("key")],
             ..Config::default()
         };
-        let app = app(Arc::clone(&server.store), &config);
+        let app = router(Arc::clone(&server.store), &config, None);
         for entry in OPERATIONS {
             let request = Request::post(format!("/{}", entry.id))
                 .body(axum::body::Body::empty())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fileshed::config::{Config, SETTINGS, Setting};
-use fileshed::http::envelope::statuses;
+use fileshed::status::statuses;
 use fileshed_core::Code;
 
 use crate::page::{between, read};

@@ -4,7 +4,7 @@ use fileshed_core::{Call, Code, Diagnostic, Error, Hint};
 use serde_json::{Map, Value};
 
 use super::choice::Choice;
-use crate::nearest::nearest;
+use fileshed_core::nearest::nearest;
 
 /// Names that a failure lists.
 const LISTED: usize = 20;

@@ -50,7 +50,7 @@ impl Moved {
             .enable_all()
             .build()
             .unwrap();
-        let app = fileshed::http::app(Arc::clone(&store), &config);
+        let app = fileshed::app(Arc::clone(&store), &config);
         Self {
             runtime,
             app,
