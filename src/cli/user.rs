@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use fileshed_core::store::{SpaceSummary, UserSummary};
+use fileshed_core::users::{SpaceSummary, UserSummary};
 use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};

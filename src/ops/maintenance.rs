@@ -1,7 +1,7 @@
 //! `shed_maintenance`: clean up after locked edits that nobody ended.
 
+use fileshed_core::all_tenants::Numbers;
 use fileshed_core::lockedit::{self, Cleaned};
-use fileshed_core::store::Numbers;
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -5,10 +5,10 @@
 //! once is remembered, so that it does not come back when it is deleted or moved away. Nothing
 //! that fails here fails the call: what is missing is told where the missing file is asked for.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use crate::attachment_cache::{Conversation, Refused};
 use crate::caller::Scope;
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
 use crate::disk::DiskError;
@@ -31,61 +31,12 @@ const REFUSED: Duration = Duration::from_mins(10);
 /// Time after which no other file is begun: the next call goes on.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Conversations that are remembered.
-const CONVERSATIONS_MAX: usize = 10_000;
-
-/// What is known of the attachments of conversations that were looked into lately.
-#[derive(Debug, Default)]
-pub(crate) struct Attachments {
-    conversations: Mutex<HashMap<String, Arc<Mutex<Conversation>>>>,
-}
-
-/// One conversation of one user.
-#[derive(Debug, Default)]
-struct Conversation {
-    /// When the application was asked, for which message, and how long that counts.
-    asked: Option<(Instant, Option<String>, Duration)>,
-    /// Why nobody knows what is attached.
-    unknown: Option<String>,
-    /// What did not come in, by id.
-    refused: HashMap<String, Refused>,
-}
-
 /// How far it went.
 enum Came {
     /// Whatever can come in is there.
     All,
     /// The next call goes on.
     Some,
-}
-
-/// A file that could not come in.
-#[derive(Debug)]
-struct Refused {
-    name: String,
-    reason: String,
-    at: Instant,
-}
-
-impl Attachments {
-    fn conversation(&self, key: String) -> Arc<Mutex<Conversation>> {
-        let mut conversations = self
-            .conversations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if conversations.len() >= CONVERSATIONS_MAX {
-            // Those that nobody looks into now; they are asked about again.
-            conversations.retain(|_, conversation| Arc::strong_count(conversation) > 1);
-        }
-        Arc::clone(conversations.entry(key).or_default())
-    }
-}
-
-impl Conversation {
-    fn is_fresh(&self, message: Option<&String>) -> bool {
-        let asked = self.asked.as_ref();
-        asked.is_some_and(|(at, of, counts)| of.as_ref() == message && at.elapsed() < *counts)
-    }
 }
 
 impl Store {

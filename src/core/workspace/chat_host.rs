@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::directory::{Group, Member};
+use crate::group::{Group, Member};
 use crate::{Caller, Error, UserId};
 pub use task::{Ending, Task, counted};
 

@@ -1,10 +1,11 @@
 //! What stands between a caller and a change.
 //!
-//! A [`Writer`] has the caller's turn: within one zone, changes happen one after the other, so
+//! A [`Writer`] has the write lock: within one zone, changes happen one after the other, so
 //! that what was read is still there when it is replaced. [`Writer::guard`] then asks, always in
 //! this order, policy (file size), locked edits, ownership and quota, and yields a [`Permit`]. Effects exist
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
+mod access;
 mod claims;
 mod cross_zone;
 mod encrypted;
@@ -13,16 +14,17 @@ mod journal;
 mod lock;
 mod owner;
 mod permit;
+mod repair;
 #[cfg(test)]
 mod tests;
-pub(crate) mod write_lock;
 
+pub use crate::write_lock::BusyError;
+pub use crate::zone::{ModeError, parse_mode};
 pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
 pub use encrypted::{EncryptedError, expect_plain};
 pub(crate) use group_transaction::GroupTransaction;
 pub use lock::{Holder, LockError};
 pub(crate) use lock::{check as check_lock, holder};
-pub use owner::{ModeError, PermissionError, parse_mode};
+pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
 pub use permit::{Change, ChangeRequest, Permit, SizeError, Writer};
-pub use write_lock::BusyError;

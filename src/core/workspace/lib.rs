@@ -16,7 +16,9 @@
 //! that knows SQL (databases of users belong to `table`), `history` the only one that knows git,
 //! `archive` the only one that knows ZIP, `exec` the only one that starts processes.
 
+pub mod all_tenants;
 pub mod archive;
+mod attachment_cache;
 mod attachments;
 pub mod chat_host;
 pub mod cross_zone;
@@ -24,28 +26,38 @@ pub mod directory;
 pub mod disk;
 pub mod exec;
 pub mod guard;
+pub mod health;
 pub mod history;
 pub mod inspect;
 pub mod link;
+mod link_key;
 pub mod lockedit;
 pub mod namespace;
+mod opening;
 pub mod policy;
 pub mod publication;
 pub mod registry;
 pub mod sharing;
 pub mod store;
 pub mod table;
+mod tenant;
 pub mod text;
 pub mod transfer;
+mod transfer_limiter;
+pub mod users;
 pub mod whereabouts;
+mod write_lock;
 pub mod zone;
+mod zone_access;
+mod zones;
 
 pub use fileshed_types::{
     Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,
     Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,
-    client, fair, hint, identifier, nearest, random, settings, size,
+    client, fair, group, hint, identifier, nearest, random, settings, size,
 };
-pub use store::{Check, CheckState, Store};
+pub use health::{Check, CheckState};
+pub use store::Store;
 pub use zone::Zone;
 
 /// The personal tokens.

@@ -5,23 +5,19 @@
 //! listed and taken back, and a signed token, so that nobody can make one up: what is forged is
 //! refused before the registry is asked. Wrong, expired, revoked and empty links all look the same.
 
-mod token;
-
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
 use crate::caller::Scope;
-use crate::directory::GroupId;
 use crate::disk::{Entry, Kind};
+use crate::group::GroupId;
+use crate::link_key::{ID_BYTES, LinkKey, Token};
 use crate::registry::LinkRow;
 use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
     Call, Caller, Chat, Code, Diagnostic, Error, GroupClaim, Hint, Repeat, Store, UserId, random,
 };
-
-pub(crate) use token::LinkKey;
-use token::{ID_BYTES, Token};
 
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,11 +99,19 @@ pub struct Links<'a> {
     base: &'a str,
 }
 
-impl<'a> Links<'a> {
-    pub(crate) fn new(store: &'a Store, key: &'a LinkKey, base: &'a str) -> Self {
-        Self { store, key, base }
+impl Store {
+    /// The links of one registry.
+    #[must_use]
+    pub fn links(&self) -> Links<'_> {
+        Links {
+            store: self,
+            key: self.link_key(),
+            base: self.public_url(),
+        }
     }
+}
 
+impl Links<'_> {
     /// Whether addresses say which server they lead to. Without, they are `/links/…` only.
     #[must_use]
     pub fn are_absolute(&self) -> bool {
@@ -238,9 +242,7 @@ impl<'a> Links<'a> {
             id: row.id,
         })
     }
-}
 
-impl Links<'_> {
     /// What a gateway would say of the maker's groups, if it did with a link: what it said last.
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {

@@ -20,11 +20,9 @@ use crate::guard::{
 };
 use crate::history::CommitId;
 use crate::registry::Lock;
+use crate::tenant::EDITZONE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
-
-/// Directory of all working copies, beside the zone's data.
-pub(crate) const EDITZONE: &str = "editzone";
 
 /// A locked edit that belongs to the caller.
 #[derive(Debug)]
@@ -323,7 +321,8 @@ impl<'a> Edit<'a> {
         }
         // The copy goes with its edit: the file may have its space.
         let copies = zone.store.measure_edits(&zone.tenant, zone.name)?;
-        zone.store.edits_hold(zone, copies.saturating_sub(size))?;
+        let kept = copies.saturating_sub(size);
+        zone.store.edits_hold(&zone.tenant, zone.name, kept)?;
         let saved = writer
             .guard(needs)
             .and_then(|permit| permit.install(staged, target)?.commit(message, &text));

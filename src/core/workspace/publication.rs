@@ -56,11 +56,15 @@ pub struct Publications<'a> {
     store: &'a Store,
 }
 
-impl<'a> Publications<'a> {
-    pub(crate) fn new(store: &'a Store) -> Self {
-        Self { store }
+impl Store {
+    /// The files that were put into the application that people chat in.
+    #[must_use]
+    pub fn publications(&self) -> Publications<'_> {
+        Publications { store: self }
     }
+}
 
+impl<'a> Publications<'a> {
     /// Whether files of this caller can be put there at all.
     #[must_use]
     pub fn are_possible(&self, caller: &Caller) -> bool {

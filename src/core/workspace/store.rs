@@ -1,56 +1,48 @@
-//! The whole store, opened once: the way from a caller to a zone.
+//! The opened parts of a data directory, and what is true of all of them: settings, clock, registry,
+//! queues and processes. It knows callers and tenants, and no zone.
 
-mod all_tenants;
-mod databases;
-mod health;
+mod activity;
 mod instance;
-mod machine;
+mod measure;
 mod opening;
-mod repair;
-mod users;
+mod tenants;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::attachments::Attachments;
+use crate::attachment_cache::AttachmentCache;
 use crate::chat_host::{ChatHost, Ending, Task};
-use crate::directory::Group;
-use crate::disk::{FileIdentity, Flusher, Reserve, Root, Staging, Totals};
+use crate::disk::{DiskError, FileIdentity, Flusher, Reserve, Root};
 use crate::exec::egress::Egress;
 use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
-use crate::guard::write_lock::{Queue, WriteLock};
-use crate::link::{LinkKey, Links};
+use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
-use crate::publication::Publications;
-use crate::registry::{self, QuotaError, Registry, Tokens, Usage};
-use crate::settings::MEBIBYTE;
-use crate::transfer::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::zone::{Shared, TenantRoot, Zone, ZoneError, ZoneName};
-use crate::{Caller, Clock, Error, Settings, UserId};
+use crate::registry::{self, Registry, Tokens};
+use crate::tenant::TenantRoot;
+use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
+use crate::write_lock::{Queue, WriteLock};
+use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
 
-pub use all_tenants::{NotAdministrator, Numbers};
-pub use health::{Check, CheckState, Isolation, Sandbox};
+pub use activity::Suspended;
 use instance::Instance;
-use opening::Opening;
+pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
-pub use users::{SpaceSummary, Suspended, UnknownUser, UserSummary};
+pub(crate) use tenants::group_key;
 
 /// Directory of the one workspace of shared mode.
-const SHARED: &str = "shared";
+pub(crate) const SHARED: &str = "shared";
 
 /// Directory of all users.
-const USERS: &str = "users";
+pub(crate) const USERS: &str = "users";
 
 /// Directory of all groups.
-const GROUPS: &str = "groups";
+pub(crate) const GROUPS: &str = "groups";
 
-/// What stands for a directory that is not there, below a home: always empty.
-const NOTHING: &str = ".empty";
-
-/// Directory of a zone's files, beside what belongs to them.
-const DATA: &str = "data";
+/// Rolls back what dead processes left half done in the databases of a zone. It starts a command, so
+/// it is handed to the store from above.
+pub(crate) type RecoverDatabases = fn(&Store, &TenantRoot, ZoneName) -> Result<(), Error>;
 
 /// Everything under one data directory.
 #[derive(Debug)]
@@ -66,7 +58,7 @@ pub struct Store {
     queue: Queue,
     flusher: Flusher,
     reserve: Reserve,
-    /// Homes that this process has swept.
+    /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: Slots,
@@ -79,27 +71,18 @@ pub struct Store {
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
-    attachments: Attachments,
+    attachments: AttachmentCache,
+    recover_databases: RecoverDatabases,
 }
 
 impl Store {
-    /// Opens the data directory; makes it at the first start, and refuses one in which something
-    /// is lost.
-    pub fn open(settings: Settings) -> Result<Self, Error> {
-        Self::open_at(settings, Clock::default())
-    }
-
-    /// The same; refuses a directory that has no store yet.
-    pub fn open_existing(settings: Settings) -> Result<Self, Error> {
-        Self::open_as(settings, Clock::default(), Opening::Existing)
-    }
-
-    /// [`Store::open`] with a clock that a test moves.
-    pub fn open_at(settings: Settings, clock: Clock) -> Result<Self, Error> {
-        Self::open_as(settings, clock, Opening::Make)
-    }
-
-    fn open_as(settings: Settings, clock: Clock, opening: Opening) -> Result<Self, Error> {
+    /// Opens every part of a data directory; refuses one in which something is lost.
+    pub(crate) fn assemble(
+        settings: Settings,
+        clock: Clock,
+        opening: Opening,
+        recover_databases: RecoverDatabases,
+    ) -> Result<Self, Error> {
         let data = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, settings.durability)?;
@@ -135,7 +118,8 @@ impl Store {
             links,
             address: OnceLock::new(),
             chat_host: OnceLock::new(),
-            attachments: Attachments::default(),
+            attachments: AttachmentCache::default(),
+            recover_databases,
         })
     }
 
@@ -157,22 +141,19 @@ impl Store {
         Tokens::new(&self.registry, &self.clock)
     }
 
-    /// The links of one registry.
-    #[must_use]
-    pub fn links(&self) -> Links<'_> {
-        let said = &self.settings.public_url;
-        let base = if said.is_empty() {
-            self.address.get().map_or("", String::as_str)
-        } else {
-            said.as_str()
-        };
-        Links::new(self, &self.links, base)
+    /// The key that signs links.
+    pub(crate) fn link_key(&self) -> &LinkKey {
+        &self.links
     }
 
-    /// The files that were put into the application that people chat in.
-    #[must_use]
-    pub fn publications(&self) -> Publications<'_> {
-        Publications::new(self)
+    /// Where people reach the server; empty where nobody knows.
+    pub(crate) fn public_url(&self) -> &str {
+        let set = &self.settings.public_url;
+        if set.is_empty() {
+            self.address.get().map_or("", String::as_str)
+        } else {
+            set.as_str()
+        }
     }
 
     /// Says where the server listens, for links where no public address is set. Only for an
@@ -251,181 +232,6 @@ impl Store {
             .transfer_permit(&self.tenant_key(caller)?, places))
     }
 
-    /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
-    pub fn zone<'a>(
-        &'a self,
-        caller: &'a Caller,
-        zone: &str,
-        group: Option<&str>,
-    ) -> Result<Zone<'a>, Error> {
-        self.zone_of_parameter(caller, "zone", zone, group)
-    }
-
-    /// A zone of the caller, ready to use; of `group`, by id or name, where it is a group's.
-    pub fn open_zone<'a>(
-        &'a self,
-        caller: &'a Caller,
-        zone: ZoneName,
-        group: Option<&str>,
-    ) -> Result<Zone<'a>, Error> {
-        match zone {
-            ZoneName::Group => self.group_zone(caller, group),
-            personal => self.personal_zone(caller, personal),
-        }
-    }
-
-    /// The zone of one of the caller's groups, ready to use.
-    pub fn group_zone<'a>(
-        &'a self,
-        caller: &'a Caller,
-        group: Option<&str>,
-    ) -> Result<Zone<'a>, Error> {
-        self.meet(caller)?;
-        let group = self.group(caller, group)?;
-        let key = group_key(&group);
-        let tenant = TenantRoot {
-            root: self.data.subdirectory(&key)?,
-            key,
-            limit: self.settings.quota_per_group_mb * MEBIBYTE,
-            zones: &ZoneName::SHARED,
-            place: caller.place.clone(),
-        };
-        Ok(Zone {
-            ready: self.make_ready(&tenant, ZoneName::Group),
-            store: self,
-            caller,
-            name: ZoneName::Group,
-            base: tenant.root.try_clone()?,
-            data: tenant.root.subdirectory(DATA)?,
-            tenant,
-            absent: false,
-            group: Some(Shared {
-                group,
-                mode: self.settings.group_default_mode,
-                asked: false,
-            }),
-        })
-    }
-
-    /// The same for a parameter of another name.
-    pub fn zone_of_parameter<'a>(
-        &'a self,
-        caller: &'a Caller,
-        parameter: &'static str,
-        zone: &str,
-        group: Option<&str>,
-    ) -> Result<Zone<'a>, Error> {
-        self.open_zone(caller, ZoneName::parse_parameter(parameter, zone)?, group)
-    }
-
-    /// Space of each of the caller's zones.
-    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
-        let tenant = self.tenant(caller)?;
-        for &zone in tenant.zones {
-            // One that cannot be repaired has the space that it had.
-            let _as_it_was = self.make_ready(&tenant, zone);
-        }
-        Ok(self.registry.usage(&tenant.key)?)
-    }
-
-    /// Space of a group of the caller, as it was last counted.
-    pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
-        let usage = self.registry.usage(&group_key(group))?;
-        Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
-            bytes: sum.bytes + usage.totals.bytes,
-            files: sum.files + usage.totals.files,
-        }))
-    }
-
-    /// One of the caller's own zones, ready to use. Uploads have what is attached to the
-    /// conversation.
-    pub fn personal_zone<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: ZoneName,
-    ) -> Result<Zone<'a>, Error> {
-        if name == ZoneName::Uploads {
-            self.bring_attachments(caller);
-        }
-        self.zone_as_it_is(caller, name)
-    }
-
-    /// The same without a look at the conversation.
-    pub fn zone_as_it_is<'a>(
-        &'a self,
-        caller: &'a Caller,
-        name: ZoneName,
-    ) -> Result<Zone<'a>, Error> {
-        let tenant = self.tenant(caller)?;
-        let ready = self.make_ready(&tenant, name);
-        let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
-        let (base, data, absent) = if name == ZoneName::Uploads {
-            let place = self.uploads_of(caller);
-            // Who only looks leaves nothing behind in each of many conversations.
-            let (base, absent) = match tenant.root.existing_subdirectory(&place)? {
-                Some(base) => (base, false),
-                None => (tenant.root.subdirectory(NOTHING)?, true),
-            };
-            (base.try_clone()?, base, absent)
-        } else {
-            let base = tenant.root.subdirectory(directory)?;
-            let data = base.subdirectory(DATA)?;
-            (base, data, false)
-        };
-        Ok(Zone {
-            store: self,
-            caller,
-            name,
-            tenant,
-            base,
-            data,
-            ready,
-            absent,
-            group: None,
-        })
-    }
-
-    /// The directory of a conversation's uploads, below the home.
-    pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
-        let directory = ZoneName::Uploads.directory().unwrap_or_default();
-        format!("{directory}/{}", self.chat_directory(caller))
-    }
-
-    /// The name of that directory: the conversation's.
-    pub(crate) fn chat_directory(&self, caller: &Caller) -> String {
-        self.pepper.chat_directory(&caller.chat)
-    }
-
-    /// The caller's name in logs: the same as its directory, so that it tells nothing more.
-    #[must_use]
-    pub fn namespace(&self, caller: &Caller) -> String {
-        self.tenant_key(caller)
-            .unwrap_or_else(|_| "refused".to_owned())
-    }
-
-    pub(crate) fn tenant_key(&self, caller: &Caller) -> Result<String, Error> {
-        Ok(match &caller.user {
-            None => SHARED.to_owned(),
-            Some(user) => format!(
-                "{USERS}/{}",
-                self.pepper.namespace(user, self.settings.namespace)?
-            ),
-        })
-    }
-
-    /// Everything of the caller.
-    pub(crate) fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
-        self.meet(caller)?;
-        let key = self.tenant_key(caller)?;
-        Ok(TenantRoot {
-            root: self.data.subdirectory(&key)?,
-            key,
-            limit: self.settings.quota_per_user_mb * MEBIBYTE,
-            zones: &ZoneName::PERSONAL,
-            place: caller.place.clone(),
-        })
-    }
-
     /// The whitelisted programs of this machine.
     #[must_use]
     pub fn programs(&self) -> &Programs {
@@ -439,7 +245,7 @@ impl Store {
             .get_or_init(|| Confinement::probe(&self.helper, &self.data, &self.settings))
     }
 
-    /// The way of commands to the network when it is `safe`.
+    /// The proxy through which commands reach the network when it is `safe`.
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress
@@ -455,7 +261,7 @@ impl Store {
         &self.slots
     }
 
-    /// What commands that are running take.
+    /// The space that running commands take.
     pub(crate) fn running(&self) -> &Running {
         &self.running
     }
@@ -467,32 +273,37 @@ impl Store {
             .is_ok_and(|live_instances| live_instances.len() <= 1)
     }
 
-    /// Fails where so many bytes more do not fit.
-    pub(crate) fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
-        let (used, limit) = (self.used(tenant)?, tenant.limit);
-        if used.saturating_add(needed) > limit {
-            return Err(QuotaError {
-                used,
-                needed,
-                limit,
-            }
-            .into());
-        }
-        Ok(())
+    /// The data directory.
+    pub(crate) fn data(&self) -> &Root {
+        &self.data
     }
 
-    /// Bytes that a home may still take.
-    pub(crate) fn space_left(&self, tenant: &TenantRoot) -> Result<u64, Error> {
-        Ok(tenant.limit.saturating_sub(self.used(tenant)?))
+    /// Whether the file of the registry that is open still has its name.
+    pub(crate) fn has_registry_file(&self) -> bool {
+        let found = self.data.identity(registry::FILE_NAME);
+        matches!(found, Ok(found) if found == self.registry_file)
     }
 
-    /// Bytes that a home holds.
-    pub(crate) fn used(&self, tenant: &TenantRoot) -> Result<u64, Error> {
-        let usage = self.registry.usage(&tenant.key)?;
-        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    /// The names of all processes that share the data directory.
+    pub(crate) fn live_instances(&self) -> Result<Vec<String>, DiskError> {
+        self.instance.live_instances()
     }
 
-    fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
+    /// Marks the unfinished changes of processes that died.
+    pub(crate) fn mark_dead_instances(&self) -> Result<(), Error> {
+        self.instance.mark_dead_instances(&self.registry)
+    }
+
+    /// Rolls back what dead processes left half done in the databases of a zone.
+    pub(crate) fn recover_databases(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+    ) -> Result<(), Error> {
+        (self.recover_databases)(self, tenant, zone)
+    }
+
+    pub(crate) fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
         self.visited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -501,7 +312,7 @@ impl Store {
     }
 
     /// What is known of files that are attached to conversations.
-    pub(crate) fn attachments(&self) -> &Attachments {
+    pub(crate) fn attachments(&self) -> &AttachmentCache {
         &self.attachments
     }
 
@@ -525,7 +336,7 @@ impl Store {
         self.clock.now().as_second().saturating_sub(age as i64)
     }
 
-    /// The turn to change one zone.
+    /// Waits for the write lock of one zone.
     pub(crate) fn write_lock(
         &self,
         tenant: &TenantRoot,
@@ -539,15 +350,4 @@ impl Store {
             &tenant.place,
         )
     }
-
-    /// Where changes of one home are prepared.
-    pub(crate) fn staging(&self, tenant: &TenantRoot) -> Result<Staging, Error> {
-        let directory = tenant.root.subdirectory("staging")?;
-        Ok(Staging::new(&directory, self.instance.name())?)
-    }
-}
-
-/// The directory of a group, and its key in the registry.
-fn group_key(group: &Group) -> String {
-    format!("{GROUPS}/{}", group.id.as_str())
 }

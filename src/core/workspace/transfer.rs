@@ -6,9 +6,7 @@
 //! dropped is gone. A [`TransferPermit`] is the right to move bytes at all: so many for one user, so many
 //! on the whole server.
 
-mod limiter;
 mod upload;
 
-pub(crate) use limiter::TransferLimiter;
-pub use limiter::{PATIENCE, TransferBusyError, TransferPermit, TransferQueue};
+pub use crate::transfer_limiter::{PATIENCE, TransferBusyError, TransferPermit, TransferQueue};
 pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

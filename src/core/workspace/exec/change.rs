@@ -9,10 +9,10 @@ use super::{CommandLine, ExecError};
 use crate::Error;
 use crate::disk::{Snapshot, Totals};
 use crate::guard::GroupTransaction;
-use crate::guard::write_lock::WriteLock;
 use crate::history::{self, Author, Found, History, Position, subject};
 use crate::policy::{Growth, Plan};
 use crate::registry::{self, OwnershipChange, OwnershipEffect};
+use crate::write_lock::WriteLock;
 use crate::zone::Zone;
 
 /// Message of the commit that takes back what another one took in of an unfinished command.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::fair::{FairSemaphore, Full, Grant, Shares};
-use crate::guard::BusyError;
+use crate::write_lock::BusyError;
 use crate::{Caller, Settings};
 
 /// How long a command waits for others to end.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::journal;
-use crate::directory::Member;
+use crate::group::Member;
 use crate::registry::Lock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Code, Diagnostic, Error, Hint};

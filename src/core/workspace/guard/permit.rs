@@ -1,10 +1,9 @@
-//! Turn, permit, change: the only way to an effect.
+//! Write lock, permit, change: the only way to an effect.
 
 mod in_place;
 
 use serde_json::{Map, Value};
 
-use super::write_lock::WriteLock;
 use super::{encrypted, lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
@@ -13,6 +12,7 @@ use crate::disk::{
 use crate::history::{Author, CommitId};
 use crate::registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use crate::settings::MEBIBYTE;
+use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Code, Diagnostic, Error, Hint};
 
@@ -132,7 +132,7 @@ impl ChangeRequest {
     }
 }
 
-/// The caller's turn in one zone.
+/// The write lock of one zone, for its caller.
 #[derive(Debug)]
 pub struct Writer<'a> {
     zone: &'a Zone<'a>,

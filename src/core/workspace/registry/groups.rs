@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use super::{Registry, RegistryError};
-use crate::directory::Member;
+use crate::group::Member;
 
 /// A group as the registry has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

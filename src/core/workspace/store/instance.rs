@@ -1,4 +1,4 @@
-//! Processes that share a data directory, and how the living know the dead.
+//! Processes that share a data directory, and how live ones know dead ones.
 //!
 //! Each process holds a lock on a file of its own. The kernel drops the lock when the process
 //! ends, however it ends; who starts next finds the file unlocked and marks what was under way.
@@ -10,8 +10,7 @@ use rustix::io::Errno;
 
 use crate::disk::{DiskError, Root};
 use crate::registry::Registry;
-use crate::zone::ZonePath;
-use crate::{Error, random};
+use crate::{Error, ZonePath, random};
 
 pub(super) const DIRECTORY: &str = ".instances";
 
@@ -28,10 +27,10 @@ impl Instance {
     /// Registers this process, and marks the unfinished changes of processes that are gone.
     pub(super) fn register(data: &Root, registry: &Registry) -> Result<Self, Error> {
         let directory = data.subdirectory(DIRECTORY)?;
-        // One at a time: a file that is not locked yet must not look like one of the dead.
+        // One at a time: a file that is not locked yet must not look like one of a dead process.
         let registering = data.subdirectory(DIRECTORY)?;
         lock(registering.handle(), FlockOperation::LockExclusive)?;
-        bury(&directory, registry)?;
+        mark_dead(&directory, registry)?;
         let name = hex::encode(random::bytes::<8>()?);
         let file = open(&directory, &name, OFlags::CREATE | OFlags::EXCL)?;
         lock(&file, FlockOperation::NonBlockingLockExclusive)?;
@@ -43,18 +42,18 @@ impl Instance {
     }
 
     /// Marks the unfinished changes of processes that died since this one began.
-    pub(super) fn reap_dead_instances(&self, registry: &Registry) -> Result<(), Error> {
+    pub(super) fn mark_dead_instances(&self, registry: &Registry) -> Result<(), Error> {
         let registering = self.directory.try_reopen()?;
         lock(registering.handle(), FlockOperation::LockExclusive)?;
-        bury(&self.directory, registry)
+        mark_dead(&self.directory, registry)
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of all processes that share the data. Of the dead whose changes are marked as
-    /// unfinished none is among them: whoever marks them now is waited for.
+    /// The names of all processes that share the data. A dead process is
+    /// not among them once its changes are marked: whoever is marking them now is waited for.
     pub(super) fn live_instances(&self) -> Result<Vec<String>, DiskError> {
         let registering = self.directory.try_reopen()?;
         lock(registering.handle(), FlockOperation::LockShared)?;
@@ -84,7 +83,7 @@ pub(super) fn is_anybody_there(data: &Root) -> Result<bool, DiskError> {
 }
 
 /// The caller is alone in registering.
-fn bury(directory: &Root, registry: &Registry) -> Result<(), Error> {
+fn mark_dead(directory: &Root, registry: &Registry) -> Result<(), Error> {
     for entry in directory.list(&ZonePath::root())? {
         let name = entry.path.as_str().to_owned();
         if let Ok(file) = open(directory, &name, OFlags::empty())

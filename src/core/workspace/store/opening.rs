@@ -12,8 +12,7 @@ use crate::disk::{DiskError, Kind, Root};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
 use crate::registry::{self, Registry, RegistryError};
 use crate::settings::NamespaceStyle;
-use crate::zone::ZonePath;
-use crate::{Clock, Code, Diagnostic, Error, Hint, Settings};
+use crate::{Clock, Code, Diagnostic, Error, Hint, Settings, ZonePath};
 
 /// What an administrator can go on without, knowing what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl Part {
 
 /// Whether a store that is not there is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(crate) enum Opening {
     /// It is made, or the original's tree is taken over.
     Make,
     /// It must be there.

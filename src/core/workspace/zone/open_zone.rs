@@ -1,47 +1,16 @@
-//! A caller's room: a directory handle with rights.
+//! A caller's zone: a directory handle with rights.
 
 use rustix::io::Errno;
 
-use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
+use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath, parse_mode};
 use crate::caller::Scope;
-use crate::directory::Group;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
-use crate::fair::Place;
-use crate::guard::{self, Writer, write_lock::WriteLock};
+use crate::group::Group;
 use crate::history::{self, Author, History, HistoryError};
 use crate::settings::WriteMode;
-use crate::{Caller, Error, Store};
-
-/// Everything of one user (or of the one person of shared mode, or of a group): the unit of
-/// quota and of repair.
-#[derive(Debug)]
-pub struct TenantRoot {
-    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and the
-    /// key in the registry.
-    pub(crate) key: String,
-    pub(crate) root: Root,
-    /// Bytes that it may hold.
-    pub(crate) limit: u64,
-    /// What it holds.
-    pub(crate) zones: &'static [ZoneName],
-    /// Who waits for a turn in it gives this back meanwhile.
-    pub(crate) place: Place,
-}
-
-impl TenantRoot {
-    /// The id of the group whose home it is.
-    pub(crate) fn group(&self) -> Option<&str> {
-        self.key.strip_prefix("groups/")
-    }
-
-    /// What holds a zone's files and everything that belongs to them, if it is there yet.
-    pub(crate) fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
-        match zone.directory() {
-            Some(directory) => self.root.existing_subdirectory(directory),
-            None => self.root.try_clone().map(Some),
-        }
-    }
-}
+use crate::store::Store;
+use crate::tenant::TenantRoot;
+use crate::{Caller, Error};
 
 /// One zone of one caller, for one call.
 #[derive(Debug)]
@@ -106,7 +75,7 @@ impl<'a> Zone<'a> {
     pub fn creating(mut self, mode: Option<&str>) -> Result<Self, Error> {
         let mode = mode.map(str::trim).filter(|mode| !mode.is_empty());
         if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
-            shared.mode = guard::parse_mode(mode)?;
+            shared.mode = parse_mode(mode)?;
             shared.asked = true;
         }
         Ok(self)
@@ -346,12 +315,6 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// Takes the caller's turn to change the zone. `operation` is the name for history and logs.
-    pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        self.expect_writable()?;
-        Writer::new(self, operation)
-    }
-
     /// Fails in a zone that only reads and deletes, and where the credential only reads.
     pub fn expect_writable(&self) -> Result<(), Error> {
         if !self.name.is_writable() {
@@ -385,17 +348,6 @@ impl<'a> Zone<'a> {
     /// The same for a directory.
     pub(crate) fn stage_directory(&self) -> Result<StagedDirectory, Error> {
         Ok(self.store.staging(&self.tenant)?.directory()?)
-    }
-
-    /// Takes the caller's turn to delete: the one change that uploads allow.
-    pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        self.store.reserve().release();
-        Writer::new(self, operation)
-    }
-
-    /// Takes the caller's turn to store what a person brings: the one way into uploads.
-    pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        Writer::new(self, operation)
     }
 
     /// Says in a failure which zone it was met in.
@@ -440,20 +392,6 @@ impl<'a> Zone<'a> {
             Scope::Write => Ok(()),
             Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
         }
-    }
-
-    /// Waits for the turn to change the zone.
-    pub(crate) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
-        if !self.ready {
-            self.store
-                .try_make_ready(&self.tenant, self.name)
-                .map_err(|error| self.explain(error))?;
-        }
-        let write_lock = self.store.write_lock(&self.tenant, self.name)?;
-        if self.group.is_some() {
-            self.store.reap_dead_instances(&self.tenant, &write_lock)?;
-        }
-        Ok(write_lock)
     }
 
     /// Works on the repository, which is made on first use, and made anew where it is damaged.

@@ -9,9 +9,9 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
+use crate::ZonePath;
 use crate::disk::{DiskError, Root};
 use crate::fair::Place;
-use crate::zone::ZonePath;
 use crate::{Code, Diagnostic, Error, Hint};
 
 /// Longest wait for a turn. Turns last milliseconds, so this is a sign of overload.

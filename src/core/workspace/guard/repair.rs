@@ -7,23 +7,20 @@
 //! happened on disk while its process died: its content is whole (staging sees to that), so in a
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
-use crate::Error;
-use crate::disk::{DiskError, Kind, Root, Totals};
-use crate::guard::GroupTransaction;
-use crate::guard::write_lock::WriteLock;
+use super::GroupTransaction;
+use crate::disk::{DiskError, Root};
 use crate::history::{Author, History, Position};
-use crate::lockedit::EDITZONE;
 use crate::registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
-use crate::zone::{TenantRoot, Zone, ZoneName, ZonePath};
-
-use super::{DATA, Store};
+use crate::tenant::{DATA, TenantRoot};
+use crate::write_lock::WriteLock;
+use crate::{Error, Store, ZoneName, ZonePath};
 
 impl Store {
     /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
     /// be repaired can still be read; it is tried again before the next change. Costs two look-ups
     /// when there is nothing to do, and a look into staging the first time: what was staged
     /// without a change has no intent that tells of it.
-    pub(super) fn make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> bool {
+    pub(crate) fn make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> bool {
         let outcome = self.try_make_ready(tenant, zone);
         if let Err(error) = &outcome {
             let cause = std::error::Error::source(error).map(ToString::to_string);
@@ -37,7 +34,7 @@ impl Store {
     pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
         let undone = self.tidy(tenant);
         let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
-            let orphans = self.registry.orphans(&tenant.key)?.into_iter();
+            let orphans = self.registry().orphans(&tenant.key)?.into_iter();
             Ok(orphans
                 .into_iter()
                 .find(|orphan| orphan.zone == zone.as_str()))
@@ -81,7 +78,7 @@ impl Store {
     /// Measures a zone that never was.
     fn measure_first(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
         let is_measured = || -> Result<bool, Error> {
-            let measured = self.registry.usage(&tenant.key)?;
+            let measured = self.registry().usage(&tenant.key)?;
             let has = |name| measured.iter().any(|usage| usage.zone == name);
             Ok(has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable()))
         };
@@ -103,13 +100,13 @@ impl Store {
         tenant: &TenantRoot,
         write_lock: &WriteLock<'_>,
     ) -> Result<(), Error> {
-        if !self.registry.has_intents(&tenant.key)? {
+        if !self.registry().has_intents(&tenant.key)? {
             return Ok(());
         }
-        self.instance.reap_dead_instances(&self.registry)?;
-        self.registry.orphan_tenant(&tenant.key)?;
+        self.mark_dead_instances()?;
+        self.registry().orphan_tenant(&tenant.key)?;
         self.undo_journals(tenant)?;
-        for orphan in self.registry.orphans(&tenant.key)? {
+        for orphan in self.registry().orphans(&tenant.key)? {
             self.repair_locked(tenant, &orphan, write_lock)?;
         }
         Ok(())
@@ -119,7 +116,7 @@ impl Store {
     fn roll_back(&self, tenant: &TenantRoot) -> Result<(), Error> {
         if self
             .staging(tenant)?
-            .journals(|| self.instance.live_instances())?
+            .journals(|| self.live_instances())?
             .is_empty()
         {
             return Ok(());
@@ -134,7 +131,7 @@ impl Store {
     /// The caller has the turns of all zones.
     fn undo_journals(&self, tenant: &TenantRoot) -> Result<(), Error> {
         let staging = self.staging(tenant)?;
-        for journal in staging.journals(|| self.instance.live_instances())? {
+        for journal in staging.journals(|| self.live_instances())? {
             staging.roll_back(&journal)?;
             tracing::warn!(tenant = tenant.key, "undid a change that was interrupted");
         }
@@ -143,14 +140,12 @@ impl Store {
 
     /// Removes what dead processes staged.
     fn sweep(&self, tenant: &TenantRoot) -> Result<(), Error> {
-        Ok(self
-            .staging(tenant)?
-            .sweep(|| self.instance.live_instances())?)
+        Ok(self.staging(tenant)?.sweep(|| self.live_instances())?)
     }
 
     fn repair(&self, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {
         let write_lock = self.write_lock(tenant, ZoneName::parse(&orphan.zone)?)?;
-        if self.registry.orphans(&tenant.key)?.contains(orphan) {
+        if self.registry().orphans(&tenant.key)?.contains(orphan) {
             self.repair_locked(tenant, orphan, &write_lock)?;
         }
         Ok(())
@@ -163,7 +158,7 @@ impl Store {
         _write_lock: &WriteLock<'_>,
     ) -> Result<(), Error> {
         let zone = ZoneName::parse(&orphan.zone)?;
-        self.put_databases_right(tenant, zone)?;
+        self.recover_databases(tenant, zone)?;
         if zone.is_versioned()
             && let Some(base) = tenant.existing_base(zone)?
         {
@@ -189,7 +184,7 @@ impl Store {
                     &author,
                 )?;
             }
-            let now = self.clock.now();
+            let now = self.clock().now();
             History::work(&base, &data, now, |history| {
                 history.capture(&message, &author, now)
             })?;
@@ -197,7 +192,7 @@ impl Store {
         self.measure(tenant, zone)?;
         self.measure_edits(tenant, zone)?;
         self.sweep(tenant)?;
-        self.registry.repaired(orphan)?;
+        self.registry().repaired(orphan)?;
         tracing::warn!(
             tenant = tenant.key,
             zone = zone.as_str(),
@@ -216,14 +211,14 @@ impl Store {
         message: &str,
         author: &Author,
     ) -> Result<(), Error> {
-        for ownership_change in self.registry.ownership_changes(orphan)? {
+        for ownership_change in self.registry().ownership_changes(orphan)? {
             let done = match &ownership_change.effect {
                 OwnershipEffect::Command { reference, commit } => {
                     let start = Position {
                         reference: reference.clone(),
                         commit: commit.clone(),
                     };
-                    let now = self.clock.now();
+                    let now = self.clock().now();
                     let outcome =
                         transaction.judge(&ownership_change, &start, message, author, now, None)?;
                     if outcome.refused.is_some() {
@@ -234,53 +229,15 @@ impl Store {
                 _ => happened(transaction.data, ownership_change)?,
             };
             if let Some(ownership_change) = done {
-                self.registry
+                self.registry()
                     .execute(transaction.group, &ownership_change)?;
             }
         }
         Ok(())
     }
-
-    /// Measures the working copies of a zone, of which there are as many as open edits, and enters
-    /// the result. Gives their bytes.
-    pub(crate) fn measure_edits(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<u64, Error> {
-        if !zone.is_writable() {
-            return Ok(0);
-        }
-        let base = tenant.existing_base(zone)?;
-        let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
-        let totals = match copies.transpose()?.flatten() {
-            Some(copies) => copies.measure()?,
-            None => Totals::default(),
-        };
-        self.registry.measured(&tenant.key, zone.edits(), totals)?;
-        Ok(totals.bytes)
-    }
-
-    /// Enters what the working copies of a zone hold.
-    pub(crate) fn edits_hold(&self, zone: &Zone<'_>, bytes: u64) -> Result<(), Error> {
-        let totals = Totals { bytes, files: 0 };
-        let (tenant, name) = (&zone.tenant.key, zone.name.edits());
-        Ok(self.registry.measured(tenant, name, totals)?)
-    }
-
-    /// Measures a zone and enters the result. The caller has its turn, or nobody else can write.
-    pub(crate) fn measure(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<Totals, Error> {
-        let totals = match tenant.existing_base(zone)? {
-            None => Totals::default(),
-            Some(base) if zone.is_versioned() => measure_versioned(tenant, &base)?,
-            Some(base) if zone == ZoneName::Uploads => base.measure()?,
-            Some(base) => match base.existing_subdirectory(DATA)? {
-                Some(data) => data.measure()?,
-                None => Totals::default(),
-            },
-        };
-        self.registry.measured(&tenant.key, zone.as_str(), totals)?;
-        Ok(totals)
-    }
 }
 
-/// What of a deed is on disk.
+/// What of an ownership change is on disk.
 fn happened(
     data: &Root,
     mut ownership_change: OwnershipChange,
@@ -311,25 +268,4 @@ fn happened(
         OwnershipEffect::Command { .. } => false,
     };
     Ok(did.then_some(ownership_change))
-}
-
-/// A repository in the work tree that it was made in is taken out first: it is no file of the
-/// user's. One that cannot be taken over stays where it is and counts. The pointer that stands for
-/// a repository is the server's own file.
-fn measure_versioned(tenant: &TenantRoot, base: &Root) -> Result<Totals, Error> {
-    let Some(data) = base.existing_subdirectory(DATA)? else {
-        return Ok(Totals::default());
-    };
-    let git = || data.entry(&ZonePath::root().join(".git")).ok();
-    if git().is_some_and(|git| git.kind() == Kind::Directory)
-        && let Err(error) = History::open(base, &data)
-    {
-        tracing::warn!(tenant = tenant.key, %error, "a repository could not be taken over");
-    }
-    let mut totals = data.measure()?;
-    if let Some(pointer) = git().filter(|git| git.kind() == Kind::File) {
-        totals.bytes -= pointer.size();
-        totals.files -= 1;
-    }
-    Ok(totals)
 }

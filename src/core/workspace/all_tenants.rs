@@ -1,23 +1,22 @@
-//! Cleaning up for everybody, for administrators.
+//! Maintenance of all tenants, for administrators.
 //!
-//! Numbers leave here and nothing else: whose a file is, what it is called, even that a group
-//! exists, is none of an administrator's business. One home is open at a time, and only one in
+//! It answers with numbers and nothing else: whose a file is, what it is called, even that a group
+//! exists, is none of an administrator's business. One tenant is open at a time, and only a zone in
 //! which something may be left is made ready.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{DATA, GROUPS, Store, USERS};
 use crate::caller::{Role, Scope};
-use crate::directory::{Group, GroupId};
-use crate::disk::{Kind, Root};
-use crate::fair::Place;
+use crate::disk::Root;
+use crate::group::{Group, GroupId};
 use crate::lockedit::{self, Cleaned};
 use crate::registry::Ownership as _;
-use crate::settings::MEBIBYTE;
-use crate::zone::{Shared, TenantRoot, Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Caller, Code, Diagnostic, Error, Hint, Repeat, sharing};
+use crate::store::{GROUPS, Store, USERS};
+use crate::tenant::{DATA, EDITZONE, TenantRoot};
+use crate::zone::{Shared, Zone, ZoneError};
+use crate::{Caller, Code, Diagnostic, Error, Hint, Repeat, ZoneName, ZonePath, sharing};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,10 +46,10 @@ impl Store {
         if caller.scope != Scope::Write {
             return Err(ZoneError::ReadOnlyScope.into());
         }
-        let own = self.own_homes(caller)?;
+        let own = self.own_tenants(caller)?;
         let mut numbers = Numbers::default();
         for parent in [USERS, GROUPS] {
-            for key in self.homes_below(parent)? {
+            for key in self.tenants_below(parent)? {
                 if caller.cancellation.is_cancelled() {
                     return Ok(numbers);
                 }
@@ -61,7 +60,7 @@ impl Store {
                     USERS => numbers.users += 1,
                     _ => numbers.groups += 1,
                 }
-                if let Err(error) = self.clean_home(caller, &key, &mut numbers) {
+                if let Err(error) = self.clean_tenant(caller, &key, &mut numbers) {
                     numbers.failed += 1;
                     tracing::warn!(tenant = key, %error, "could not be cleaned up");
                 }
@@ -71,7 +70,7 @@ impl Store {
         Ok(numbers)
     }
 
-    fn own_homes(&self, caller: &Caller) -> Result<HashSet<String>, Error> {
+    fn own_tenants(&self, caller: &Caller) -> Result<HashSet<String>, Error> {
         let groups = self.known_groups(caller)?.unwrap_or_default();
         let groups = groups.into_iter();
         let mut own: HashSet<String> = groups
@@ -81,28 +80,17 @@ impl Store {
         Ok(own)
     }
 
-    pub(super) fn homes_below(&self, parent: &str) -> Result<Vec<String>, Error> {
-        let Some(directory) = self.data.existing_subdirectory(parent)? else {
-            return Ok(Vec::new());
-        };
-        let entries = directory.list(&ZonePath::root())?.into_iter();
-        Ok(entries
-            .filter(|entry| entry.kind == Kind::Directory)
-            .map(|entry| format!("{parent}/{}", entry.path))
-            .collect())
-    }
-
-    fn clean_home(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
-        let Some(root) = self.data.existing_subdirectory(key)? else {
+    fn clean_tenant(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
+        let Some(root) = self.data().existing_subdirectory(key)? else {
             return Ok(());
         };
         let tenant = TenantRoot {
             place: caller.place.clone(),
-            ..self.home_of_somebody(root, key)
+            ..self.tenant_root(root, key)
         };
         let group = tenant.group().map(str::to_owned);
         let has_records = match &group {
-            Some(group) => !self.registry.records(group)?.is_empty(),
+            Some(group) => !self.registry().records(group)?.is_empty(),
             None => false,
         };
         for &name in tenant.zones.iter().filter(|name| name.is_writable()) {
@@ -121,7 +109,7 @@ impl Store {
                 name,
                 tenant: TenantRoot {
                     place: caller.place.clone(),
-                    ..self.home_of_somebody(tenant.root.try_clone()?, key)
+                    ..self.tenant_root(tenant.root.try_clone()?, key)
                 },
                 data: base.subdirectory(DATA)?,
                 base,
@@ -137,28 +125,12 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn home_of_somebody(&self, root: Root, key: &str) -> TenantRoot {
-        let key = key.to_owned();
-        let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
-            (self.settings.quota_per_group_mb, &ZoneName::SHARED)
-        } else {
-            (self.settings.quota_per_user_mb, &ZoneName::PERSONAL)
-        };
-        TenantRoot {
-            root,
-            key,
-            limit: limit * MEBIBYTE,
-            zones,
-            place: Place::default(),
-        }
-    }
-
     /// Whether there is a lock, or a working copy.
     fn may_be_left(&self, key: &str, name: ZoneName, base: Option<&Root>) -> Result<bool, Error> {
-        if !self.registry.locks(key, name.as_str())?.is_empty() {
+        if !self.registry().locks(key, name.as_str())?.is_empty() {
             return Ok(true);
         }
-        let copies = base.map(|base| base.existing_subdirectory(lockedit::EDITZONE));
+        let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
         Ok(match copies.transpose()?.flatten() {
             Some(copies) => !copies.list(&ZonePath::root())?.is_empty(),
             None => false,
@@ -174,19 +146,19 @@ impl Store {
                 description: String::new(),
                 member_count: 0,
             },
-            mode: self.settings.group_default_mode,
+            mode: self.settings().group_default_mode,
             asked: false,
         })
     }
 
     /// Locks in homes that somebody removed from the disk.
     fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
-        for (tenant, zone) in self.registry.locked_zones()? {
-            if self.data.existing_subdirectory(&tenant)?.is_some() {
+        for (tenant, zone) in self.registry().locked_zones()? {
+            if self.data().existing_subdirectory(&tenant)?.is_some() {
                 continue;
             }
-            for lock in self.registry.locks(&tenant, &zone)? {
-                if self.registry.release_lock(&tenant, &zone, &lock)? {
+            for lock in self.registry().locks(&tenant, &zone)? {
+                if self.registry().release_lock(&tenant, &zone, &lock)? {
                     numbers.corrupted_locks += 1;
                 }
             }

@@ -1,14 +1,15 @@
 //! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
 
-use super::machine::Machine;
-use super::{GROUPS, SHARED, Store, StoreError, USERS};
+mod machine;
+
 use crate::disk::Root;
 use crate::exec::{Confinement, Helper, Programs};
 use crate::history::SET_ASIDE;
 use crate::registry::FILE_NAME;
 use crate::settings::SandboxPolicy;
-use crate::zone::{ZoneName, ZonePath};
-use crate::{Error, Settings};
+use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
+use crate::{Error, Settings, ZoneName, ZonePath};
+use machine::Machine;
 
 /// Damaged histories that are named.
 const NAMED: usize = 20;
@@ -125,7 +126,7 @@ impl Store {
     /// How commands are held on this server.
     #[must_use]
     pub fn sandbox(&self) -> Sandbox {
-        match (self.confinement().enforced(), self.settings.exec_sandbox) {
+        match (self.confinement().enforced(), self.settings().exec_sandbox) {
             (Ok(()), _) => Sandbox::Enforced,
             (Err(_), SandboxPolicy::BestEffort) => Sandbox::BestEffort,
             (Err(_), SandboxPolicy::Required) => Sandbox::Off,
@@ -149,9 +150,9 @@ impl Store {
 
     fn machine(&self) -> Machine<'_> {
         Machine {
-            settings: &self.settings,
+            settings: self.settings(),
             confinement: self.confinement(),
-            programs: &self.programs,
+            programs: self.programs(),
         }
     }
 
@@ -196,14 +197,14 @@ impl Store {
     /// Where damaged repositories are kept, below the data directory.
     fn histories_set_aside(&self) -> Result<Vec<String>, Error> {
         let mut kept = Vec::new();
-        let users = self.homes_below(USERS)?.into_iter();
+        let users = self.tenants_below(USERS)?.into_iter();
         let personal = users.chain([SHARED.to_owned()]);
         let documents = ZoneName::Documents.directory().unwrap_or_default();
         let places = personal
             .map(|tenant| format!("{tenant}/{documents}"))
-            .chain(self.homes_below(GROUPS)?);
+            .chain(self.tenants_below(GROUPS)?);
         for place in places {
-            let Some(directory) = self.data.existing_subdirectory(&place)? else {
+            let Some(directory) = self.data().existing_subdirectory(&place)? else {
                 continue;
             };
             let entries = directory.list(&ZonePath::root())?.into_iter();
@@ -215,18 +216,16 @@ impl Store {
     }
 
     fn check_registry(&self) -> Check {
-        match self.registry.ping() {
+        match self.registry().ping() {
             // SQLite goes on with a file that has lost its name, and all of it ends with the server.
-            Ok(()) if !matches!(self.data.identity(FILE_NAME), Ok(found) if found == self.registry_file) => {
-                Check::new(
-                    "registry",
-                    CheckState::Failed,
-                    format!(
-                        "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
+            Ok(()) if !self.has_registry_file() => Check::new(
+                "registry",
+                CheckState::Failed,
+                format!(
+                    "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
                          put the file back from a backup"
-                    ),
-                )
-            }
+                ),
+            ),
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
             Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
@@ -234,12 +233,12 @@ impl Store {
 
     fn check_data(&self) -> Check {
         let probe = self
-            .data
+            .data()
             .subdirectory(".instances")
             .map_err(Error::from)
             .and_then(|directory| {
                 let mut staged =
-                    crate::disk::Staging::new(&directory, self.instance.name())?.write(b"probe")?;
+                    crate::disk::Staging::new(&directory, self.instance())?.write(b"probe")?;
                 let _size = staged.file();
                 Ok(staged.size()?)
             });

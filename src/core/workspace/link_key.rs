@@ -8,7 +8,7 @@ use sha2::Sha256;
 use crate::namespace::Pepper;
 
 /// 72 bits that nobody can guess, and that a registry never sees twice.
-pub(super) const ID_BYTES: usize = 9;
+pub(crate) const ID_BYTES: usize = 9;
 /// Seconds since 1970: enough for 34 000 years.
 const TIME_BYTES: usize = 5;
 /// 128 bits of the signature.
@@ -18,10 +18,10 @@ const TOKEN_BYTES: usize = ID_BYTES + TIME_BYTES + MAC_BYTES;
 
 /// What a token says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) id: [u8; ID_BYTES],
+pub(crate) struct Token {
+    pub(crate) id: [u8; ID_BYTES],
     /// Unix seconds.
-    pub(super) expires_at: u64,
+    pub(crate) expires_at: u64,
 }
 
 /// The key that signs links: made from the pepper, and of no use for anything else.
@@ -39,7 +39,7 @@ impl LinkKey {
     }
 
     /// The token as it stands in an address.
-    pub(super) fn sign(&self, token: Token) -> String {
+    pub(crate) fn sign(&self, token: Token) -> String {
         let mut bytes = [0; TOKEN_BYTES];
         let (said, signature) = bytes.split_at_mut(ID_BYTES + TIME_BYTES);
         said[..ID_BYTES].copy_from_slice(&token.id);
@@ -50,7 +50,7 @@ impl LinkKey {
     }
 
     /// What a token says, if this key signed it. Compared in constant time.
-    pub(super) fn verify(&self, text: &str) -> Option<Token> {
+    pub(crate) fn verify(&self, text: &str) -> Option<Token> {
         let bytes: [u8; TOKEN_BYTES] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         let (said, signature) = bytes.split_at(ID_BYTES + TIME_BYTES);
         self.mac(said).verify_truncated_left(signature).ok()?;

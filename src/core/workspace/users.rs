@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{GROUPS, Store, USERS};
 use crate::disk::Staging;
 use crate::registry::{Credentials, Usage};
 use crate::settings::MEBIBYTE;
-use crate::zone::ZonePath;
-use crate::{Caller, Code, Diagnostic, Error, Hint, UserId};
+use crate::store::{GROUPS, Store, USERS};
+use crate::{Code, Diagnostic, Error, Hint, UserId, ZonePath};
 
 /// Where what is removed waits for its end, below the data directory.
 const REMOVED: &str = ".removed";
@@ -68,13 +67,13 @@ impl Store {
     /// Every user of whom there is something, by id; directories whose user nobody named come last.
     pub fn users(&self) -> Result<Vec<UserSummary>, Error> {
         let mut tenants: BTreeMap<String, Option<UserId>> = self
-            .homes_below(USERS)?
+            .tenants_below(USERS)?
             .into_iter()
             .map(|tenant| (tenant, None))
             .collect();
-        for text in self.registry.known_users()? {
+        for text in self.registry().known_users()? {
             if let Ok(user) = UserId::parse(&text)
-                && let Ok(tenant) = self.home_of_user(&user)
+                && let Ok(tenant) = self.tenant_of_user(&user)
             {
                 tenants.insert(tenant, Some(user));
             }
@@ -92,10 +91,10 @@ impl Store {
 
     /// One user of whom there is something.
     pub fn user(&self, user: &UserId) -> Result<UserSummary, Error> {
-        let tenant = self.home_of_user(user)?;
-        let is_known = self.data.existing_subdirectory(&tenant)?.is_some()
+        let tenant = self.tenant_of_user(user)?;
+        let is_known = self.data().existing_subdirectory(&tenant)?.is_some()
             || self
-                .registry
+                .registry()
                 .known_users()?
                 .iter()
                 .any(|known| known == user.as_str());
@@ -113,23 +112,23 @@ impl Store {
             all.push(SpaceSummary {
                 bytes: user.bytes(),
                 files: user.files(),
-                limit: self.settings.quota_per_user_mb * MEBIBYTE,
+                limit: self.settings().quota_per_user_mb * MEBIBYTE,
                 id: user.user.map(|user| user.as_str().to_owned()),
                 name: user.name,
                 tenant: user.tenant,
             });
         }
-        for tenant in self.homes_below(GROUPS)? {
+        for tenant in self.tenants_below(GROUPS)? {
             let id = tenant.trim_start_matches(GROUPS).trim_start_matches('/');
             let group = self
-                .registry
+                .registry()
                 .local_group(id)?
                 .filter(|group| group.id == id);
-            let usage = self.registry.usage(&tenant)?;
+            let usage = self.registry().usage(&tenant)?;
             all.push(SpaceSummary {
                 bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
                 files: usage.iter().map(|usage| usage.totals.files).sum(),
-                limit: self.settings.quota_per_group_mb * MEBIBYTE,
+                limit: self.settings().quota_per_group_mb * MEBIBYTE,
                 id: Some(id.to_owned()),
                 name: group.map(|group| group.name),
                 tenant,
@@ -145,53 +144,21 @@ impl Store {
     /// Refuses every call, token and link of a user from now on, also in servers that run; nothing
     /// is removed. False where that was so before.
     pub fn suspend(&self, user: &UserId) -> Result<bool, Error> {
-        let now = self.clock.now().as_second();
-        Ok(self.registry.suspend(user.as_str(), now)?)
+        let now = self.clock().now().as_second();
+        Ok(self.registry().suspend(user.as_str(), now)?)
     }
 
     /// Ends a suspension; false where there is none.
     pub fn resume(&self, user: &UserId) -> Result<bool, Error> {
-        Ok(self.registry.resume(user.as_str())?)
-    }
-
-    /// Fails where an administrator has suspended the caller. Every way to something of a caller
-    /// asks this; what does not lead to anything of theirs, such as help, asks it too.
-    pub fn expect_active(&self, caller: &Caller) -> Result<(), Error> {
-        let Some(user) = &caller.user else {
-            return Ok(());
-        };
-        match self.registry.standing(user.as_str())? {
-            Some(standing) if standing.suspended_at.is_some() => Err(Suspended.into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same, and notes who it is: the name of a directory does not tell whose it is.
-    pub(super) fn meet(&self, caller: &Caller) -> Result<(), Error> {
-        let Some(user) = &caller.user else {
-            return Ok(());
-        };
-        let standing = self.registry.standing(user.as_str())?;
-        let name = caller.name.as_deref().unwrap_or_default();
-        match standing {
-            Some(standing) if standing.suspended_at.is_some() => return Err(Suspended.into()),
-            Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
-            _ => {}
-        }
-        let now = self.clock.now().as_second();
-        if let Err(error) = self.registry.meet(user.as_str(), name, now) {
-            // Nothing of the call depends on it, and the next one tries again.
-            tracing::warn!(%error, "a user could not be noted");
-        }
-        Ok(())
+        Ok(self.registry().resume(user.as_str())?)
     }
 
     /// Ends every token and link of a user, at once, also for servers that run. Says what worked
     /// until now.
     pub fn end_user(&self, user: &UserId) -> Result<Credentials, Error> {
         let found = self.user(user)?.credentials;
-        let now = self.clock.now().as_second();
-        self.registry.end_credentials(user.as_str(), now)?;
+        let now = self.clock().now().as_second();
+        self.registry().end_credentials(user.as_str(), now)?;
         Ok(found)
     }
 
@@ -201,47 +168,42 @@ impl Store {
         let found = self.user(user)?;
         self.end_user(user)?;
         if let Some(heir) = heir {
-            self.registry.give_files(user.as_str(), heir.as_str())?;
+            self.registry().give_files(user.as_str(), heir.as_str())?;
         }
-        let waiting = Staging::new(&self.data.subdirectory(REMOVED)?, self.instance())?;
-        if let Some(root) = self.data.existing_subdirectory(&found.tenant)? {
-            let tenant = self.home_of_somebody(root, &found.tenant);
+        let waiting = Staging::new(&self.data().subdirectory(REMOVED)?, self.instance())?;
+        if let Some(root) = self.data().existing_subdirectory(&found.tenant)? {
+            let tenant = self.tenant_root(root, &found.tenant);
             let mut write_locks = Vec::new();
             for zone in tenant.zones {
                 write_locks.push(self.write_lock(&tenant, *zone)?);
             }
-            let entry = self.data.entry(&ZonePath::found(found.tenant.clone()))?;
+            let entry = self.data().entry(&ZonePath::found(found.tenant.clone()))?;
             let removed = waiting.remove(&entry)?;
-            self.registry.forget_home(&found.tenant, user.as_str())?;
+            self.registry().forget_home(&found.tenant, user.as_str())?;
             removed.keep()?;
         } else {
-            self.registry.forget_home(&found.tenant, user.as_str())?;
+            self.registry().forget_home(&found.tenant, user.as_str())?;
         }
         // What an earlier call did not come to the end of.
-        waiting.sweep(|| self.instance.live_instances())?;
+        waiting.sweep(|| self.live_instances())?;
         Ok(found)
     }
 
-    fn home_of_user(&self, user: &UserId) -> Result<String, Error> {
-        let directory = self.pepper.namespace(user, self.settings.namespace)?;
-        Ok(format!("{USERS}/{directory}"))
-    }
-
     fn summary(&self, tenant: String, user: Option<UserId>) -> Result<UserSummary, Error> {
-        let now = self.clock.now().as_second();
+        let now = self.clock().now().as_second();
         let credentials = user
             .as_ref()
-            .map(|user| self.registry.credentials(user.as_str(), now))
+            .map(|user| self.registry().credentials(user.as_str(), now))
             .transpose()?;
         let mut owned_files = 0;
         let mut standing = None;
         if let Some(user) = &user {
-            owned_files = self.registry.owned_files(user.as_str())?;
-            standing = self.registry.standing(user.as_str())?;
+            owned_files = self.registry().owned_files(user.as_str())?;
+            standing = self.registry().standing(user.as_str())?;
         }
         let standing = standing.unwrap_or_default();
         Ok(UserSummary {
-            usage: self.registry.usage(&tenant)?,
+            usage: self.registry().usage(&tenant)?,
             name: Some(standing.name).filter(|name| !name.is_empty()),
             suspended: standing.suspended_at.is_some(),
             owned_files,
@@ -266,28 +228,6 @@ impl Diagnostic for UnknownUser {
 
     fn hint(&self) -> Hint {
         "see `fileshed user list`".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
-
-/// A user for whom nothing is done until an administrator ends that.
-#[derive(Debug, thiserror::Error)]
-#[error("the account is suspended")]
-pub struct Suspended;
-
-impl Diagnostic for Suspended {
-    fn code(&self) -> Code {
-        Code::AccessDenied
-    }
-
-    fn hint(&self) -> Hint {
-        Hint::new(
-            "tell the user that an administrator of this server has suspended the account; only \
-             `fileshed user resume` ends that",
-        )
     }
 
     fn details(&self) -> Map<String, Value> {

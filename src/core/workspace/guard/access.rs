@@ -1,0 +1,39 @@
+//! The write lock of a zone, and who may take it for what.
+
+use super::Writer;
+use crate::Error;
+use crate::write_lock::WriteLock;
+use crate::zone::Zone;
+
+impl<'a> Zone<'a> {
+    /// Takes the write lock, to change the zone. `operation` is the name for history and logs.
+    pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.expect_writable()?;
+        Writer::new(self, operation)
+    }
+
+    /// Takes the write lock, to delete: the one change that uploads allow.
+    pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        self.store.reserve().release();
+        Writer::new(self, operation)
+    }
+
+    /// Takes the write lock, to store what a person brings: the only way into uploads.
+    pub(crate) fn receiver(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
+        Writer::new(self, operation)
+    }
+
+    /// Waits for the write lock of the zone, which is repaired first where it has to be.
+    pub(crate) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
+        if !self.ready {
+            self.store
+                .try_make_ready(&self.tenant, self.name)
+                .map_err(|error| self.explain(error))?;
+        }
+        let write_lock = self.store.write_lock(&self.tenant, self.name)?;
+        if self.group.is_some() {
+            self.store.reap_dead_instances(&self.tenant, &write_lock)?;
+        }
+        Ok(write_lock)
+    }
+}

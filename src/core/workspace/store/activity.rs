@@ -1,0 +1,62 @@
+//! Whether a user is active: an administrator may have suspended the account.
+
+use serde_json::{Map, Value};
+
+use super::Store;
+use crate::{Caller, Code, Diagnostic, Error, Hint};
+
+impl Store {
+    /// Fails where an administrator has suspended the caller. Every way to something of a caller
+    /// asks this; what does not lead to anything of theirs, such as help, asks it too.
+    pub fn expect_active(&self, caller: &Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        match self.registry.standing(user.as_str())? {
+            Some(standing) if standing.suspended_at.is_some() => Err(Suspended.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, and notes who it is: the name of a directory does not tell whose it is.
+    pub(crate) fn meet(&self, caller: &Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        let standing = self.registry.standing(user.as_str())?;
+        let name = caller.name.as_deref().unwrap_or_default();
+        match standing {
+            Some(standing) if standing.suspended_at.is_some() => return Err(Suspended.into()),
+            Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
+            _ => {}
+        }
+        let now = self.clock.now().as_second();
+        if let Err(error) = self.registry.meet(user.as_str(), name, now) {
+            // Nothing of the call depends on it, and the next one tries again.
+            tracing::warn!(%error, "a user could not be noted");
+        }
+        Ok(())
+    }
+}
+
+/// A user for whom nothing is done until an administrator ends that.
+#[derive(Debug, thiserror::Error)]
+#[error("the account is suspended")]
+pub struct Suspended;
+
+impl Diagnostic for Suspended {
+    fn code(&self) -> Code {
+        Code::AccessDenied
+    }
+
+    fn hint(&self) -> Hint {
+        Hint::new(
+            "tell the user that an administrator of this server has suspended the account; only \
+             `fileshed user resume` ends that",
+        )
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}

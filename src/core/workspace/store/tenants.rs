@@ -1,0 +1,108 @@
+//! Tenants: their keys, their roots, and the space that they have.
+
+use super::{GROUPS, SHARED, Store, USERS};
+use crate::disk::{Kind, Root, Staging};
+use crate::fair::Place;
+use crate::group::Group;
+use crate::registry::QuotaError;
+use crate::settings::MEBIBYTE;
+use crate::tenant::TenantRoot;
+use crate::{Caller, Error, UserId, ZoneName, ZonePath};
+
+impl Store {
+    /// The directory of a conversation's uploads, below the tenant's root.
+    pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
+        let directory = ZoneName::Uploads.directory().unwrap_or_default();
+        format!("{directory}/{}", self.chat_directory(caller))
+    }
+
+    /// The name of that directory: the conversation's.
+    pub(crate) fn chat_directory(&self, caller: &Caller) -> String {
+        self.pepper.chat_directory(&caller.chat)
+    }
+
+    /// The caller's name in logs: the same as its directory, so that it tells nothing more.
+    #[must_use]
+    pub fn namespace(&self, caller: &Caller) -> String {
+        self.tenant_key(caller)
+            .unwrap_or_else(|_| "refused".to_owned())
+    }
+
+    pub(crate) fn tenant_key(&self, caller: &Caller) -> Result<String, Error> {
+        Ok(match &caller.user {
+            None => SHARED.to_owned(),
+            Some(user) => self.tenant_of_user(user)?,
+        })
+    }
+
+    /// The key of a user's tenant.
+    pub(crate) fn tenant_of_user(&self, user: &UserId) -> Result<String, Error> {
+        let directory = self.pepper.namespace(user, self.settings.namespace)?;
+        Ok(format!("{USERS}/{directory}"))
+    }
+
+    /// The keys of all tenants below one directory of the data directory.
+    pub(crate) fn tenants_below(&self, parent: &str) -> Result<Vec<String>, Error> {
+        let Some(directory) = self.data.existing_subdirectory(parent)? else {
+            return Ok(Vec::new());
+        };
+        let entries = directory.list(&ZonePath::root())?.into_iter();
+        Ok(entries
+            .filter(|entry| entry.kind == Kind::Directory)
+            .map(|entry| format!("{parent}/{}", entry.path))
+            .collect())
+    }
+
+    /// The root of a tenant that is none of the caller's.
+    pub(crate) fn tenant_root(&self, root: Root, key: &str) -> TenantRoot {
+        let key = key.to_owned();
+        let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
+            (self.settings.quota_per_group_mb, &ZoneName::SHARED)
+        } else {
+            (self.settings.quota_per_user_mb, &ZoneName::PERSONAL)
+        };
+        TenantRoot {
+            root,
+            key,
+            limit: limit * MEBIBYTE,
+            zones,
+            place: Place::default(),
+        }
+    }
+
+    /// Fails where so many bytes more do not fit.
+    pub(crate) fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
+        let (used, limit) = (self.used(tenant)?, tenant.limit);
+        if used.saturating_add(needed) > limit {
+            return Err(QuotaError {
+                used,
+                needed,
+                limit,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Bytes that a tenant may still take.
+    pub(crate) fn space_left(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        Ok(tenant.limit.saturating_sub(self.used(tenant)?))
+    }
+
+    /// Bytes that a tenant holds.
+    pub(crate) fn used(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        let usage = self.registry.usage(&tenant.key)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// Where changes of one tenant are prepared.
+    pub(crate) fn staging(&self, tenant: &TenantRoot) -> Result<Staging, Error> {
+        let directory = tenant.root.subdirectory("staging")?;
+        Ok(Staging::new(&directory, self.instance.name())?)
+    }
+}
+
+/// The key of a group's tenant.
+pub(crate) fn group_key(group: &Group) -> String {
+    format!("{GROUPS}/{}", group.id.as_str())
+}

@@ -1,0 +1,53 @@
+//! The root of everything of one user, or of one group.
+
+use crate::ZoneName;
+use crate::disk::{DiskError, Root};
+use crate::fair::Place;
+
+/// Directory of all working copies of a zone, beside its data.
+pub(crate) const EDITZONE: &str = "editzone";
+
+/// Directory of a zone's files, beside what belongs to them.
+pub(crate) const DATA: &str = "data";
+
+/// Everything of one user (or of the one person of shared mode, or of a group): the unit of
+/// quota and of repair.
+#[derive(Debug)]
+pub(crate) struct TenantRoot {
+    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and the
+    /// key in the registry.
+    pub(crate) key: String,
+    pub(crate) root: Root,
+    /// Bytes that it may hold.
+    pub(crate) limit: u64,
+    /// What it holds.
+    pub(crate) zones: &'static [ZoneName],
+    /// Given back while the caller waits for a write lock.
+    pub(crate) place: Place,
+}
+
+impl TenantRoot {
+    /// The id of the group whose root it is.
+    pub(crate) fn group(&self) -> Option<&str> {
+        self.key.strip_prefix("groups/")
+    }
+
+    /// What holds a zone's files and everything that belongs to them, if it is there yet.
+    pub(crate) fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
+        match zone.directory() {
+            Some(directory) => self.root.existing_subdirectory(directory),
+            None => self.root.try_clone().map(Some),
+        }
+    }
+
+    /// Another handle of the same root.
+    pub(crate) fn try_clone(&self) -> Result<Self, DiskError> {
+        Ok(Self {
+            key: self.key.clone(),
+            root: self.root.try_clone()?,
+            limit: self.limit,
+            zones: self.zones,
+            place: self.place.clone(),
+        })
+    }
+}

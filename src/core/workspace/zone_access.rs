@@ -1,0 +1,115 @@
+//! From a caller to the zones that are the caller's, as they are on disk.
+
+use crate::disk::Totals;
+use crate::group::Group;
+use crate::registry::Usage;
+use crate::settings::MEBIBYTE;
+use crate::store::{Store, group_key};
+use crate::tenant::{DATA, TenantRoot};
+use crate::zone::{Shared, Zone, ZoneError};
+use crate::{Caller, Error, ZoneName};
+
+/// What stands for a directory that is not there, below a tenant's root: always empty.
+const NOTHING: &str = ".empty";
+
+impl Store {
+    /// Everything of the caller.
+    pub(crate) fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
+        self.meet(caller)?;
+        let key = self.tenant_key(caller)?;
+        Ok(TenantRoot {
+            root: self.data().subdirectory(&key)?,
+            key,
+            limit: self.settings().quota_per_user_mb * MEBIBYTE,
+            zones: &ZoneName::PERSONAL,
+            place: caller.place.clone(),
+        })
+    }
+
+    /// The zone of one of the caller's groups, ready to use.
+    pub fn group_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.meet(caller)?;
+        let group = self.group(caller, group)?;
+        let key = group_key(&group);
+        let tenant = TenantRoot {
+            root: self.data().subdirectory(&key)?,
+            key,
+            limit: self.settings().quota_per_group_mb * MEBIBYTE,
+            zones: &ZoneName::SHARED,
+            place: caller.place.clone(),
+        };
+        Ok(Zone {
+            ready: self.make_ready(&tenant, ZoneName::Group),
+            store: self,
+            caller,
+            name: ZoneName::Group,
+            base: tenant.root.try_clone()?,
+            data: tenant.root.subdirectory(DATA)?,
+            tenant,
+            absent: false,
+            group: Some(Shared {
+                group,
+                mode: self.settings().group_default_mode,
+                asked: false,
+            }),
+        })
+    }
+
+    /// One of the caller's own zones, without a look at what is attached to the conversation.
+    pub fn zone_as_it_is<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        let tenant = self.tenant(caller)?;
+        let ready = self.make_ready(&tenant, name);
+        let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
+        let (base, data, absent) = if name == ZoneName::Uploads {
+            let place = self.uploads_of(caller);
+            // Who only looks leaves nothing behind in each of many conversations.
+            let (base, absent) = match tenant.root.existing_subdirectory(&place)? {
+                Some(base) => (base, false),
+                None => (tenant.root.subdirectory(NOTHING)?, true),
+            };
+            (base.try_clone()?, base, absent)
+        } else {
+            let base = tenant.root.subdirectory(directory)?;
+            let data = base.subdirectory(DATA)?;
+            (base, data, false)
+        };
+        Ok(Zone {
+            store: self,
+            caller,
+            name,
+            tenant,
+            base,
+            data,
+            ready,
+            absent,
+            group: None,
+        })
+    }
+
+    /// Space of each of the caller's zones.
+    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
+        let tenant = self.tenant(caller)?;
+        for &zone in tenant.zones {
+            // One that cannot be repaired has the space that it had.
+            let _as_it_was = self.make_ready(&tenant, zone);
+        }
+        Ok(self.registry().usage(&tenant.key)?)
+    }
+
+    /// Space of a group of the caller, as it was last counted.
+    pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
+        let usage = self.registry().usage(&group_key(group))?;
+        Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
+            bytes: sum.bytes + usage.totals.bytes,
+            files: sum.files + usage.totals.files,
+        }))
+    }
+}
