@@ -1,10 +1,9 @@
-//! SPEC.md describes every operation as it is: parameters, types, what is required, the fields
-//! of the answer and the codes of its own failures.
+//! SPEC.md says what every operation means, in names that it has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use fileshed::config::SETTINGS;
 use fileshed::ops::{ALLOW_ZONE_IN_PATH, Entry, OPERATIONS};
-use fileshed_core::Code;
 use serde_json::Value;
 
 use crate::page::{between, quoted, read};
@@ -17,96 +16,55 @@ fn section<'a>(text: &'a str, id: &str) -> &'a str {
     rest.split("\n#").next().unwrap_or(rest)
 }
 
-fn properties(schema: &Value) -> BTreeSet<String> {
-    let properties = schema["properties"].as_object();
+/// The names of all properties, those of objects and of lists of objects too.
+fn names(schema: &Value) -> BTreeSet<String> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
     properties
-        .into_iter()
-        .flatten()
-        .map(|(name, _)| name.clone())
-        .collect()
-}
-
-fn type_name(schema: &Value) -> &'static str {
-    match schema["type"].as_str() {
-        Some("integer") => "integer",
-        Some("boolean") => "boolean",
-        Some("array") => "list",
-        _ => "string",
-    }
-}
-
-/// Type and default by parameter.
-fn parameters(section: &str) -> BTreeMap<String, (String, String)> {
-    section
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .filter_map(|line| {
-            let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-            let [_, name, kind, default, ..] = cells.as_slice() else {
-                return None;
-            };
-            let name = name.trim_matches('`').to_owned();
-            Some((name, ((*kind).to_owned(), (*default).to_owned())))
+        .flat_map(|(name, property)| {
+            let inner = names(property);
+            let items = names(&property["items"]);
+            inner.into_iter().chain(items).chain([name.clone()])
         })
         .collect()
 }
 
-fn line<'a>(section: &'a str, id: &str, begin: &str) -> &'a str {
-    section
-        .lines()
-        .find_map(|line| line.strip_prefix(begin))
-        .unwrap_or_else(|| panic!("{id}: no line begins with `{begin}`"))
+/// What a line in a list is about: the names before its colon.
+fn subjects(line: &str) -> BTreeSet<String> {
+    match line
+        .strip_prefix("- ")
+        .and_then(|line| line.split_once(": "))
+    {
+        Some((subjects, _)) if subjects.starts_with('`') => quoted(subjects),
+        _ => BTreeSet::new(),
+    }
 }
 
 fn check(entry: &Entry, section: &str) {
     let id = entry.id;
-    let schema = (entry.request_schema)();
-    let described = parameters(section);
-    let names: BTreeSet<String> = described.keys().cloned().collect();
-    let mut taken = properties(&schema);
-    // Described once for all that have it.
-    let names_zones = entry.errors.contains(&Code::PathStartsWithZone);
-    assert_eq!(taken.remove(ALLOW_ZONE_IN_PATH), names_zones, "{id}");
-    assert_eq!(names, taken, "{id}: parameters");
-    for (name, (kind, default)) in &described {
-        let property = &schema["properties"][name];
-        assert_eq!(kind, type_name(property), "{id}: type of {name}");
-        let required = schema["required"]
-            .as_array()
-            .is_some_and(|required| required.iter().any(|other| other == name));
-        assert_eq!(default == "required", required, "{id}: {name}");
-    }
-
-    let short = quoted(line(section, id, "Short: "));
-    for keep in entry.brief {
-        let name = keep.name();
-        assert!(short.contains(name), "{id}: `{name}` of the short answer");
-    }
-
-    let answer = (entry.response_schema)();
-    let fields = quoted(line(section, id, "Data: "));
-    for field in properties(&answer) {
-        assert!(fields.contains(&field), "{id}: `{field}` of the answer");
-        for inner in properties(&answer["properties"][&field]) {
-            assert!(fields.contains(&inner), "{id}: `{inner}` of `{field}`");
-        }
-    }
-
-    let errors = line(section, id, "Errors: ");
-    let codes: BTreeSet<String> = entry
-        .errors
-        .iter()
-        .map(|code| code.as_str().to_owned())
+    let request = names(&(entry.request_schema)());
+    let settings = SETTINGS.iter().map(|setting| setting.key.to_owned());
+    let operations = OPERATIONS.iter().map(|entry| entry.id.to_owned());
+    let known: BTreeSet<String> = names(&(entry.response_schema)())
+        .into_iter()
+        .chain(request.iter().cloned())
+        .chain(settings)
+        .chain(operations)
         .collect();
-    if codes.is_empty() {
-        assert!(errors.starts_with("none of its own."), "{id}: {errors}");
-    } else {
-        assert_eq!(quoted(errors), codes, "{id}: errors");
+    for line in section.lines() {
+        let missing: Vec<String> = subjects(line).difference(&request).cloned().collect();
+        assert!(missing.is_empty(), "{id} has no parameter {missing:?}");
+        let is_name = |word: &String| {
+            word.trim_matches('_').contains('_')
+                && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+        };
+        let named: BTreeSet<String> = quoted(line).into_iter().filter(is_name).collect();
+        let unknown: Vec<&String> = named.difference(&known).collect();
+        assert!(unknown.is_empty(), "{id}: nothing is called {unknown:?}");
     }
 }
 
 #[test]
-fn every_operation_is_described_as_it_is() {
+fn every_operation_is_described_in_its_own_names() {
     let text = read("SPEC.md");
     for entry in OPERATIONS {
         check(entry, section(&text, entry.id));
@@ -120,15 +78,25 @@ fn every_operation_is_described_as_it_is() {
 }
 
 #[test]
+fn the_common_parameter_is_described() {
+    let text = read("SPEC.md");
+    assert!(between(&text, "\n## Paths\n", "\n## ").contains(&format!("`{ALLOW_ZONE_IN_PATH}`")));
+}
+
+#[test]
 fn the_common_errors_are_named() {
     let text = read("SPEC.md");
-    let named = quoted(between(
-        &text,
-        "Every operation may also answer",
-        "`message` is",
-    ));
-    let common = fileshed::ops::COMMON_ERRORS
-        .iter()
-        .map(|code| code.as_str().to_owned());
-    assert_eq!(named, common.collect());
+    let named = |begin, end| quoted(between(&text, begin, end));
+    let codes = |codes: &[fileshed_core::Code]| {
+        let texts = codes.iter().map(|code| code.as_str().to_owned());
+        texts.collect::<BTreeSet<String>>()
+    };
+    assert_eq!(
+        named("Every operation may also answer", "Operations with"),
+        codes(fileshed::ops::COMMON_ERRORS)
+    );
+    assert_eq!(
+        named("with the parameter `group` may also answer", "\n\n"),
+        codes(fileshed::ops::GROUP_ERRORS)
+    );
 }
