@@ -17,6 +17,7 @@ use brief::Keep;
 
 mod arguments;
 pub mod brief;
+mod codes;
 mod cross_zone;
 mod missing;
 pub mod parameters;
@@ -184,15 +185,6 @@ impl<T> Reply<T> {
             data,
             message: message.into(),
             notes: Vec::new(),
-        }
-    }
-
-    /// The same with other data.
-    pub(crate) fn map<U>(self, change: impl FnOnce(T) -> U) -> Reply<U> {
-        Reply {
-            data: change(self.data),
-            message: self.message,
-            notes: self.notes,
         }
     }
 

@@ -11,7 +11,7 @@ use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_allowed_commands`
 pub struct AllowedCommands;
 
 /// The commands of one zone.

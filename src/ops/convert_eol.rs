@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 
 use super::arguments::choice;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply, write};
 
-/// See the module.
+/// `shed_convert_eol`
 pub struct ConvertEol;
 
 /// The parameter `to`.
@@ -55,20 +56,9 @@ impl Operation for ConvertEol {
     const ID: &str = "shed_convert_eol";
     const SUMMARY: &str = "Convert line ends";
     const DOC: &str = "Convert the line ends of a text file to unix (LF, default) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"windows\")";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::InvalidFormat,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::PermissionDenied,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        InvalidFormat, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
     const AIM: Aim = Aim::Change;

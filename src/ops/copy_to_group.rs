@@ -1,16 +1,16 @@
 //! `shed_copy_to_group`: share a file or directory with a group.
 
 use fileshed_core::cross_zone::CrossZoneTransfer;
-use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{ModeParameter, PersonalZoneParameter};
 use super::{Operation, Reply, cross_zone};
 
-/// See the module.
+/// `shed_copy_to_group`
 pub struct CopyToGroup;
 
 /// From where to where.
@@ -50,21 +50,9 @@ impl Operation for CopyToGroup {
     const ID: &str = "shed_copy_to_group";
     const SUMMARY: &str = "Copy into a group";
     const DOC: &str = "Copy a file or directory of yours into a group. mode: group (default: everyone may change it), owner (only you), owner_ro (nobody). shed_copy_to_group(src_zone=\"documents\", src_path=\"plan.md\", group=\"team\", dest_path=\"plan.md\", mode=\"owner\")";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneForbidden,
-        Code::InvalidMode,
-        Code::PermissionDenied,
-        Code::FileNotFound,
-        Code::FileExists,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, GROWTH;
+        ZoneForbidden, InvalidMode, PermissionDenied, FileExists, FileLocked
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"src_zone": "storage", "src_path": "notes/todo.md", "group": "team", "dest_path": "shared/todo.md", "overwrite": true}"#,
@@ -105,12 +93,7 @@ impl Operation for CopyToGroup {
                 "{unlike} file(s) of other members keep another mode"
             )),
         };
-        let message = format!(
-            "Copied {} to group {group} as {} ({})",
-            done.source,
-            done.destination,
-            human_size(done.totals.bytes)
-        );
+        let message = cross_zone::sentence("Copied", &done, &format!("group {group}"));
         Ok(Reply::new(
             Response {
                 src_zone: from.name().as_str(),

@@ -2,15 +2,16 @@
 
 use fileshed_core::text::{ContentFormat, decode, line_count};
 use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::arguments::choice;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
 use super::{Operation, Reply, write};
 
-/// See the module.
+/// `shed_create_file`
 pub struct CreateFile;
 
 /// The parameter `file_type`.
@@ -47,37 +48,15 @@ pub struct Request {
     mode: Option<String>,
 }
 
-/// What was written.
-#[derive(Serialize, ToSchema)]
-pub struct Response {
-    path: String,
-    zone: &'static str,
-    /// Always `overwrite`.
-    position: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lines_affected: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_written: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes_affected: Option<u64>,
-    created: bool,
-    file_size: u64,
-    safe_mode: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_format: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
-    /// That the file has now, in a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<&'static str>,
-}
-
 impl Operation for CreateFile {
     const ID: &str = "shed_create_file";
     const SUMMARY: &str = "Create or overwrite a file";
     const DOC: &str = "Write a whole file, new or not; makes directories. A part of it: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = write::ERRORS;
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, CHANGE, GROWTH;
+        NotAFile, InvalidFormat, PermissionDenied, InvalidMode
+    ];
     const EXAMPLES: &[&str] = &[
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n"}"##,
         r#"{"zone": "storage", "path": "pixel.bin", "content": "AAEC", "file_type": "bytes", "content_format": "base64"}"#,
@@ -91,9 +70,13 @@ impl Operation for CreateFile {
     const CHANGES: bool = true;
     const CREATES: bool = true;
     type Request = Request;
-    type Response = Response;
+    type Response = write::Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        request: Request,
+    ) -> Result<Reply<write::Response>, Error> {
         let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
@@ -118,19 +101,12 @@ impl Operation for CreateFile {
         let (message, note) = (written.sentence(), written.note());
         let size = content.len() as u64;
         Ok(Reply::new(
-            Response {
-                path: written.path,
-                zone: zone.name().as_str(),
-                position: "overwrite",
+            write::Response {
                 lines_affected: (!bytes).then(|| line_count(&content)),
                 bytes_written: bytes.then_some(size),
                 bytes_affected: bytes.then_some(size),
-                created: written.created,
-                file_size: written.size,
-                safe_mode: true,
                 content_format: bytes.then(|| format.as_str()),
-                group: zone.group().map(|group| group.name.clone()),
-                mode: written.mode,
+                ..written.response(&zone, "overwrite", true)
             },
             message,
         )

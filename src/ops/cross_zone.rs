@@ -1,26 +1,86 @@
-//! What the operations that go from zone to zone have in common.
+//! What the operations have in common that move or copy files from one zone to another.
 
 use fileshed_core::cross_zone::{CrossZoneResult, CrossZoneTransfer};
 use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Reply;
 use super::brief::Keep;
+use super::codes::errors;
+use super::{Aim, Operation, Reply};
 
-/// Failures of those that move: a move takes no more space.
-pub(super) const ERRORS: &[Code] = &[
-    Code::FileNotFound,
-    Code::FileExists,
-    Code::NotAFile,
-    Code::PathEscape,
-    Code::PathStartsWithZone,
-    Code::ProtectedPath,
-    Code::InvalidPath,
-    Code::FileLocked,
-    Code::FileTooLarge,
-];
+/// An operation that moves or copies between two of the caller's own zones. It states only what
+/// distinguishes it from the others; the rest of [`Operation`] is written once, below.
+pub trait BetweenZones: 'static {
+    /// [`Operation::ID`]
+    const ID: &'static str;
+    /// [`Operation::SUMMARY`]
+    const SUMMARY: &'static str;
+    /// [`Operation::DOC`]
+    const DOC: &'static str;
+    /// [`Operation::CORE`]
+    const CORE: bool = false;
+    /// [`Operation::ERRORS`]; a move takes no more space.
+    const ERRORS: &'static [Code] =
+        errors![PATH, EXISTING_FILE; FileExists, FileLocked, FileTooLarge];
+    /// [`Operation::EXAMPLES`]
+    const EXAMPLES: &'static [&'static str];
+    /// Where the files are.
+    const FROM: ZoneName;
+    /// Where they go.
+    const TO: ZoneName;
+    /// Whether they stay where they are, too.
+    const COPIES: bool = false;
+    /// What it takes.
+    type Request: DeserializeOwned + ToSchema + Into<Request>;
+}
+
+impl<T: BetweenZones> Operation for T {
+    const ID: &'static str = T::ID;
+    const SUMMARY: &'static str = T::SUMMARY;
+    const DOC: &'static str = T::DOC;
+    const CORE: bool = T::CORE;
+    const ERRORS: &'static [Code] = T::ERRORS;
+    const EXAMPLES: &'static [&'static str] = T::EXAMPLES;
+    const AIM: Aim = if T::COPIES { Aim::Read } else { Aim::Change };
+    const BRIEF: &'static [Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
+    type Request = T::Request;
+    type Response = Response;
+
+    fn run(store: &Store, caller: &Caller, request: T::Request) -> Result<Reply<Response>, Error> {
+        let request: Request = request.into();
+        let from = store.personal_zone(caller, T::FROM)?;
+        let to = store.personal_zone(caller, T::TO)?;
+        let transfer = CrossZoneTransfer {
+            from: &from,
+            to: &to,
+            source: &request.src,
+            destination: &request.dest,
+            parameters: ("src", "dest"),
+            overwrite: request.overwrite,
+            message: request.message.as_deref(),
+            operation: <T as BetweenZones>::ID,
+        };
+        let (done, verb) = if T::COPIES {
+            (transfer.duplicate()?, "Copied")
+        } else {
+            (transfer.relocate()?, "Moved")
+        };
+        let message = sentence(verb, &done, T::TO.as_str());
+        Ok(Reply::new(
+            Response {
+                source: done.source.as_str().to_owned(),
+                destination: done.destination.as_str().to_owned(),
+                size: done.totals.bytes,
+                commit: done.commit.as_ref().map(ToString::to_string),
+            },
+            message,
+        )
+        .noting(left_out(&done)))
+    }
+}
 
 /// From where to where, with a history on one side.
 #[derive(Deserialize, ToSchema)]
@@ -39,77 +99,28 @@ pub struct Request {
 /// What arrived.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    pub(super) source: String,
-    pub(super) destination: String,
+    /// Path that the file or directory had.
+    source: String,
+    /// Path that it has now, in the other zone.
+    destination: String,
     /// Bytes of all files.
-    pub(super) size: u64,
-    /// Absent where nothing of the history changed.
+    size: u64,
+    /// Commit that holds the change; absent where no history changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit: Option<String>,
 }
 
-/// What of it a short answer keeps.
-pub(super) const BRIEF: &[Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
-
-/// The way from a zone to another, and what is to be done.
-pub(super) struct Way {
-    pub(super) operation: &'static str,
-    pub(super) from: ZoneName,
-    pub(super) to: ZoneName,
-    pub(super) copies: bool,
+/// What was done, in a few words.
+pub(super) fn sentence(verb: &str, done: &CrossZoneResult, to: &str) -> String {
+    format!(
+        "{verb} {} to {to} as {} ({})",
+        done.source,
+        done.destination,
+        human_size(done.totals.bytes)
+    )
 }
 
-impl Way {
-    /// Goes it.
-    pub(super) fn go(
-        &self,
-        store: &Store,
-        caller: &Caller,
-        request: &Request,
-    ) -> Result<Reply<Response>, Error> {
-        let from = store.personal_zone(caller, self.from)?;
-        let to = store.personal_zone(caller, self.to)?;
-        let transfer = CrossZoneTransfer {
-            from: &from,
-            to: &to,
-            source: &request.src,
-            destination: &request.dest,
-            parameters: ("src", "dest"),
-            overwrite: request.overwrite,
-            message: request.message.as_deref(),
-            operation: self.operation,
-        };
-        let done = if self.copies {
-            transfer.duplicate()?
-        } else {
-            transfer.relocate()?
-        };
-        Ok(Reply::new(
-            Response {
-                source: done.source.as_str().to_owned(),
-                destination: done.destination.as_str().to_owned(),
-                size: done.totals.bytes,
-                commit: done.commit.as_ref().map(ToString::to_string),
-            },
-            self.sentence(&done),
-        )
-        .noting(left_out(&done)))
-    }
-
-    fn sentence(&self, done: &CrossZoneResult) -> String {
-        let verb = if self.copies { "Copied" } else { "Moved" };
-        let CrossZoneResult {
-            source,
-            destination,
-            totals,
-            ..
-        } = done;
-        let size = human_size(totals.bytes);
-        format!("{verb} {source} to {} as {destination} ({size})", self.to)
-    }
-}
-
-/// What did not come along.
+/// What was not taken along.
 pub(super) fn left_out(done: &CrossZoneResult) -> Option<String> {
     done.without_git.then(|| ".git was left out".to_owned())
 }

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_delete`
 pub struct Delete;
 
 /// What to remove.
@@ -40,16 +41,7 @@ impl Operation for Delete {
     const SUMMARY: &str = "Delete a file or directory";
     const DOC: &str = "Delete one file or directory, in uploads too. shed_delete(zone=\"storage\", path=\"old.md\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::PermissionDenied,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Remove;
     const BRIEF: &[Keep] = &[Keep::Unusual("was_directory")];

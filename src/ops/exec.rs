@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::arguments::{integer, not_negative, split_words};
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply, missing};
 
@@ -18,7 +19,7 @@ const READERS: &[&str] = &[
     "ls", "cat", "head", "tail", "grep", "wc", "stat", "du", "pwd", "file",
 ];
 
-/// See the module.
+/// `shed_exec`
 pub struct Exec;
 
 /// What to run, and where its output goes.
@@ -73,25 +74,9 @@ impl Operation for Exec {
     const SUMMARY: &str = "Run a command";
     const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, awk, find, jq, sort, tar, git, mkdir, cp, pdftotext … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::CommandForbidden,
-        Code::CommandNotFound,
-        Code::ArgumentForbidden,
-        Code::ArgumentRequired,
-        Code::InvalidFormat,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::NotAFile,
-        Code::FileLocked,
-        Code::PermissionDenied,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-        Code::ExecError,
-        Code::Timeout,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, CHANGE, COMMAND, GROWTH;
+        ArgumentRequired, InvalidFormat, NotAFile, PermissionDenied, ExecError
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "cmd": "ls", "args": ["-la"]}"#,

@@ -9,10 +9,11 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_file_type`
 pub struct FileType;
 
 /// Where to look.
@@ -54,15 +55,7 @@ impl Operation for FileType {
     const ID: &str = "shed_file_type";
     const SUMMARY: &str = "Tell what a file is";
     const DOC: &str = "Tell what a file is by its content: media type, text encoding, format.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
     const BRIEF: &[Keep] = &[
         Keep::Always("mime"),

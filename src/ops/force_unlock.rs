@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_force_unlock`
 pub struct ForceUnlock;
 
 /// The locked file.
@@ -37,15 +38,7 @@ impl Operation for ForceUnlock {
     const SUMMARY: &str = "End a stuck locked edit";
     const DOC: &str =
         "End a locked edit that another conversation left behind; its unsaved changes are lost.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::NotInEditMode,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Remove;
     const BRIEF: &[Keep] = &[];

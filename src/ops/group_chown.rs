@@ -6,9 +6,10 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_group_chown`
 pub struct GroupChown;
 
 /// The file and its new owner.
@@ -34,16 +35,7 @@ impl Operation for GroupChown {
     const ID: &str = "shed_group_chown";
     const SUMMARY: &str = "Give a file of a group away";
     const DOC: &str = "Give your file in a group to another member.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidOwner,
-        Code::NotFileOwner,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-    ];
+    const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
     const AIM: Aim = Aim::Change;

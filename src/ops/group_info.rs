@@ -15,7 +15,7 @@ use super::{Operation, Reply};
 /// Files of one answer.
 const FILES: i64 = 500;
 
-/// See the module.
+/// `shed_group_info`
 pub struct GroupInfo;
 
 /// Which group, and which of its files.

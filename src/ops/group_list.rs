@@ -8,7 +8,7 @@ use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_group_list`
 pub struct GroupList;
 
 /// One group.

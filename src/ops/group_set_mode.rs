@@ -7,10 +7,11 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ModeParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_group_set_mode`
 pub struct GroupSetMode;
 
 /// The file and its mode.
@@ -37,16 +38,7 @@ impl Operation for GroupSetMode {
     const ID: &str = "shed_group_set_mode";
     const SUMMARY: &str = "Protect a file of a group";
     const DOC: &str = "Say who may change your file in a group.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidMode,
-        Code::NotFileOwner,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-    ];
+    const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
     const AIM: Aim = Aim::Change;
     const BRIEF: &[Keep] = &[Keep::Always("old_mode")];

@@ -15,7 +15,7 @@ use super::{Operation, Reply};
 
 mod offered;
 
-/// See the module.
+/// `shed_help`
 pub struct Help;
 
 /// A guide: topic, one line, text.

@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -20,7 +21,7 @@ const LENGTH: i64 = 256;
 /// Bytes that are shown at most.
 const MOST: i64 = 4096;
 
-/// See the module.
+/// `shed_hexdump`
 pub struct Hexdump;
 
 /// Where to look.
@@ -56,15 +57,7 @@ impl Operation for Hexdump {
     const ID: &str = "shed_hexdump";
     const SUMMARY: &str = "Show bytes of a file";
     const DOC: &str = "Show bytes of a file as offset, hex and ASCII.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "image.png", "length": 64}"#,
         r#"{"zone": "storage", "path": "image.png", "offset": 4, "length": 8}"#,

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::{Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Unknown};
@@ -24,7 +25,7 @@ use error::{ImportError, Unknown};
 /// Failures that an answer lists.
 const ERRORS_MAX: usize = 20;
 
-/// See the module.
+/// `shed_import`
 pub struct Import;
 
 /// Which files, and where to.
@@ -79,17 +80,9 @@ impl Operation for Import {
     const SUMMARY: &str = "Import files of this conversation";
     const DOC: &str = "List the files attached to this chat, which are in zone uploads by themselves; fetch one again that was deleted.";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::FileNotFound,
-        Code::FileExists,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::OpenwebuiApiUnavailable,
-        Code::OpenwebuiGetError,
+    const ERRORS: &[Code] = errors![
+        PATH, GROWTH;
+        FileNotFound, FileExists, OpenwebuiApiUnavailable, OpenwebuiGetError
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"filename": "report.pdf"}"#,

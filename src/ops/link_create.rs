@@ -15,11 +15,12 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{ZoneParameter, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
 
-/// See the module.
+/// `shed_link_create`
 pub struct LinkCreate;
 
 /// What the link leads to.
@@ -65,17 +66,9 @@ impl Operation for LinkCreate {
     const SUMMARY: &str = "Create a link";
     const DOC: &str = "Make a download link for a file, or a directory as ZIP; show clickable_link to the user as it is. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::QuotaExceeded,
-        Code::OpenwebuiApiUnavailable,
-        Code::OpenwebuiInsertError,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE;
+        QuotaExceeded, OpenwebuiApiUnavailable, OpenwebuiInsertError
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md"}"#,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::brief::Keep;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_link_delete`
 pub struct LinkDelete;
 
 /// Which link.

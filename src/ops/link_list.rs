@@ -14,7 +14,7 @@ use super::vocabulary::{Nothing, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
 
-/// See the module.
+/// `shed_link_list`
 pub struct LinkList;
 
 /// One link.

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_lockedit_cancel`
 pub struct LockeditCancel;
 
 /// The file that is open.
@@ -38,17 +39,7 @@ impl Operation for LockeditCancel {
     const SUMMARY: &str = "Drop a locked edit";
     const DOC: &str =
         "Drop the working copy of a locked edit and unlock; the file stays as it was.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::ProtectedPath,
-        Code::PathStartsWithZone,
-        Code::NotInEditMode,
-        Code::NotLockOwner,
-        Code::FileLocked,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Change;
     const BRIEF: &[Keep] = &[Keep::Unusual("changes_discarded")];

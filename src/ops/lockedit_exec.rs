@@ -10,10 +10,11 @@ use utoipa::ToSchema;
 
 use super::arguments::{not_negative, split_words};
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_lockedit_exec`
 pub struct LockeditExec;
 
 /// The file that is open, and what to run on it.
@@ -52,23 +53,7 @@ impl Operation for LockeditExec {
     const ID: &str = "shed_lockedit_exec";
     const SUMMARY: &str = "Run a command on a locked file";
     const DOC: &str = "Run a command on the working copy of an open locked edit. shed_lockedit_exec(zone=\"storage\", path=\"a.md\", cmd=\"sed\", args=[\"-i\", \"s/old/new/\", \".\"])";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::ProtectedPath,
-        Code::PathStartsWithZone,
-        Code::NotInEditMode,
-        Code::NotLockOwner,
-        Code::FileLocked,
-        Code::CommandForbidden,
-        Code::CommandNotFound,
-        Code::ArgumentForbidden,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-        Code::Timeout,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, COMMAND, GROWTH];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];

@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_lockedit_open`
 pub struct LockeditOpen;
 
 /// The file to lock.
@@ -42,19 +43,9 @@ impl Operation for LockeditOpen {
     const ID: &str = "shed_lockedit_open";
     const SUMMARY: &str = "Lock a file for editing";
     const DOC: &str = "Keep a file from other conversations while you edit a copy of it in several steps: then shed_lockedit_exec or shed_lockedit_overwrite, at the end shed_lockedit_save or shed_lockedit_cancel. For one change shed_patch_text is enough. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::ProtectedPath,
-        Code::PathStartsWithZone,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::InvalidFormat,
-        Code::FileLocked,
-        Code::PermissionDenied,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE;
+        InvalidFormat, PermissionDenied, QuotaExceeded
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Change;

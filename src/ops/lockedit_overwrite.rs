@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_lockedit_overwrite`
 pub struct LockeditOverwrite;
 
 /// The file that is open, and its new content.
@@ -45,20 +46,7 @@ impl Operation for LockeditOverwrite {
     const SUMMARY: &str = "Write the working copy of a locked file";
     const DOC: &str =
         "Give the working copy of an open locked edit a new content, or append to it.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::ProtectedPath,
-        Code::PathStartsWithZone,
-        Code::InvalidFormat,
-        Code::NotInEditMode,
-        Code::NotLockOwner,
-        Code::FileLocked,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
     const BRIEF: &[Keep] = &[Keep::Always("new_size")];

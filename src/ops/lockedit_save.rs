@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_lockedit_save`
 pub struct LockeditSave;
 
 /// The file that is open.
@@ -43,21 +44,9 @@ impl Operation for LockeditSave {
     const ID: &str = "shed_lockedit_save";
     const SUMMARY: &str = "Save a locked file and unlock it";
     const DOC: &str = "Make the working copy of a locked edit the file, and unlock it.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::ProtectedPath,
-        Code::PathStartsWithZone,
-        Code::NotInEditMode,
-        Code::NotLockOwner,
-        Code::FileLocked,
-        Code::PreconditionFailed,
-        Code::NotAFile,
-        Code::PermissionDenied,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH;
+        PreconditionFailed, NotAFile, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const AIM: Aim = Aim::Change;

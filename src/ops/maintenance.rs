@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::brief::Keep;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_maintenance`
 pub struct Maintenance;
 
 /// Whose.

@@ -2,15 +2,16 @@
 
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
 use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
-/// See the module.
+/// `shed_patch_bytes`
 pub struct PatchBytes;
 
 /// The parameter `position`.
@@ -60,48 +61,13 @@ pub struct Request {
     mode: Option<String>,
 }
 
-/// What was written.
-#[derive(Serialize, ToSchema)]
-pub struct Response {
-    path: String,
-    zone: &'static str,
-    position: &'static str,
-    /// Bytes of the content.
-    bytes_written: u64,
-    /// Bytes of the file that are new or gone.
-    bytes_affected: u64,
-    created: bool,
-    file_size: u64,
-    safe_mode: bool,
-    content_format: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    offset: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
-    /// That the file has now, in a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<&'static str>,
-}
-
 impl Operation for PatchBytes {
     const ID: &str = "shed_patch_bytes";
     const SUMMARY: &str = "Write bytes";
     const DOC: &str = "Change bytes of a file: append (default), insert or replace at an offset. Text: shed_patch_text. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", position=\"replace\", offset=0)";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::InvalidFormat,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::PermissionDenied,
-        Code::InvalidMode,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        InvalidFormat, PermissionDenied, InvalidMode
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "data.bin", "content": "48656c6c6f", "overwrite": true}"#,
@@ -118,13 +84,17 @@ impl Operation for PatchBytes {
     const CHANGES: bool = true;
     const AIM: Aim = Aim::Change;
     type Request = Request;
-    type Response = Response;
+    type Response = write::Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        request: Request,
+    ) -> Result<Reply<write::Response>, Error> {
         let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
@@ -156,24 +126,18 @@ impl Operation for PatchBytes {
             }
         };
         let (message, note) = (written.sentence(), written.note());
+        let position = if request.overwrite {
+            "overwrite"
+        } else {
+            edit.position.as_str()
+        };
         Ok(Reply::new(
-            Response {
-                path: written.path,
-                zone: zone.name().as_str(),
-                position: if request.overwrite {
-                    "overwrite"
-                } else {
-                    edit.position.as_str()
-                },
-                bytes_written: content.len() as u64,
-                bytes_affected,
-                created: written.created,
-                file_size: written.size,
-                safe_mode: request.safe,
-                content_format: format.as_str(),
+            write::Response {
+                bytes_written: Some(content.len() as u64),
+                bytes_affected: Some(bytes_affected),
+                content_format: Some(format.as_str()),
                 offset: request.offset,
-                group: zone.group().map(|group| group.name.clone()),
-                mode: written.mode,
+                ..written.response(&zone, position, request.safe)
             },
             message,
         )

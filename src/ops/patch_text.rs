@@ -4,15 +4,16 @@ use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
 use fileshed_core::{Caller, Code, Error, Repeat, Store};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{ModeParameter, WritableZoneParameter};
 use super::{Aim, Operation, Reply, write};
 
-/// See the module.
+/// `shed_patch_text`
 pub struct PatchText;
 
 /// The parameter `position`.
@@ -69,34 +70,15 @@ pub struct Request {
     mode: Option<String>,
 }
 
-/// What was written.
-#[derive(Serialize, ToSchema)]
-pub struct Response {
-    path: String,
-    zone: &'static str,
-    position: &'static str,
-    lines_affected: u64,
-    created: bool,
-    file_size: u64,
-    safe_mode: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pattern_matches: Option<u64>,
-    /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lines: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    group: Option<String>,
-    /// That the file has now, in a group.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<&'static str>,
-}
-
 impl Operation for PatchText {
     const ID: &str = "shed_patch_text";
     const SUMMARY: &str = "Write text";
     const DOC: &str = "Change a part of a text file: replace text (find), insert or replace lines, append. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = write::ERRORS_OF_EDITS;
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        InvalidFormat, PatternNotFound, PermissionDenied, InvalidMode
+    ];
     const EXAMPLES: &[&str] = &[
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n", "overwrite": true}"##,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "- buy milk\n"}"#,
@@ -115,13 +97,17 @@ impl Operation for PatchText {
     const CHANGES: bool = true;
     const AIM: Aim = Aim::Change;
     type Request = Request;
-    type Response = Response;
+    type Response = write::Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        request: Request,
+    ) -> Result<Reply<write::Response>, Error> {
         let zone = store
             .zone(caller, &request.zone, request.group.as_deref())?
             .creating(request.mode.as_deref())?;
@@ -174,25 +160,19 @@ impl Operation for PatchText {
             })
         });
         let (message, note) = (written.sentence(), written.note());
+        let position = if request.overwrite {
+            "overwrite"
+        } else {
+            edit.position.as_str()
+        };
         Ok(Reply::new(
-            Response {
-                path: written.path,
-                zone: zone.name().as_str(),
-                position: if request.overwrite {
-                    "overwrite"
-                } else {
-                    edit.position.as_str()
-                },
-                lines_affected,
-                created: written.created,
-                file_size: written.size,
-                safe_mode: request.safe,
+            write::Response {
+                lines_affected: Some(lines_affected),
                 pattern_matches: (matches > 0).then_some(matches),
                 lines: edited
                     .map(|edited| edited.lines)
                     .filter(|_| !written.created),
-                group: zone.group().map(|group| group.name.clone()),
-                mode: written.mode,
+                ..written.response(&zone, position, request.safe)
             },
             message,
         )

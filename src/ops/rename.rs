@@ -6,10 +6,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_rename`
 pub struct Rename;
 
 /// From where to where.
@@ -41,17 +42,9 @@ impl Operation for Rename {
     const SUMMARY: &str = "Rename or move inside one zone";
     const DOC: &str = "Rename or move a file or directory inside its zone, never to another one. shed_rename(zone=\"storage\", old_path=\"a.md\", new_path=\"notes/a.md\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::FileExists,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::PermissionDenied,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, CHANGE;
+        FileNotFound, FileExists, PermissionDenied
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];

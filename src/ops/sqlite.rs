@@ -14,12 +14,13 @@ use utoipa::ToSchema;
 
 use super::arguments::{ArgumentError, choice, not_negative};
 use super::brief::{Keep, csv};
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Aim, Operation, Reply};
 
 mod dialect;
 
-/// See the module.
+/// `shed_sqlite`
 pub struct Sqlite;
 
 /// The parameter `if_exists`.
@@ -149,27 +150,10 @@ impl Operation for Sqlite {
     const SUMMARY: &str = "Query an SQLite database, import and export CSV";
     const DOC: &str = "Query or change an SQLite database, import a CSV file, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::InvalidFormat,
-        Code::FileLocked,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-        Code::CommandForbidden,
-        Code::ExecError,
-        Code::Timeout,
-        Code::TableExists,
-        Code::CsvEmpty,
-        Code::CsvParseError,
-        Code::CsvTooWide,
-        Code::PermissionDenied,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        InvalidFormat, PermissionDenied, CommandForbidden, ExecError, Timeout, TableExists, CsvEmpty,
+        CsvParseError, CsvTooWide
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "shop.db", "query": "CREATE TABLE IF NOT EXISTS sales (item TEXT, amount REAL)"}"#,

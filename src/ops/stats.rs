@@ -12,7 +12,7 @@ use super::brief::Keep;
 use super::vocabulary::Nothing;
 use super::{Operation, Reply};
 
-/// See the module.
+/// `shed_stats`
 pub struct Stats;
 
 /// Space of one zone.

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
@@ -21,7 +22,7 @@ const ENTRIES: usize = 100;
 /// Lines of the whole drawing.
 const LINES: usize = 2000;
 
-/// See the module.
+/// `shed_tree`
 pub struct Tree;
 
 /// Where to begin.
@@ -54,14 +55,7 @@ impl Operation for Tree {
     const SUMMARY: &str = "Show a directory tree";
     const DOC: &str = "List the files of a zone with their sizes. shed_tree(zone=\"storage\")";
     const CORE: bool = true;
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::InvalidPath,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage"}"#,
         r#"{"zone": "storage", "path": "notes", "depth": 1}"#,

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::{WritableZoneParameter, ZoneParameter};
 use super::{Operation, Reply};
 
@@ -18,7 +19,7 @@ const NAMED: usize = 50;
 /// Behind the name of an archive that has no ending to lose, or is called as its zone is.
 const DIRECTORY_ENDING: &str = "-files";
 
-/// See the module.
+/// `shed_unzip`
 pub struct Unzip;
 
 /// What to unpack.
@@ -55,21 +56,9 @@ impl Operation for Unzip {
     const ID: &str = "shed_unzip";
     const SUMMARY: &str = "Unpack a ZIP archive";
     const DOC: &str = "Unpack a ZIP archive into a directory; replaces no file. For tar use shed_exec. shed_unzip(zone=\"storage\", src=\"notes.zip\")";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::FileExists,
-        Code::NotAFile,
-        Code::InvalidFormat,
-        Code::ZipBomb,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        FileExists, InvalidFormat, ZipBomb
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes.zip"}"#,

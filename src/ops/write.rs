@@ -5,46 +5,12 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use fileshed_core::disk::{DiskError, Entry, Staged, Target};
 use fileshed_core::guard::{ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
-use fileshed_core::{Code, Error, Zone, sharing};
+use fileshed_core::{Error, Zone, sharing};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::arguments::is_true;
-
-/// Failures of every operation that writes a file.
-pub(super) const ERRORS: &[Code] = &[
-    Code::InvalidZone,
-    Code::ZoneReadonly,
-    Code::NotAFile,
-    Code::InvalidFormat,
-    Code::PathEscape,
-    Code::PathStartsWithZone,
-    Code::ProtectedPath,
-    Code::InvalidPath,
-    Code::FileLocked,
-    Code::PermissionDenied,
-    Code::InvalidMode,
-    Code::FileTooLarge,
-    Code::QuotaExceeded,
-];
-
-/// Failures of operations that also read what they edit.
-pub(super) const ERRORS_OF_EDITS: &[Code] = &[
-    Code::InvalidZone,
-    Code::ZoneReadonly,
-    Code::FileNotFound,
-    Code::NotAFile,
-    Code::InvalidFormat,
-    Code::PatternNotFound,
-    Code::PathEscape,
-    Code::PathStartsWithZone,
-    Code::ProtectedPath,
-    Code::InvalidPath,
-    Code::FileLocked,
-    Code::PermissionDenied,
-    Code::InvalidMode,
-    Code::FileTooLarge,
-    Code::QuotaExceeded,
-];
 
 /// `position: "overwrite"` is `overwrite: true`. With it the parameters of a place mean nothing,
 /// whatever they hold.
@@ -126,7 +92,66 @@ pub(super) struct Written {
     keeps_mode: bool,
 }
 
+/// What was written: the answer of every operation that writes one file.
+#[derive(Default, Serialize, ToSchema)]
+pub struct Response {
+    /// Path of the file inside its zone.
+    pub(super) path: String,
+    /// Zone of the file.
+    pub(super) zone: &'static str,
+    /// Where the content went, as the parameter of that name says it; `overwrite` for a whole file.
+    pub(super) position: &'static str,
+    /// Lines that are new or gone, of text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) lines_affected: Option<u64>,
+    /// Bytes of the content, of bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes_written: Option<u64>,
+    /// Bytes of the file that are new or gone, of bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) bytes_affected: Option<u64>,
+    /// Whether there was no such file before.
+    pub(super) created: bool,
+    /// Bytes that the file has now.
+    pub(super) file_size: u64,
+    /// Always true, or the parameter `safe`, which changes nothing.
+    pub(super) safe_mode: bool,
+    /// How many places the pattern matched, of text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) pattern_matches: Option<u64>,
+    /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) lines: Option<String>,
+    /// How the content was written, of bytes: hex, base64 or raw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) content_format: Option<&'static str>,
+    /// The parameter `offset`, of bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) offset: Option<i64>,
+    /// Name of the group, in one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<String>,
+    /// Who may change the file now, in a group: group, owner or `owner_ro`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mode: Option<&'static str>,
+}
+
 impl Written {
+    /// The answer, without what only some operations tell.
+    pub(super) fn response(self, zone: &Zone<'_>, position: &'static str, safe: bool) -> Response {
+        Response {
+            path: self.path,
+            zone: zone.name().as_str(),
+            position,
+            created: self.created,
+            file_size: self.size,
+            safe_mode: safe,
+            group: zone.group().map(|group| group.name.clone()),
+            mode: self.mode,
+            ..Response::default()
+        }
+    }
+
     pub(super) fn sentence(&self) -> String {
         let verb = if self.created { "Created" } else { "Wrote" };
         format!("{verb} {} ({} bytes)", self.path, self.size)

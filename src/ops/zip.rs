@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::WritableZoneParameter;
 use super::{Aim, Operation, Reply};
 
-/// See the module.
+/// `shed_zip`
 pub struct Zip;
 
 /// What to pack.
@@ -52,20 +53,9 @@ impl Operation for Zip {
     const ID: &str = "shed_zip";
     const SUMMARY: &str = "Pack a ZIP archive";
     const DOC: &str = "Pack one file or directory into a ZIP archive beside it; replaces an old archive. shed_zip(zone=\"storage\", src=\"notes\")";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::ZoneReadonly,
-        Code::FileNotFound,
-        Code::FileExists,
-        Code::NotAFile,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-        Code::FileLocked,
-        Code::FileTooLarge,
-        Code::QuotaExceeded,
-        Code::PermissionDenied,
+    const ERRORS: &[Code] = errors![
+        ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
+        FileExists, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "src": "notes"}"#,

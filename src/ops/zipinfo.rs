@@ -8,13 +8,14 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
+use super::codes::errors;
 use super::vocabulary::ZoneParameter;
 use super::{Operation, Reply};
 
 /// Entries that are listed.
 const ENTRIES: usize = 100;
 
-/// See the module.
+/// `shed_zipinfo`
 pub struct Zipinfo;
 
 /// The archive.
@@ -61,16 +62,7 @@ impl Operation for Zipinfo {
     const ID: &str = "shed_zipinfo";
     const SUMMARY: &str = "List a ZIP archive";
     const DOC: &str = "List what a ZIP archive holds, without unpacking it.";
-    const ERRORS: &[Code] = &[
-        Code::InvalidZone,
-        Code::FileNotFound,
-        Code::NotAFile,
-        Code::InvalidFormat,
-        Code::PathEscape,
-        Code::PathStartsWithZone,
-        Code::ProtectedPath,
-        Code::InvalidPath,
-    ];
+    const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
     const BRIEF: &[Keep] = &[
         Keep::Always("files_count"),
