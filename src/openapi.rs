@@ -107,9 +107,9 @@ fn responses(entry: &Entry) -> Map<String, Value> {
             "type": "object",
             "required": ["success", "data", "message"],
             "properties": {
-                "success": {"type": "boolean", "const": true},
+                "success": {"type": "boolean", "const": true, "description": "True: the call was done."},
                 "data": (entry.response_schema)(),
-                "message": {"type": "string"},
+                "message": {"type": "string", "description": "What was done, in a sentence."},
             },
         }}},
     });
@@ -140,14 +140,15 @@ fn failure() -> Value {
         "type": "object",
         "required": ["success", "error"],
         "properties": {
-            "success": {"type": "boolean", "const": false},
+            "success": {"type": "boolean", "const": false, "description": "False: the call failed."},
             "error": {
                 "type": "object",
+                "description": "What went wrong, and what to do about it.",
                 "required": ["code", "message", "details", "hint"],
                 "properties": {
-                    "code": {"type": "string", "enum": codes},
-                    "message": {"type": "string"},
-                    "details": {"type": "object"},
+                    "code": {"type": "string", "enum": codes, "description": "The kind of failure; it never changes."},
+                    "message": {"type": "string", "description": "What went wrong, with the values that matter."},
+                    "details": {"type": "object", "description": "These values by name; which, depends on the code."},
                     "hint": {"type": "string", "description": "The next call to make."},
                 },
             },

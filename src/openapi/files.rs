@@ -43,7 +43,7 @@ fn store() -> Value {
         "tags": [FILES],
         "summary": "Store the body as one file",
         "parameters": [
-            zone(None), group(), required(path("The file.")),
+            zone(None), group(), required(path("Path of the file inside its zone.")),
             query("message", "string", "Message of the commit, where there is a history."), chat(),
         ],
         "requestBody": {"required": true, "content": {"application/octet-stream": {
@@ -58,7 +58,7 @@ fn fetch() -> Value {
         "tags": [FILES],
         "summary": "Fetch a file, or a directory as a ZIP archive",
         "parameters": [
-            zone(None), group(), required(path("The file or directory.")),
+            zone(None), group(), required(path("Path of the file or directory inside its zone.")),
             query("inline", "boolean", "Show it instead of saving it."), chat(),
         ],
         "responses": content(&["206", "304", "400", "401", "403", "404", "412", "416", "429"]),
@@ -100,12 +100,12 @@ fn form() -> Value {
     json!({"required": true, "content": {"multipart/form-data": {"schema": {
         "type": "object",
         "required": ["file"],
-        "properties": {"file": {"type": "array", "items": file}},
+        "properties": {"file": {"type": "array", "items": file, "description": "The files, each a part of the form with a file name."}},
     }}}})
 }
 
 fn zone(default: Option<&str>) -> Value {
-    let mut zone = query("zone", "string", "Where.");
+    let mut zone = query("zone", "string", "The zone of the file or directory.");
     zone["schema"]["enum"] = json!(["uploads", "storage", "documents", "group"]);
     match default {
         Some(default) => {
@@ -142,7 +142,13 @@ fn required(mut parameter: Value) -> Value {
 }
 
 fn token() -> Value {
-    json!({"name": "token", "in": "path", "required": true, "schema": {"type": "string"}})
+    json!({
+        "name": "token",
+        "in": "path",
+        "required": true,
+        "description": "The secret at the end of the link's address.",
+        "schema": {"type": "string"},
+    })
 }
 
 /// An envelope, and the statuses besides 200.

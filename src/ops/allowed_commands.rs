@@ -17,8 +17,9 @@ pub struct AllowedCommands;
 /// The commands of one zone.
 #[derive(Serialize, ToSchema)]
 pub struct Commands {
+    /// Names of the commands that run here.
     available: Vec<&'static str>,
-    /// Allowed, but not installed on the server.
+    /// Names of commands that are allowed, but not installed on the server.
     missing: Vec<&'static str>,
 }
 
@@ -29,30 +30,43 @@ pub struct Commands {
     reason = "an answer of independent facts"
 )]
 pub struct Network {
+    /// Network mode: disabled, safe or all.
     mode: &'static str,
+    /// Whether curl runs.
     curl: bool,
+    /// Whether wget runs.
     wget: bool,
+    /// Whether git may fetch from other hosts.
     git_clone: bool,
+    /// Whether git may send to other hosts.
     git_push: bool,
 }
 
 /// Numbers over all zones.
 #[derive(Serialize, ToSchema)]
 pub struct Summary {
+    /// Commands that are allowed.
     total_whitelist: usize,
+    /// Allowed commands that are installed.
     available: usize,
+    /// Allowed commands that are not installed.
     missing: usize,
-    /// Available in percent of all.
+    /// Installed commands in percent of those allowed.
     coverage: String,
 }
 
 /// What runs where.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Commands of the zone uploads.
     uploads: Commands,
+    /// Commands of the zone storage.
     storage: Commands,
+    /// Commands of the zone documents.
     documents: Commands,
+    /// What the network mode allows.
     network: Network,
+    /// Numbers over all zones.
     summary: Summary,
 }
 

@@ -44,11 +44,15 @@ pub struct Request {
 /// What changed.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the file.
     path: String,
-    /// unix, windows, mixed, or none where there is no line end.
+    /// Line ends before the call: unix, windows, mixed, or none where there are none.
     original_format: &'static str,
+    /// Line ends that were asked for.
     new_format: &'static str,
+    /// Whether the file was changed.
     changed: bool,
+    /// Lines that end otherwise now.
     lines_converted: u64,
 }
 

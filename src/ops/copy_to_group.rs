@@ -38,11 +38,15 @@ pub struct Request {
 /// What arrived.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the source.
     src_zone: &'static str,
+    /// Path of the source.
     src_path: String,
+    /// Name of the group.
     group: String,
+    /// Path of the copy in the group.
     dest_path: String,
-    /// That the file has now; of a directory, that of its new files.
+    /// Who may change the file now; for a directory, its new files.
     mode: &'static str,
 }
 

@@ -31,8 +31,11 @@ pub struct Request {
 /// What was removed.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone from which it was removed.
     zone: &'static str,
+    /// Path of what was removed.
     deleted: String,
+    /// Whether it was a directory.
     was_directory: bool,
 }
 

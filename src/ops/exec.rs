@@ -50,21 +50,30 @@ pub struct Request {
 /// How the command ended.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone in which the command ran.
     zone: &'static str,
+    /// The command, without its arguments.
     command: String,
+    /// Arguments as they were given, before globs were expanded.
     args: Vec<String>,
+    /// Standard output as text, unless a file took it.
     stdout: String,
+    /// Standard error as text, unless a file or standard output took it.
     stderr: String,
     /// Exit status; negative when a signal ended the command.
     returncode: i32,
-    /// Whether output is missing.
+    /// Whether a part of the output is missing here.
     truncated: bool,
+    /// File that has the standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     stdout_file: Option<String>,
+    /// Bytes of that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     stdout_file_size: Option<u64>,
+    /// File that has the standard error.
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr_file: Option<String>,
+    /// Bytes of that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     stderr_file_size: Option<u64>,
 }

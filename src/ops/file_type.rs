@@ -31,12 +31,13 @@ pub struct Request {
 /// What is there.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of what was looked at.
     path: String,
-    /// file or directory
+    /// What it is: file or directory.
     r#type: &'static str,
-    /// Media type.
+    /// Media type, such as text/plain.
     mime: String,
-    /// Of text; binary where there is none.
+    /// Character encoding of text; binary for what is no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     encoding: Option<String>,
     /// The format in words.
@@ -45,8 +46,10 @@ pub struct Response {
     /// Usual extension of the format, without a dot.
     #[serde(skip_serializing_if = "Option::is_none")]
     extension: Option<String>,
+    /// Bytes of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
+    /// Size of the file, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_human: Option<String>,
 }

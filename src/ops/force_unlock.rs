@@ -30,6 +30,7 @@ pub struct Request {
 /// What was dropped.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// What was unlocked, and whose changes are lost.
     message: String,
 }
 

@@ -26,8 +26,11 @@ pub struct Request {
 /// What changed.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the file.
     path: String,
+    /// Owner before the call.
     old_owner: String,
+    /// Owner after the call.
     new_owner: String,
 }
 

@@ -32,8 +32,9 @@ pub struct Request {
 /// Somebody in the group.
 #[derive(Serialize, ToSchema)]
 pub struct Person {
+    /// Id of the user.
     id: String,
-    /// Absent where it is not known.
+    /// Name of the user; absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
 }
@@ -41,29 +42,39 @@ pub struct Person {
 /// One file.
 #[derive(Serialize, ToSchema)]
 pub struct File {
+    /// Path inside the group.
     path: String,
+    /// Bytes of the file.
     size: u64,
-    /// Name or id of a member; absent where nobody wrote it through the server.
+    /// Name or id of the owner; absent where nobody wrote the file through the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
+    /// Who may change it: group, owner or `owner_ro` (nobody).
     mode: &'static str,
 }
 
 /// The group.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Id of the group.
     group_id: String,
+    /// Name of the group.
     name: String,
-    /// Those that are known.
+    /// Members that are known.
     members: Vec<Person>,
+    /// Members in all.
     member_count: u64,
-    /// In the order of their paths.
+    /// Files in the order of their paths.
     files: Vec<File>,
+    /// Files in all.
     total_files: u64,
+    /// Bytes of all files.
     total_size: u64,
+    /// Size of all files, for people.
     total_size_human: String,
+    /// Quota of the group in MiB.
     quota_mb: u64,
-    /// Of the quota, in percent.
+    /// Space used, in percent of the quota.
     usage_percent: f64,
 }
 

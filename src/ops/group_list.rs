@@ -14,16 +14,22 @@ pub struct GroupList;
 /// One group.
 #[derive(Serialize, ToSchema)]
 pub struct Item {
+    /// Id of the group.
     id: String,
+    /// Name of the group, which is good for the parameter `group` too.
     name: String,
+    /// What the group is for, as its administrator wrote it.
     description: String,
+    /// Members of the group.
     member_count: u64,
 }
 
 /// All of the caller's.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// The groups of the caller.
     groups: Vec<Item>,
+    /// Number of groups.
     count: usize,
 }
 

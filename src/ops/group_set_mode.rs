@@ -29,8 +29,11 @@ pub struct Request {
 /// What changed.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the file.
     path: String,
+    /// Mode before the call.
     old_mode: &'static str,
+    /// Mode after the call.
     new_mode: &'static str,
 }
 

@@ -82,9 +82,9 @@ pub struct Request {
 /// A guide.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// Markdown.
+    /// The guide in Markdown; without a topic, an overview.
     help: String,
-    /// All topics, a line each.
+    /// Every topic with what it is about.
     howtos: BTreeMap<&'static str, &'static str>,
 }
 

@@ -45,11 +45,15 @@ pub struct Request {
 /// The bytes.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the file.
     path: String,
+    /// Position of the first byte shown.
     offset: u64,
     /// Bytes that are shown.
     length: u64,
+    /// Bytes of the whole file.
     file_size: u64,
+    /// Lines of offset, hex digits and ASCII.
     hexdump: String,
 }
 

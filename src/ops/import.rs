@@ -43,10 +43,11 @@ pub struct Request {
 /// What is there.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// Paths in uploads.
+    /// Paths of the files in uploads.
     imported: Vec<String>,
+    /// Number of these files.
     count: u64,
-    /// What could not be imported, and why.
+    /// Files that could not be imported, and why.
     errors: Vec<String>,
 }
 

@@ -41,22 +41,27 @@ pub struct Request {
 /// The link.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// For `shed_link_delete`.
+    /// Id for `shed_link_delete`.
     file_id: String,
+    /// Address of the link.
     download_url: String,
-    /// Markdown.
+    /// The link in Markdown, to be shown to the user as it is.
     clickable_link: String,
+    /// Name of the file or directory.
     filename: String,
-    /// Of a file.
+    /// Bytes of the file; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_bytes: Option<u64>,
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the file or directory.
     path: String,
+    /// Whether files are sent to the link instead of taken from it.
     upload: bool,
-    /// Of a link that ends by itself.
+    /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Of a file in Open WebUI, and of a page: whether it shows with the answer.
+    /// Whether the file shows with the answer; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     attached: Option<bool>,
 }

@@ -21,7 +21,9 @@ pub struct Request {
 /// What it was.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Id of the link that has ended.
     file_id: String,
+    /// Name of the file that it led to.
     filename: String,
 }
 

@@ -21,30 +21,41 @@ pub struct LinkList;
 #[derive(Serialize, ToSchema)]
 #[schema(as = ListedLink)]
 pub struct Listed {
+    /// Id for `shed_link_delete`.
     file_id: String,
+    /// Name of the file or directory.
     filename: String,
+    /// Address of the link.
     download_url: String,
+    /// The link in Markdown.
     clickable_link: String,
+    /// When the link was made.
     created_at: String,
-    /// Of a link that ends by itself.
+    /// When the link ends; absent where it does not end by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
-    /// Of the file as it is now; absent where it is gone.
+    /// Bytes of the file as it is now; absent where it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_bytes: Option<u64>,
+    /// Media type by the name of the file.
     content_type: &'static str,
+    /// Zone of the file.
     source_zone: &'static str,
-    /// Its id.
+    /// Id of the group, where the zone is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_group: Option<String>,
+    /// Path of the file or directory.
     source_path: String,
+    /// Whether files are sent to the link instead of taken from it.
     upload: bool,
 }
 
 /// All links.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// The links, oldest first.
     files: Vec<Listed>,
+    /// Number of links.
     count: usize,
 }
 

@@ -28,7 +28,9 @@ pub struct Request {
 /// What was dropped.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the file, which is unlocked.
     path: String,
     /// Whether the working copy differed from the file.
     changes_discarded: bool,

@@ -39,13 +39,19 @@ pub struct Request {
 /// How the command ended.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the locked file.
     path: String,
+    /// The command, without its arguments.
     command: String,
+    /// Standard output as text.
     stdout: String,
+    /// Standard error as text.
     stderr: String,
+    /// Exit status; negative when a signal ended the command.
     returncode: i32,
-    /// Whether output is missing.
+    /// Whether a part of the output is missing here.
     truncated: bool,
 }
 

@@ -28,12 +28,16 @@ pub struct Request {
 /// The working copy.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the locked file.
     path: String,
     /// Text of the copy; null when it is binary.
     #[schema(required = true)]
     content: Option<String>,
+    /// Whether the working copy is no text in UTF-8.
     is_binary: bool,
+    /// Bytes of the working copy.
     size: u64,
     /// The conversation that holds the lock.
     locked_by: String,

@@ -34,10 +34,15 @@ pub struct Request {
 /// The working copy.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the locked file.
     path: String,
+    /// Bytes of the content that was sent.
     bytes_written: u64,
+    /// Bytes that the working copy has now.
     new_size: u64,
+    /// What was done with the content: overwrite or append.
     mode: &'static str,
 }
 

@@ -33,8 +33,11 @@ pub struct Request {
 /// The saved file.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone of the file.
     zone: &'static str,
+    /// Path of the saved file.
     path: String,
+    /// Bytes that the file has now.
     size: u64,
     /// Whether a commit was made.
     committed: bool,

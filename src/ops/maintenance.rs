@@ -24,13 +24,17 @@ pub struct Request {
 /// What was found and cleaned of everybody else, in numbers.
 #[derive(Serialize, ToSchema)]
 pub struct Others {
-    /// Users that were looked at.
+    /// Users whose zones were looked at.
     users: u64,
     /// Groups that were looked at.
     groups: u64,
+    /// Locked edits that were too old: ended.
     expired_locks: u64,
+    /// Locked edits that had lost their working copy: ended.
     corrupted_locks: u64,
+    /// Zones with working copies that no lock names: removed.
     orphan_editzones: u64,
+    /// Ownership records of files that are gone: removed.
     orphan_ownerships: u64,
     /// Users and groups where it did not work; the log says why.
     failed: u64,
@@ -47,7 +51,7 @@ pub struct Response {
     orphan_editzones: Vec<String>,
     /// Ownership records of files that are gone: removed.
     orphan_ownerships: Vec<String>,
-    /// Where it was asked for.
+    /// Numbers of all other users and groups, where `all` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     others: Option<Others>,
 }

@@ -21,29 +21,47 @@ pub struct Request {}
 #[derive(Serialize, ToSchema)]
 #[schema(as = ParametersResponse)]
 pub struct Response {
+    /// MiB that the zones of a user may hold together.
     quota_per_user_mb: u64,
+    /// MiB that a group may hold.
     quota_per_group_mb: u64,
+    /// MiB that one file may have.
     max_file_size_mb: u64,
+    /// Hours after which a locked edit expires.
     lock_max_age_hours: u64,
+    /// Seconds that a command may take unless the call says otherwise.
     exec_timeout_default: u64,
+    /// Seconds that a call may give a command at most.
     exec_timeout_max: u64,
+    /// MiB of memory for one process of a command.
     exec_memory_limit_mb: u64,
+    /// Seconds of CPU time for one process of a command.
     exec_cpu_limit_seconds: u64,
+    /// Commands of one user that run at once.
     exec_max_per_user: u64,
+    /// Mode of new files in a group: group, owner or `owner_ro`.
     group_default_mode: String,
+    /// What commands may reach: disabled, safe or all.
     network_mode: String,
-    /// For this caller.
+    /// Bytes of output in an answer for this caller, unless the call says otherwise.
     max_output_default: u64,
+    /// Bytes of output that a call may ask for at most.
     max_output_absolute: u64,
+    /// Whether databases can only be read.
     sqlite_readonly: bool,
     /// Space of a history, as a multiple of the quota.
     history_factor: u64,
+    /// Files that a user or a group may have.
     max_files: u64,
+    /// MiB outside their zone that the commands of a user or a group take together.
     exec_temporary_max_mb: u64,
+    /// Hours after which a link ends.
     link_expiry_hours: u64,
+    /// Links that a user may have at once.
     link_max_per_user: u64,
-    /// Uploads and downloads at once.
+    /// Uploads and downloads of a user at once.
     transfer_max_per_user: u64,
+    /// What follows from these settings for the caller.
     #[serde(rename = "_info")]
     info: Info,
 }
@@ -52,8 +70,11 @@ pub struct Response {
 #[derive(Serialize, ToSchema)]
 #[schema(as = ParametersInfo)]
 pub struct Info {
+    /// Whether commands may fetch from the network.
     network_enabled: bool,
+    /// Whether commands may send to the network.
     network_upload_allowed: bool,
+    /// Whether the caller can have groups.
     groups_available: bool,
 }
 

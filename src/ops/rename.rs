@@ -32,8 +32,11 @@ pub struct Request {
 /// What moved.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Zone in which it was renamed.
     zone: &'static str,
+    /// Path before the call.
     old_path: String,
+    /// Path after the call.
     new_path: String,
 }
 

@@ -81,48 +81,61 @@ pub struct Request {
 /// What was found or done.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the database; absent after an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
+    /// The statement that was run.
     #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<String>,
+    /// Names of the columns, made unique.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<String>>,
+    /// Rows as objects; the values are those of the columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<Vec<Map<String, Value>>>,
     /// Rows in this answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     row_count: Option<u64>,
-    /// Whether there are more.
+    /// Whether the statement gives more rows than this answer has.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<bool>,
-    /// How many there are, where that is known.
+    /// Rows that the statement gives in all, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     total_rows: Option<u64>,
-    /// Rows that an answer may hold.
+    /// Rows that this answer might hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit_applied: Option<u64>,
-    /// What is not shown as it is stored.
+    /// What is shown otherwise than it is stored.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// Rows that the statement changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_affected: Option<u64>,
+    /// Row id of the row that was inserted last.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_row_id: Option<i64>,
+    /// Path of the CSV file that got the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     output_csv: Option<String>,
+    /// Rows written to the CSV file.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_exported: Option<u64>,
+    /// Path of the database, after an import.
     #[serde(skip_serializing_if = "Option::is_none")]
     db_path: Option<String>,
+    /// Path of the file that was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     csv_path: Option<String>,
-    /// Where the CSV file was, if in another zone.
+    /// Zone of the imported file, where it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     csv_zone: Option<&'static str>,
+    /// Table that got the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
+    /// Rows that were imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_imported: Option<u64>,
+    /// What was asked for in case the table was there: fail, replace or append.
     #[serde(skip_serializing_if = "Option::is_none")]
     if_exists: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,9 +146,13 @@ pub struct Response {
 #[derive(Serialize, ToSchema)]
 #[schema(as = SqliteImportInfo)]
 pub struct ImportInfo {
+    /// Character between the fields.
     detected_delimiter: String,
+    /// Character encoding of the file.
     detected_encoding: String,
+    /// Whether the first row gave the names of the columns.
     has_header: bool,
+    /// SQLite type of each column.
     column_types: BTreeMap<String, String>,
     /// Rows with too few fields.
     rows_padded: u64,

@@ -18,17 +18,24 @@ pub struct Stats;
 /// Space of one zone.
 #[derive(Default, Serialize, ToSchema)]
 pub struct Space {
+    /// Bytes of all files.
     size_bytes: u64,
+    /// Size of all files, for people.
     size_human: String,
+    /// Number of files.
     files: u64,
 }
 
 /// Space of all zones, against the quota.
 #[derive(Serialize, ToSchema)]
 pub struct Total {
+    /// Bytes of all files.
     pub(super) size_bytes: u64,
+    /// Size of all files, for people.
     pub(super) size_human: String,
+    /// Quota in MiB.
     pub(super) quota_mb: u64,
+    /// Space used, in percent of the quota.
     pub(super) usage_percent: f64,
 }
 
@@ -36,6 +43,7 @@ pub struct Total {
 #[derive(Serialize, ToSchema)]
 #[schema(as = StatsGroup)]
 pub struct GroupSpace {
+    /// Name of the group.
     name: String,
     #[serde(flatten)]
     space: Total,
@@ -44,11 +52,15 @@ pub struct GroupSpace {
 /// Space of the caller.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Space of the zone uploads, of all conversations.
     uploads: Space,
+    /// Space of the zone storage.
     storage: Space,
+    /// Space of the zone documents.
     documents: Space,
+    /// Space of all zones and working copies, against the quota.
     total: Total,
-    /// Of each of your groups.
+    /// Space of each group of the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     groups: Vec<GroupSpace>,

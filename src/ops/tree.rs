@@ -44,9 +44,13 @@ pub struct Request {
 /// The drawing.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// The tree as lines of text, sizes in brackets.
     tree: String,
+    /// Levels that are shown at most.
     depth: i64,
+    /// Directory at which the tree begins.
     path: String,
+    /// Zone that was listed.
     zone: &'static str,
 }
 

@@ -42,13 +42,19 @@ pub struct Request {
 /// What was unpacked.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the archive.
     source: String,
+    /// Zone of the archive.
     source_zone: &'static str,
+    /// Directory that got the files.
     destination: String,
+    /// Zone of that directory.
     destination_zone: &'static str,
+    /// Files that were unpacked.
     files_count: u64,
-    /// The first 50, below the destination.
+    /// Paths of the first 50 files, below the destination.
     files: Vec<String>,
+    /// Whether there are more files than are listed.
     truncated: bool,
 }
 

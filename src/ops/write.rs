@@ -99,36 +99,36 @@ pub struct Response {
     pub(super) path: String,
     /// Zone of the file.
     pub(super) zone: &'static str,
-    /// Where the content went, as the parameter of that name says it; `overwrite` for a whole file.
+    /// Where the content went: a value of the parameter `position`, or `overwrite`.
     pub(super) position: &'static str,
-    /// Lines that are new or gone, of text.
+    /// Lines that are new or gone; for text only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lines_affected: Option<u64>,
-    /// Bytes of the content, of bytes.
+    /// Bytes that the content stands for; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_written: Option<u64>,
-    /// Bytes of the file that are new or gone, of bytes.
+    /// Bytes of the file that are new or gone; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_affected: Option<u64>,
     /// Whether there was no such file before.
     pub(super) created: bool,
     /// Bytes that the file has now.
     pub(super) file_size: u64,
-    /// Always true, or the parameter `safe`, which changes nothing.
+    /// What `safe` was, which has no effect; true where there is no such parameter.
     pub(super) safe_mode: bool,
-    /// How many places the pattern matched, of text.
+    /// Places that the pattern matched; for text only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) pattern_matches: Option<u64>,
     /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lines: Option<String>,
-    /// How the content was written, of bytes: hex, base64 or raw.
+    /// Encoding of the content: hex, base64 or raw; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content_format: Option<&'static str>,
-    /// The parameter `offset`, of bytes.
+    /// Offset that was asked for; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) offset: Option<i64>,
-    /// Name of the group, in one.
+    /// Name of the group, where the zone is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<String>,
     /// Who may change the file now, in a group: group, owner or `owner_ro`.

@@ -37,11 +37,17 @@ pub struct Request {
 /// What was packed.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of what was packed.
     source: String,
+    /// Path of the archive.
     zip_path: String,
+    /// Files in the archive.
     files_count: u64,
+    /// Bytes of the archive.
     size_bytes: u64,
+    /// Size of the archive, for people.
     size_human: String,
+    /// Empty directories in the archive.
     empty_dirs_count: u64,
     /// The first links and special files, which are never packed.
     #[serde(skip_serializing_if = "Vec::is_empty")]

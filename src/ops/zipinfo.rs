@@ -33,28 +33,39 @@ pub struct Request {
 /// What it says it has.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
+    /// Path of the archive.
     path: String,
-    /// Without directories.
+    /// Files in the archive, without directories.
     files_count: u64,
+    /// Bytes of all files, unpacked.
     total_size: u64,
+    /// Unpacked size, for people.
     total_size_human: String,
+    /// Bytes of all files, packed.
     compressed_size: u64,
     /// Space saved, such as `62.5%`.
     compression_ratio: String,
+    /// The first 100 entries.
     files: Vec<Item>,
+    /// Whether there are more entries than are listed.
     truncated: bool,
 }
 
 /// One entry.
 #[derive(Serialize, ToSchema)]
 pub struct Item {
+    /// Path inside the archive.
     name: String,
+    /// Bytes of the entry, unpacked.
     size: u64,
+    /// Bytes of the entry, packed.
     compressed: u64,
+    /// Space saved, such as `62.5%`.
     ratio: String,
-    /// As it stands in the archive, in the time of the place where it was packed.
+    /// Time of the last change as the archive has it, without a time zone.
     #[serde(skip_serializing_if = "Option::is_none")]
     date: Option<String>,
+    /// Whether it is a directory.
     is_dir: bool,
 }
 

@@ -241,11 +241,7 @@ fn open_webui_makes_a_usable_tool_of_every_operation() {
                 if let (Some(default), Some(words)) = (default, words) {
                     assert!(words.contains(default), "{place}: {property}");
                 }
-                // Its name is a sentence.
-                let is_named_well = name == "allow_zone_in_path";
-                let says_nothing =
-                    text.is_empty() && !is_named_well || text.starts_with("The parameter");
-                assert!(!says_nothing && !text.contains('\n'), "{place}: {text:?}");
+                assert!(!text.contains('\n'), "{place}: {text:?}");
             }
             for name in tool["parameters"]["required"].as_array().expect("required") {
                 assert!(
@@ -263,6 +259,64 @@ fn open_webui_makes_a_usable_tool_of_every_operation() {
             cost <= budget,
             "{toolset:?}: {cost} characters, {budget} are allowed"
         );
+    }
+}
+
+/// Parameters whose name is a sentence: a description would cost each tool a line.
+const NAMED_WELL: &[&str] = &["allow_zone_in_path"];
+
+#[test]
+fn every_parameter_and_field_has_a_description() {
+    fn look(value: &Value, place: &str, fields: &mut usize) {
+        let properties = value["properties"].as_object().into_iter().flatten();
+        let parameters = value["parameters"].as_array().into_iter().flatten();
+        let parameters = parameters.map(|one| (one["name"].as_str().unwrap_or_default(), one));
+        let properties = properties.map(|(name, one)| (name.as_str(), one));
+        for (name, described) in properties.chain(parameters) {
+            *fields += 1;
+            let text = described["description"].as_str().unwrap_or_default();
+            assert!(
+                says_something(name, text) || NAMED_WELL.contains(&name),
+                "{place}.{name}: {text:?}"
+            );
+        }
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| look(item, place, fields)),
+            Value::Object(members) => {
+                for (name, member) in members {
+                    look(member, &format!("{place}/{name}"), fields);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut fields = 0;
+    look(&document(Toolset::All), "", &mut fields);
+    assert!(fields > 500, "{fields} fields were found");
+}
+
+/// Whether a description is there, and more than the name in other words.
+fn says_something(name: &str, text: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let words = text.split(|character: char| !character.is_alphanumeric());
+        let words = words.map(str::to_lowercase);
+        words
+            .filter(|word| !["the", "a", "an"].contains(&word.as_str()))
+            .collect()
+    };
+    !plain(text).is_empty() && plain(text) != plain(name) && !text.starts_with("The parameter `")
+}
+
+#[test]
+fn a_description_that_repeats_the_name_says_nothing() {
+    for (name, text, expected) in [
+        ("zone", "", false),
+        ("zone", "Zone", false),
+        ("file_size", "The file size.", false),
+        ("zone", "The parameter `zone`.", false),
+        ("zone", "Zone of the file", true),
+    ] {
+        assert_eq!(says_something(name, text), expected, "{name}: {text}");
     }
 }
 
