@@ -31,6 +31,7 @@ mod groups;
 pub mod health;
 mod item;
 mod page;
+mod record;
 pub mod register;
 mod status;
 

@@ -21,6 +21,7 @@ use super::request::Subject;
 use super::{Server, envelope, route};
 
 mod archive;
+mod browser_policy;
 mod condition;
 mod content;
 mod disposition;

@@ -160,6 +160,12 @@ pub(super) fn kept(chat: &Chat) -> Option<String> {
     kept.then(|| segment(text)).flatten()
 }
 
+/// Where events of the message go that is being written; none in conversations that are not kept.
+pub(super) fn events(caller: &Caller) -> Option<String> {
+    let (chat, message) = (kept(&caller.chat)?, segment(caller.message.as_deref()?)?);
+    Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))
+}
+
 /// All files of a chat, each once, in the order in which they came; of too many the last.
 fn files(chat: &Content) -> Vec<Attachment> {
     let messages = chat.history.iter().flat_map(|history| &history.messages);

@@ -7,63 +7,13 @@ use std::io::Read;
 
 use fileshed_core::chat_host::{Publication, Published};
 use fileshed_core::{Caller, Error};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::chat::events;
 use super::client::{CallError, segment};
 use super::form::Form;
-use super::status::events;
+use super::record::{MARK, Record};
 use super::{Key, OpenWebUi, OpenWebUiError, item};
-
-/// What a file's metadata have where this server made it.
-pub(super) const MARK: &str = "fileshed";
-
-/// A file as Open WebUI has it.
-#[derive(Debug, Deserialize)]
-pub(super) struct Record {
-    pub(super) id: String,
-    pub(super) user_id: String,
-    #[serde(default)]
-    pub(super) filename: String,
-    #[serde(default)]
-    meta: Value,
-    #[serde(default)]
-    created_at: Value,
-}
-
-impl Record {
-    pub(super) fn content_type(&self) -> &str {
-        self.meta["content_type"].as_str().unwrap_or_default()
-    }
-
-    pub(super) fn size(&self) -> Option<u64> {
-        self.meta["size"].as_u64()
-    }
-
-    fn sha256(&self) -> Option<&str> {
-        self.meta["file_hash"].as_str()
-    }
-
-    /// What a browser is shown of it.
-    pub(super) fn shown(&self) -> Value {
-        json!({
-            "id": self.id,
-            "user_id": self.user_id,
-            "filename": self.filename,
-            "meta": self.meta,
-            "created_at": self.created_at,
-        })
-    }
-
-    fn is_marked(&self) -> bool {
-        self.meta["data"][MARK].is_object()
-    }
-
-    fn is_of(&self, caller: &Caller) -> bool {
-        let user = caller.user.as_ref();
-        user.is_some_and(|user| user.as_str() == self.user_id)
-    }
-}
 
 impl OpenWebUi {
     pub(super) fn publish_file(

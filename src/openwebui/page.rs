@@ -7,7 +7,7 @@ use fileshed_core::Caller;
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
-use super::status::events;
+use super::chat::events;
 
 impl OpenWebUi {
     pub(super) fn embed(&self, caller: &Caller, source: &str, html: &str) -> bool {

@@ -19,8 +19,8 @@ use serde_json::{Value, json};
 
 use super::OpenWebUi;
 use super::arrival::Arrival;
-use super::chat::kept;
-use super::client::{Client, segment};
+use super::chat::{events, kept};
+use super::client::Client;
 
 /// How long something takes before it shows.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -194,12 +194,6 @@ impl OpenWebUi {
         let arrival = Arrival::new(user, chat, place, Secret::new(key.reveal()), names);
         let _told_or_not = board.thread().send(News::Arrived(Box::new(arrival)));
     }
-}
-
-/// Where events of the message go that is being written; none in conversations that are not kept.
-pub(super) fn events(caller: &Caller) -> Option<String> {
-    let (chat, message) = (kept(&caller.chat)?, segment(caller.message.as_deref()?)?);
-    Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))
 }
 
 /// The one that tells Open WebUI.

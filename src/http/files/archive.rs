@@ -13,9 +13,9 @@ use fileshed_core::Error;
 use fileshed_core::transfer::TransferPermit;
 use tokio::sync::mpsc;
 
+use super::browser_policy::{CACHE, INERT};
 use super::disposition;
-use super::download::{CACHE, INERT, PATIENCE, PIECE, WAITING};
-use super::pieces::Content;
+use super::pieces::{Content, PATIENCE, PIECE, WAITING};
 
 /// Writes an archive; blocks.
 pub(super) type Pack = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;

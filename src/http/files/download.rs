@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
@@ -20,32 +19,13 @@ use fileshed_core::{Caller, Error, Store, Zone, ZonePath};
 use tokio::sync::mpsc;
 
 use super::archive::{self, Pack};
+use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE};
 use super::condition::{self, ConditionError, State, Verdict};
 use super::disposition;
-use super::pieces::Content;
+use super::pieces::{Content, PATIENCE, PIECE, WAITING};
 use super::range::{self, Asked, RangeError};
 use crate::content_type;
 use crate::http::envelope;
-
-/// Bytes of one piece.
-pub(super) const PIECE: usize = 128 * 1024;
-/// Pieces that wait for the connection.
-pub(super) const WAITING: usize = 1;
-/// How long one piece may wait: who reads slower than that comes back for the rest with a range.
-pub(super) const PATIENCE: Duration = Duration::from_mins(1);
-
-/// What a file may do in the browser that opens it: nothing, whatever it holds.
-pub(super) const INERT: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
-/// What a page may do that a link opens: run what it has in itself, apart from this address, and
-/// reach nothing.
-const APART: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-     img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
-     form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
-);
-/// Nobody keeps a copy that outlives the right to it.
-pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// How a browser takes a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,7 +159,7 @@ impl Source {
         insert(&mut headers, CONTENT_TYPE, &self.content_type);
         let is_page = opening == Opening::Page && content_type::is_page(&self.content_type);
         let inline = is_page || opening == Opening::Shown;
-        let policy = if is_page { APART } else { INERT };
+        let policy = if is_page { ISOLATED_PAGE } else { INERT };
         headers.insert(CONTENT_DISPOSITION, disposition::header(&self.name, inline));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));

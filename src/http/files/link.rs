@@ -99,7 +99,7 @@ pub(super) async fn bring(
         Err(error) => Ok(refused(&parts.headers, error)),
         Ok(count) if page::is_wanted(&parts.headers) => Ok(page::stored(count)),
         Ok(count) => {
-            let reply = Reply::new(json!({"count": count}), sentence(count));
+            let reply = Reply::new(json!({"count": count}), page::sentence(count));
             Ok(envelope::answer(Ok(reply)))
         }
     };
@@ -153,14 +153,6 @@ fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     match path.as_str() {
         "" => name,
         path => format!("{name}/{path}"),
-    }
-}
-
-/// How many files were stored.
-pub(super) fn sentence(count: usize) -> String {
-    match count {
-        1 => "The file was received.".to_owned(),
-        count => format!("{count} files were received."),
     }
 }
 

@@ -14,7 +14,6 @@ use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
 use sha2::{Digest as _, Sha256};
 
-use super::link::sentence;
 use crate::http::envelope;
 
 const FRAME: &str = include_str!("page/frame.html");
@@ -103,6 +102,14 @@ pub(in crate::http) fn page(
         (X_ROBOTS_TAG, HeaderValue::from_static("noindex")),
     ];
     (status, headers, text).into_response()
+}
+
+/// How many files were stored.
+pub(super) fn sentence(count: usize) -> String {
+    match count {
+        1 => "The file was received.".to_owned(),
+        count => format!("{count} files were received."),
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -3,10 +3,18 @@
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
+
+/// Bytes of one piece.
+pub(super) const PIECE: usize = 128 * 1024;
+/// Pieces that wait for the connection.
+pub(super) const WAITING: usize = 1;
+/// How long one piece may wait: who reads slower than that comes back for the rest with a range.
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Pieces that come from elsewhere: of a length that was promised, or up to an empty one. Where
 /// they end too early, the connection does, so that nobody takes a part for the whole.

@@ -1,12 +1,16 @@
 //! Why a caller is not let in.
 
+use std::time::Duration;
+
 use axum::http::HeaderName;
 use fileshed_core::caller::CallerError;
 use fileshed_core::{Code, Diagnostic, Hint};
 use serde_json::{Map, Value};
 
 use super::JwtError;
-use super::session::TURN;
+
+/// How long a call waits until its question can be asked.
+pub(super) const TURN: Duration = Duration::from_secs(5);
 
 /// Which credentials this server takes besides personal tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

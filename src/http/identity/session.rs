@@ -6,21 +6,18 @@
 //! thread and not for long.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use fileshed_core::{Clock, Code, Error, UserId};
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::refusal::TURN;
 use super::{IdentityError, Wanted, jwt};
 use crate::config::{Config, Secret};
 use crate::openwebui::{Account, OpenWebUi};
 
 /// Questions that run at once.
 const QUESTIONS: usize = 16;
-
-/// How long a call waits until its question can be asked.
-pub(super) const TURN: Duration = Duration::from_secs(5);
 
 /// How such callers are known.
 #[derive(Debug)]

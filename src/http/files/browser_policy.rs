@@ -1,0 +1,16 @@
+//! What a browser may do with a file that it gets.
+
+use axum::http::HeaderValue;
+
+/// What a file may do in the browser that opens it: nothing, whatever it holds.
+pub(super) const INERT: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+/// What a page may do that a link opens: run what it has in itself, apart from this address, and
+/// reach nothing.
+pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
+     form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
+);
+/// Nobody keeps a copy that outlives the right to it.
+pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
