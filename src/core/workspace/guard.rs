@@ -8,19 +8,23 @@
 mod access;
 mod claims;
 mod cross_zone;
+mod edits;
 mod encrypted;
 mod group_transaction;
 mod journal;
 mod lock;
 mod owner;
 mod permit;
+mod records;
 mod repair;
+mod tenant_removal;
 #[cfg(test)]
 mod tests;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};
 pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
+pub(crate) use edits::{EditWriter, has_working_copy, working_copy};
 pub use encrypted::{EncryptedError, expect_plain};
 pub(crate) use group_transaction::GroupTransaction;
 pub use lock::{Holder, LockError};

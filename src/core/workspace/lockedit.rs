@@ -16,7 +16,8 @@ use standing::Standing;
 use crate::disk::{DiskError, Entry, Root};
 use crate::exec::{self, CommandLine, Ran};
 use crate::guard::{
-    ChangeRequest, Holder, LockError, SizeError, check_owner, expect_plain, holder,
+    ChangeRequest, EditWriter, Holder, LockError, SizeError, check_owner, expect_plain,
+    has_working_copy, holder, working_copy,
 };
 use crate::history::CommitId;
 use crate::registry::Lock;
@@ -66,21 +67,19 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     expect_plain(&entry).map_err(|error| zone.explain(error))?;
     let path = entry.path().clone();
     check_owner(zone, [&path])?;
-    let _write_lock = zone.write_lock()?;
-    let registry = zone.store.registry();
-    let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
-    if let Some(lock) = registry.lock(tenant, name, &path.key())? {
+    let writer = zone.edit_writer()?;
+    if let Some(lock) = lock_of(zone, &path)? {
         let expired = lock.opened_at <= zone.store.locks_expired_before();
         match LockError::held(&lock, zone) {
             LockError::Mine { .. } => {
                 let edit = Edit::of(zone, lock, path.clone())?;
-                if let Some(content) = edit.resume(&entry, expired)? {
+                if let Some(content) = edit.resume(&writer, &entry, expired)? {
                     return Ok((edit, content));
                 }
-                drop_lock(zone, &edit.lock)?;
+                writer.guard_shrinking().release(&edit.lock)?;
             }
             error if !expired => return Err(zone.explain(error.into())),
-            _ => drop_lock(zone, &lock)?,
+            _ => writer.guard_shrinking().release(&lock)?,
         }
     }
     let (user, chat) = holder(zone);
@@ -92,15 +91,12 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
         opened_at: zone.store.clock().now().as_second(),
         opened: None,
     };
-    zone.expect_space(entry.size())?;
+    let permit = writer.guard(entry.size())?;
     let mut edit = Edit::of(zone, lock, path)?;
-    // Copied before the lock is taken: a lock always has its copy.
-    let staged = zone.store.staging(&zone.tenant)?.copy(&mut entry.open()?)?;
-    staged.install(edit.directory.target(&edit.copy)?)?.keep();
+    permit.copy(&edit.lock, &entry, &edit.copy)?;
     let bytes = edit.content()?;
     edit.lock.opened = Some(standing::digest(&bytes));
-    registry.take_lock(tenant, name, &edit.lock)?;
-    zone.store.measure_edits(&zone.tenant, zone.name)?;
+    permit.take(&edit.lock)?;
     let origin = Origin::File;
     Ok((edit, Content { bytes, origin }))
 }
@@ -112,10 +108,7 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
         Ok(entry) => entry.path().clone(),
         Err(_) => path.clone(),
     };
-    let lock = zone
-        .store
-        .registry()
-        .lock(&zone.tenant.key, zone.name.as_str(), &path.key())?;
+    let lock = lock_of(zone, &path)?;
     let not_open = || LockError::NotOpen {
         path: path.as_str().to_owned(),
     };
@@ -131,22 +124,13 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
 
 /// Ends the locked edit of `path`, whoever holds it. Gives whose changes were dropped.
 pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
-    zone.expect_writable()?;
-    let _write_lock = zone.write_lock()?;
-    let lock = zone
-        .store
-        .registry()
-        .lock(&zone.tenant.key, zone.name.as_str(), &path.key())?
-        .ok_or_else(|| {
-            zone.explain(
-                LockError::NotLocked {
-                    path: path.as_str().to_owned(),
-                }
-                .into(),
-            )
-        })?;
+    let writer = zone.edit_writer()?;
+    let not_locked = || LockError::NotLocked {
+        path: path.as_str().to_owned(),
+    };
+    let lock = lock_of(zone, path)?.ok_or_else(|| zone.explain(not_locked().into()))?;
     let holder = Holder::of(&lock, zone);
-    drop_lock(zone, &lock)?;
+    writer.guard_shrinking().release(&lock)?;
     Ok(holder)
 }
 
@@ -165,19 +149,18 @@ pub struct Cleaned {
 /// without a lock.
 pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
     let mut cleaned = Cleaned::default();
-    zone.expect_writable()?;
-    let _write_lock = zone.write_lock()?;
+    let writer = zone.edit_writer()?;
     let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
     for lock in zone.store.registry().locks(tenant, name)? {
         let list = if lock.opened_at <= zone.store.locks_expired_before() {
             &mut cleaned.expired_locks
-        } else if zone.base.existing_subdirectory(&place(&lock))?.is_none() {
+        } else if !has_working_copy(zone, &lock)? {
             &mut cleaned.corrupted_locks
         } else {
             continue;
         };
         list.push(lock.path.clone());
-        drop_lock(zone, &lock)?;
+        writer.guard_shrinking().release(&lock)?;
     }
     let held = zone.store.registry().locks(tenant, name)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)? {
@@ -186,10 +169,8 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
                 .iter()
                 .any(|lock| lock.working_copy == copy.path.as_str())
             {
-                zone.store
-                    .staging(&zone.tenant)?
-                    .remove(&copies.entry(&copy.path)?)?
-                    .keep()?;
+                let copy = copies.entry(&copy.path)?;
+                writer.guard_shrinking().drop_copy(&copy)?;
                 cleaned.orphan_copies += 1;
             }
         }
@@ -197,29 +178,17 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
     Ok(cleaned)
 }
 
-fn place(lock: &Lock) -> String {
-    format!("{EDITZONE}/{}", lock.working_copy)
-}
-
-/// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
-fn drop_lock(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
-    zone.store.reserve().release();
+/// The lock on `path`, whoever has it.
+fn lock_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<Lock>, Error> {
     let registry = zone.store.registry();
-    registry.release_lock(&zone.tenant.key, zone.name.as_str(), lock)?;
-    if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
-        && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
-    {
-        zone.store.staging(&zone.tenant)?.remove(&entry)?.keep()?;
-    }
-    zone.store.measure_edits(&zone.tenant, zone.name)?;
-    Ok(())
+    Ok(registry.lock(&zone.tenant.key, zone.name.as_str(), &path.key())?)
 }
 
 impl<'a> Edit<'a> {
     fn of(zone: &'a Zone<'a>, lock: Lock, path: ZonePath) -> Result<Self, Error> {
         let name = path.name().unwrap_or_default();
         Ok(Self {
-            directory: zone.base.subdirectory(&place(&lock))?,
+            directory: working_copy(zone, &lock)?,
             copy: ZonePath::root().join(name),
             zone,
             lock,
@@ -253,16 +222,15 @@ impl<'a> Edit<'a> {
             let path = self.path.clone();
             return Err(zone.explain(SizeError { path, size, limit }.into()));
         }
-        let _write_lock = zone.write_lock()?;
+        let writer = zone.edit_writer()?;
         self.expect_held()?;
-        let target = self.directory.target(&self.copy)?;
-        if size > target.size() {
-            zone.expect_space(size - target.size())?;
-        }
-        let staged = zone.store.staging(&zone.tenant)?.write(content)?;
-        staged.install(target)?.keep();
-        zone.store.measure_edits(&zone.tenant, zone.name)?;
-        Ok(())
+        let before = self.directory.target(&self.copy)?.size();
+        let permit = if size > before {
+            writer.guard(size - before)?
+        } else {
+            writer.guard_shrinking()
+        };
+        permit.write(&self.lock, &self.copy, content)
     }
 
     /// Runs a command that sees the working copy and nothing else.
@@ -271,8 +239,12 @@ impl<'a> Edit<'a> {
     }
 
     /// Goes on with the working copy; nothing where it holds nothing that the file does not.
-    fn resume(&self, entry: &Entry, expired: bool) -> Result<Option<Content>, Error> {
-        let zone = self.zone;
+    fn resume(
+        &self,
+        writer: &EditWriter<'_>,
+        entry: &Entry,
+        expired: bool,
+    ) -> Result<Option<Content>, Error> {
         let bytes = match self.directory.followed(&self.copy) {
             Ok(copy) => copy.content()?,
             Err(DiskError::NotFound { .. }) => return Ok(None),
@@ -286,9 +258,7 @@ impl<'a> Edit<'a> {
             _ => return Ok(None),
         };
         if expired {
-            let (tenant, now) = (&zone.tenant.key, zone.store.clock().now().as_second());
-            let registry = zone.store.registry();
-            registry.renew_lock(tenant, zone.name.as_str(), &self.lock, now)?;
+            writer.guard_shrinking().renew(&self.lock)?;
         }
         Ok(Some(Content { bytes, origin }))
     }
@@ -314,11 +284,7 @@ impl<'a> Edit<'a> {
         let size = staged.size()?;
         let target = zone.target("path", &self.path)?;
         let text = format!("Edit {}", self.path);
-        let mut needs = ChangeRequest::write(&target, size);
-        // Not a lock on what a symbolic link leads to that took the place of the file.
-        if target.path() == &self.path {
-            needs = needs.ending_lock();
-        }
+        let needs = ChangeRequest::write(&target, size).ending_edit(&self.lock);
         // The copy goes with its edit: the file may have its space.
         let copies = zone.store.measure_edits(&zone.tenant, zone.name)?;
         let kept = copies.saturating_sub(size);
@@ -329,12 +295,10 @@ impl<'a> Edit<'a> {
         if saved.is_err() {
             zone.store.measure_edits(&zone.tenant, zone.name)?;
         }
-        let commit = saved?;
-        drop_lock(zone, &self.lock)?;
-        Ok((size, commit))
+        Ok((size, saved?))
     }
 
-    /// Fails where the lock ended before this call had its turn.
+    /// Fails where the lock ended before this call had the write lock.
     fn expect_held(&self) -> Result<(), Error> {
         let zone = self.zone;
         let registry = zone.store.registry();
@@ -375,7 +339,8 @@ impl<'a> Edit<'a> {
             (Ok(copy), Ok(entry)) => entry.content()? != copy,
             _ => true,
         };
-        drop_lock(self.zone, &self.lock)?;
+        let writer = self.zone.edit_writer()?;
+        writer.guard_shrinking().release(&self.lock)?;
         Ok(differs)
     }
 }

@@ -135,45 +135,30 @@ fn change<T>(
     change: impl FnOnce(&mut Record) -> T,
 ) -> Result<T, Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
-    zone.expect_writable()?;
-    let _write_lock = zone.write_lock()?;
+    let writer = zone.record_writer()?.ok_or(SharingError::NoGroup)?;
     let entry = zone.entry(path)?;
     entry
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
-    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
     let path = entry.path().key();
-    let mut record = match registry.record(group, &path)? {
-        Some(record) if record.owner == zone.user() => record,
-        record => {
+    match writer.guard(&path)? {
+        Ok(permit) => permit.change(change),
+        Err(record) => {
             let error = SharingError::NotOwner {
                 path,
                 group: shared.group.name.clone(),
                 nobody: record.is_none(),
             };
-            return Err(zone.explain(error.into()));
+            Err(zone.explain(error.into()))
         }
-    };
-    let old = change(&mut record);
-    registry.enter(group, &record)?;
-    Ok(old)
+    }
 }
 
 /// Drops the records of files that are gone; gives their paths.
 pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
-    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
-    zone.expect_writable()?;
-    let _write_lock = zone.write_lock()?;
-    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    let writer = zone.record_writer()?.ok_or(SharingError::NoGroup)?;
     let there = keys_of_records(zone, &ZonePath::root())?;
-    let mut gone: Vec<String> = registry
-        .records(group)?
-        .into_iter()
-        .map(|record| record.path)
-        .collect();
-    gone.retain(|path| !there.contains(path));
-    registry.forget(group, &gone)?;
-    Ok(gone)
+    writer.forget_all_but(&there)
 }
 
 /// A file that cannot be protected or given away.

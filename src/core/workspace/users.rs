@@ -4,14 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::disk::Staging;
 use crate::registry::{Credentials, Usage};
 use crate::settings::MEBIBYTE;
 use crate::store::{GROUPS, Store, USERS};
-use crate::{Code, Diagnostic, Error, Hint, UserId, ZonePath};
-
-/// Where what is removed waits for its end, below the data directory.
-const REMOVED: &str = ".removed";
+use crate::{Code, Diagnostic, Error, Hint, UserId};
 
 /// One user.
 #[derive(Clone, Debug)]
@@ -170,22 +166,7 @@ impl Store {
         if let Some(heir) = heir {
             self.registry().give_files(user.as_str(), heir.as_str())?;
         }
-        let waiting = Staging::new(&self.data().subdirectory(REMOVED)?, self.instance())?;
-        if let Some(root) = self.data().existing_subdirectory(&found.tenant)? {
-            let tenant = self.tenant_root(root, &found.tenant);
-            let mut write_locks = Vec::new();
-            for zone in tenant.zones {
-                write_locks.push(self.write_lock(&tenant, *zone)?);
-            }
-            let entry = self.data().entry(&ZonePath::found(found.tenant.clone()))?;
-            let removed = waiting.remove(&entry)?;
-            self.registry().forget_home(&found.tenant, user.as_str())?;
-            removed.keep()?;
-        } else {
-            self.registry().forget_home(&found.tenant, user.as_str())?;
-        }
-        // What an earlier call did not come to the end of.
-        waiting.sweep(|| self.live_instances())?;
+        self.remove_tenant(&found.tenant, user)?;
         Ok(found)
     }
 

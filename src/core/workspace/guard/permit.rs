@@ -4,13 +4,13 @@ mod in_place;
 
 use serde_json::{Map, Value};
 
-use super::{encrypted, lock, owner};
+use super::{edits, encrypted, lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
     Totals, Vacancy, Weight,
 };
 use crate::history::{Author, CommitId};
-use crate::registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
+use crate::registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
 use crate::settings::MEBIBYTE;
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
@@ -25,8 +25,8 @@ pub struct ChangeRequest {
     files: i64,
     /// The largest file that comes into being, and its size.
     largest: Option<(ZonePath, u64)>,
-    /// The locked edit that this change ends; it is not in its own way.
-    ends_lock: bool,
+    /// The locked edit that ends with this change; its lock is not in its own way.
+    ends_edit: Option<Lock>,
     kind: RequestKind,
 }
 
@@ -52,7 +52,7 @@ impl ChangeRequest {
             bytes: size as i64 - target.size() as i64,
             files: i64::from(target.entry().is_none()),
             largest: Some((target.path().clone(), size)),
-            ends_lock: false,
+            ends_edit: None,
             kind: RequestKind::Arriving,
         }
     }
@@ -72,7 +72,7 @@ impl ChangeRequest {
                 };
                 (path, *size)
             }),
-            ends_lock: false,
+            ends_edit: None,
             kind: RequestKind::Arriving,
         }
     }
@@ -92,7 +92,7 @@ impl ChangeRequest {
             bytes: weight.totals.bytes as i64,
             files: weight.totals.files as i64,
             largest: merge.largest(),
-            ends_lock: false,
+            ends_edit: None,
             kind: RequestKind::Arriving,
         }
     }
@@ -125,9 +125,9 @@ impl ChangeRequest {
         }
     }
 
-    /// The caller's own locked edit of the file ends with this change.
-    pub fn ending_lock(mut self) -> Self {
-        self.ends_lock = true;
+    /// The caller's own locked edit ends with this change.
+    pub(crate) fn ending_edit(mut self, lock: &Lock) -> Self {
+        self.ends_edit = Some(lock.clone());
         self
     }
 }
@@ -179,8 +179,9 @@ impl<'a> Writer<'a> {
         if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
             return Err(SizeError { path, size, limit }.into());
         }
-        if !needs.ends_lock {
-            for path in &needs.paths {
+        let own = needs.ends_edit.as_ref().map(|lock| lock.path.as_str());
+        for path in &needs.paths {
+            if own != Some(path.key().as_str()) {
                 lock::check(zone, path)?;
             }
         }
@@ -387,6 +388,14 @@ impl<'a> Permit<'a> {
         }
     }
 
+    /// Ends the locked edit that the change ends.
+    fn end_edit(&self) -> Result<(), Error> {
+        match &self.request.needs.ends_edit {
+            Some(lock) => edits::release(self.zone(), self.staging(), lock),
+            None => Ok(()),
+        }
+    }
+
     /// The change is done.
     fn settle(&mut self) {
         if let Some(intent) = self.intent.take()
@@ -486,7 +495,9 @@ impl Change<'_> {
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.settle();
         }
+        let ended = permit.end_edit();
         permit.zone().store.reserve().keep();
+        ended?;
         Ok(commit)
     }
 }
