@@ -78,6 +78,30 @@ fn every_operation_is_described_in_its_own_names() {
 }
 
 #[test]
+fn the_glossary_is_short_and_used() {
+    let text = read("SPEC.md");
+    let (glossary, rest) = (between(&text, "\n## Glossary\n", "\n## "), &text);
+    let words: Vec<&str> = glossary
+        .lines()
+        .skip(2)
+        .filter_map(|row| row.trim_start_matches("| ").split(" |").next())
+        .collect();
+    assert!((1..=15).contains(&words.len()), "{words:?}");
+    for word in words.iter().flat_map(|words| words.split(", ")) {
+        assert!(rest.matches(word).count() > 1, "{word} is not used");
+    }
+}
+
+#[test]
+fn the_pages_are_for_their_readers() {
+    assert!(read("README.md").lines().count() <= 250);
+    // How the program is built is told in docs/architecture.md.
+    for inside in ["src/", ".rs`", "::"] {
+        assert!(!read("SPEC.md").contains(inside), "SPEC.md names {inside}");
+    }
+}
+
+#[test]
 fn the_common_parameter_is_described() {
     let text = read("SPEC.md");
     assert!(between(&text, "\n## Paths\n", "\n## ").contains(&format!("`{ALLOW_ZONE_IN_PATH}`")));
