@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use regex::Regex;
+
 use crate::disk::{Found, Kind, Root};
 use crate::zone::ZonePath;
 
@@ -60,6 +62,7 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
         let mut segments = pattern.split('/').peekable();
         while let Some(segment) = segments.next() {
             let needs_directory = segments.peek().is_some();
+            let names = wildcards(segment);
             let mut next = Vec::new();
             for directory in &found {
                 self.compare(1)?;
@@ -73,7 +76,7 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
                 for entry in self.list(directory).iter() {
                     self.compare(1 + segment.len() / 64)?;
                     let name = entry.path.name().unwrap_or_default();
-                    let suits = fits(segment.as_bytes(), name.as_bytes())
+                    let suits = names.as_ref().is_some_and(|names| names.is_match(name))
                         && (segment.starts_with('.') || !name.starts_with('.'));
                     if suits && (!needs_directory || entry.kind == Kind::Directory) {
                         next.push(entry.path.clone());
@@ -128,72 +131,51 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
     }
 }
 
-/// Whether a wildcard segment stands for a name. Steps back only to the last `*`, so its time is
-/// bounded by the product of the lengths.
-fn fits(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut at, mut place) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while place < name.len() {
-        let step = match pattern.get(at) {
-            Some(b'*') => {
-                star = Some((at + 1, place));
-                at += 1;
-                continue;
-            }
-            // One character may have several bytes.
-            Some(b'?') => Some((1, character_length(name[place]))),
-            Some(b'[') => set(&pattern[at..], name[place]).map(|length| (length, 1)),
-            Some(byte) if *byte == name[place] => Some((1, 1)),
-            _ => None,
-        };
-        match (step, star) {
-            (Some((in_pattern, in_name)), _) => {
-                at += in_pattern;
-                place += in_name;
-            }
-            (None, Some((after_star, began))) => {
-                at = after_star;
-                place = began + 1;
-                star = Some((after_star, place));
-            }
-            (None, None) => return false,
+/// The names that a segment with wildcards stands for. By characters and in linear time, whatever
+/// stars it has.
+fn wildcards(segment: &str) -> Option<Regex> {
+    let mut expression = String::from("(?s)^");
+    let mut rest = segment;
+    while let Some(character) = rest.chars().next() {
+        rest = &rest[character.len_utf8()..];
+        match character {
+            '*' => expression.push_str(".*"),
+            '?' => expression.push('.'),
+            '[' => rest = set(rest, &mut expression)?,
+            other => expression.push_str(&escaped(other)),
         }
     }
-    place == name.len() && pattern[at..].iter().all(|byte| *byte == b'*')
+    expression.push('$');
+    Regex::new(&expression).ok()
 }
 
-fn character_length(first: u8) -> usize {
-    match first {
-        0xf0.. => 4,
-        0xe0.. => 3,
-        0xc0.. => 2,
-        _ => 1,
-    }
-}
-
-/// The length of the set `[…]` at the beginning of `pattern` if it holds `byte`.
-fn set(pattern: &[u8], byte: u8) -> Option<usize> {
-    let negated = matches!(pattern.get(1), Some(b'!' | b'^'));
-    let start = 1 + usize::from(negated);
-    let end = start
-        + 1
-        + pattern
-            .get(start + 1..)?
-            .iter()
-            .position(|byte| *byte == b']')?;
-    let members = &pattern[start..end];
-    let mut holds = false;
-    let mut at = 0;
-    while at < members.len() {
-        if members.len() > at + 2 && members[at + 1] == b'-' {
-            holds |= (members[at]..=members[at + 2]).contains(&byte);
-            at += 3;
-        } else {
-            holds |= members[at] == byte;
-            at += 1;
+/// Appends the set whose members begin here, and answers with what follows its `]`.
+fn set<'a>(text: &'a str, expression: &mut String) -> Option<&'a str> {
+    let others = text.strip_prefix(['!', '^']);
+    let text = others.unwrap_or(text);
+    // A `]` that comes first is a member.
+    let (end, _) = text
+        .char_indices()
+        .skip(1)
+        .find(|(_, character)| *character == ']')?;
+    let members: Vec<char> = text[..end].chars().collect();
+    let mut members = members.as_slice();
+    expression.push_str(if others.is_some() { "[^" } else { "[" });
+    while let [first, rest @ ..] = members {
+        members = rest;
+        expression.push_str(&escaped(*first));
+        if let ['-', last, rest @ ..] = rest {
+            members = rest;
+            expression.push('-');
+            expression.push_str(&escaped(*last));
         }
     }
-    (holds != negated).then_some(end + 1)
+    expression.push(']');
+    Some(&text[end + 1..])
+}
+
+fn escaped(character: char) -> String {
+    format!(r"\x{{{:x}}}", u32::from(character))
 }
 
 #[cfg(test)]
@@ -212,21 +194,26 @@ mod tests {
             ("[a-c]1", "b1", true),
             ("[!a-c]1", "b1", false),
             ("[]x]", "]", true),
+            ("[é].md", "é.md", true),
+            ("[!é].md", "é.md", false),
+            ("[à-é]?", "çx", true),
+            ("[^a-]", "-", false),
+            ("[z-a]", "m", false),
+            ("{a,b}(c)\\d.$", "{a,b}(c)\\d.$", true),
+            ("a*", "a\nb", true),
             ("*", "", true),
             ("[a", "[a", false),
         ] {
-            assert_eq!(
-                fits(pattern.as_bytes(), name.as_bytes()),
-                expected,
-                "{pattern} {name}"
-            );
+            let found = wildcards(pattern).is_some_and(|names| names.is_match(name));
+            assert_eq!(found, expected, "{pattern} {name}");
         }
     }
 
     #[test]
     fn many_stars_take_no_time() {
         let pattern = "*a".repeat(60);
-        assert!(!fits(pattern.as_bytes(), "a".repeat(59).as_bytes()));
+        let names = wildcards(&pattern).expect("wildcards");
+        assert!(!names.is_match(&"a".repeat(59)));
     }
 
     #[test]
