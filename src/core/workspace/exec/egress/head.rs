@@ -6,6 +6,9 @@ use std::io::Read;
 /// Largest head of a message.
 pub(super) const HEAD_BYTES: usize = 32 * 1024;
 
+/// What a head ends with.
+const END: &[u8] = b"\r\n\r\n";
+
 /// Headers of one connection, not of the message: never passed on.
 const HOP_BY_HOP: [&str; 9] = [
     "connection",
@@ -46,7 +49,6 @@ impl Head {
         mut bytes: Vec<u8>,
         most: usize,
     ) -> Result<(Self, Vec<u8>), HeadError> {
-        const END: &[u8] = b"\r\n\r\n";
         let mut piece = [0; 4096];
         let mut searched = 0;
         loop {
@@ -59,7 +61,6 @@ impl Head {
                     return Err(HeadError::TooLarge);
                 }
                 let rest = bytes.split_off(end + END.len());
-                bytes.truncate(end);
                 return Ok((Self::parse(&bytes).ok_or(HeadError::Malformed)?, rest));
             }
             if bytes.len() > most {
@@ -75,36 +76,32 @@ impl Head {
         }
     }
 
+    /// Parses a head with the empty line at its end.
     fn parse(bytes: &[u8]) -> Option<Self> {
-        let text_byte = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
-        let mut lines = Vec::new();
-        let mut rest = bytes;
-        while let Some(at) = rest.windows(2).position(|window| window == b"\r\n") {
-            lines.push(&rest[..at]);
-            rest = &rest[at + 2..];
-        }
-        lines.push(rest);
-        // No line has a CR, LF or NUL of its own.
-        if !lines.iter().all(|line| line.iter().all(text_byte)) {
+        let is_text = |byte: &u8| *byte == b'\t' || (*byte >= b' ' && *byte != 0x7f);
+        // httparse takes a line feed alone for the end of a line; others may not.
+        let is_lone = |pair: &[u8]| pair[1] == b'\n' && pair[0] != b'\r';
+        if bytes.first() == Some(&b'\n') || bytes.windows(2).any(is_lone) {
             return None;
         }
-        let (first, fields) = lines.split_first()?;
-        let mut headers = Vec::new();
-        for field in fields {
-            let colon = field.iter().position(|byte| *byte == b':')?;
-            let (name, value) = (&field[..colon], &field[colon + 1..]);
-            let token =
-                |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
-            if name.is_empty() || !name.iter().all(token) {
-                return None;
-            }
-            let name = String::from_utf8(name.to_vec()).ok()?;
-            headers.push((name, value.trim_ascii().to_vec()));
+        let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
+        let (first, fields) = (&bytes[..end], &bytes[end + 2..]);
+        if !first.iter().all(is_text) {
+            return None;
         }
-        Some(Self {
-            size: bytes.len(),
+        let lines = fields.split(|byte| *byte == b'\n').count();
+        let mut parsed = vec![httparse::EMPTY_HEADER; lines];
+        let Ok(httparse::Status::Complete((length, parsed))) =
+            httparse::parse_headers(fields, &mut parsed)
+        else {
+            return None;
+        };
+        let header =
+            |header: &httparse::Header<'_>| (header.name.to_owned(), header.value.to_vec());
+        (length == fields.len()).then_some(Self {
+            size: bytes.len().saturating_sub(END.len()),
             line: String::from_utf8(first.to_vec()).ok()?,
-            headers,
+            headers: parsed.iter().map(header).collect(),
         })
     }
 
@@ -189,6 +186,13 @@ mod tests {
             b"GET / HTTP/1.1\r\nno colon\r\n\r\n",
             b"GET / HTTP/1.1\r\n: a\r\n\r\n",
             b"GET / HTTP/1.1\r\nX: a\0b\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX: a\x7fb\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX: a\r\n\nY: b\r\n\r\n",
+            b"GET / HTTP/1.1\r\n\nX: a\r\n\r\n",
+            b"\nGET / HTTP/1.1\r\nX: a\r\n\r\n",
+            b"GET / HTTP/1.1\r\n\tX: a\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX:\r\n a\r\n\r\n",
+            b"GET / HTTP/1.1\r\nX\xe9: a\r\n\r\n",
         ] {
             assert_eq!(read(text).err(), Some(HeadError::Malformed), "{text:?}");
         }
