@@ -177,7 +177,7 @@ impl Numbers {
 
 /// Somebody who may clean up only for themselves.
 #[derive(Debug, thiserror::Error)]
-#[error("parameter `all`: only administrators clean up for all_tenants")]
+#[error("parameter `all`: only administrators clean up for everybody")]
 pub struct NotAdministrator;
 
 impl Diagnostic for NotAdministrator {
