@@ -1,0 +1,227 @@
+//! What callers see of a server, in this process or in another.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, HOST, USER_AGENT};
+use axum::http::{HeaderName, HeaderValue, Request};
+use fileshed::config::{Effective, Inputs};
+use fileshed::http;
+use fileshed_core::Store;
+use serde_json::Value;
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use tower::ServiceExt as _;
+
+use crate::client::team_of;
+use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
+
+/// The server's routes: with [`Setup::app`] without a socket, in this process, and with a
+/// [`Server`](crate::Server) behind its port.
+///
+/// Nothing is logged without a process, no signal is heard, and what holds connections back is not
+/// there. Commands still run, started by the helper.
+pub struct TestApp {
+    address: String,
+    /// None where the routes belong to another process.
+    routes: Option<Routes>,
+    setup: Setup,
+}
+
+impl TestApp {
+    /// Routes in shared mode.
+    pub fn start() -> Self {
+        Self::with().app()
+    }
+
+    /// Routes that are configured first.
+    pub fn with() -> Setup {
+        Setup::new()
+    }
+
+    /// Routes with the service key `service-key`.
+    pub fn with_key() -> Self {
+        Self::with().env("FILESHED_API_KEYS", "service-key").app()
+    }
+
+    /// The routes of the server that listens there.
+    pub(crate) fn at(address: String, setup: Setup) -> Self {
+        Self {
+            address,
+            routes: None,
+            setup,
+        }
+    }
+
+    pub(crate) fn in_process(setup: Setup) -> Self {
+        assert!(!setup.needs_process(), "a command line needs a process");
+        let routes = Routes::open(&setup);
+        Self {
+            address: ADDRESS.to_owned(),
+            routes: Some(routes),
+            setup,
+        }
+    }
+
+    pub(crate) fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// Makes a request in this process, if the routes are here.
+    pub(crate) fn answer(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, Vec<u8>)],
+        body: &[u8],
+    ) -> Option<Answer> {
+        let routes = self.routes.as_ref()?;
+        Some(routes.answer(method, path, headers, body))
+    }
+
+    /// host:port
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The address of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// The directory of its data.
+    pub fn data(&self) -> PathBuf {
+        self.setup.path("data")
+    }
+
+    /// Runs the program beside the server, on the same data.
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        self.setup.run(arguments)
+    }
+
+    /// A call without any header.
+    pub fn call(&self, operation: &str, arguments: &Value) -> Answer {
+        self.client().call(operation, arguments)
+    }
+
+    /// Requests without headers, to which some may be added.
+    pub fn client(&self) -> Client<'_> {
+        Client::to(self)
+    }
+
+    /// What Open WebUI sends for a user; the server must have the key of [`TestApp::with_key`].
+    /// Each user has a group `team` of its own, on a server that takes groups from headers.
+    pub fn as_user(&self, user: &str) -> Client<'_> {
+        self.as_member(user, &team_of(user))
+    }
+
+    /// A user in the group of this id, called `team`.
+    pub fn as_member(&self, user: &str, group: &str) -> Client<'_> {
+        self.client()
+            .header("Authorization", "Bearer service-key")
+            .header("X-OpenWebUI-User-Id", user)
+            .header("X-OpenWebUI-User-Group-Ids", group)
+            .header("X-OpenWebUI-User-Groups", "team")
+    }
+
+    /// Somebody with a personal token.
+    pub fn with_token(&self, secret: &str) -> Client<'_> {
+        self.client()
+            .header("Authorization", &format!("Bearer {secret}"))
+    }
+}
+
+/// The address that a server in this process believes to have.
+const ADDRESS: &str = "127.0.0.1:8000";
+
+struct Routes {
+    router: Router,
+    /// There until the end.
+    runtime: Option<Runtime>,
+}
+
+impl Routes {
+    fn open(setup: &Setup) -> Self {
+        let data = "FILESHED_STORAGE_BASE_PATH";
+        let mut environment: Vec<(OsString, OsString)> =
+            vec![(data.into(), setup.path("data").into_os_string())];
+        let given = setup.environment.iter();
+        environment.extend(given.map(|(name, value)| (name.into(), value.into())));
+        let inputs = Inputs {
+            environment,
+            ..Inputs::default()
+        };
+        let mut config = Effective::load(&inputs).unwrap().config;
+        config.core.helper = program();
+        let store = Arc::new(Store::open(config.core.clone()).unwrap());
+        store.listens_at(ADDRESS.parse().unwrap());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .max_blocking_threads(http::threads(&config))
+            .build()
+            .unwrap();
+        let entered = runtime.enter();
+        let router = fileshed::app(store, &config);
+        drop(entered);
+        Self {
+            router,
+            runtime: Some(runtime),
+        }
+    }
+
+    fn answer(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, Vec<u8>)],
+        body: &[u8],
+    ) -> Answer {
+        let mut request = Request::builder().method(method).uri(path);
+        for (name, value) in headers {
+            request = request.header(name, value.as_slice());
+        }
+        // What a client adds by itself.
+        let length = (!body.is_empty() || method == "POST").then(|| body.len().to_string());
+        let own = [
+            (HOST, Some(ADDRESS.to_owned())),
+            (USER_AGENT, Some("tests".to_owned())),
+            (ACCEPT, Some("*/*".to_owned())),
+            (CONTENT_LENGTH, length),
+        ];
+        let has = |request: &axum::http::request::Builder, name: &HeaderName| {
+            request
+                .headers_ref()
+                .is_some_and(|headers| headers.contains_key(name))
+        };
+        for (name, value) in own {
+            if let Some(value) = value
+                && !has(&request, &name)
+            {
+                request = request.header(name, HeaderValue::from_str(&value).unwrap());
+            }
+        }
+        let request = request.body(Body::from(body.to_vec())).unwrap();
+        let runtime = self.runtime.as_ref().unwrap();
+        runtime.block_on(async {
+            let answer = async {
+                let response = self.router.clone().oneshot(request).await.unwrap();
+                let (parts, body) = response.into_parts();
+                let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+                Answer::of(parts.status.as_u16(), parts.headers, &body)
+            };
+            timeout(PATIENCE, answer).await.unwrap()
+        })
+    }
+}
+
+impl Drop for Routes {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(PATIENCE);
+        }
+    }
+}

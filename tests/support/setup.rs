@@ -1,0 +1,124 @@
+//! What a server is started with.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+
+use crate::{Server, TestApp, program};
+
+/// The program, not yet started.
+#[derive(Clone)]
+pub struct Setup {
+    /// Gone with the last value that names it.
+    directory: Arc<tempfile::TempDir>,
+    pub(crate) environment: Vec<(String, String)>,
+    flags: Vec<String>,
+    launcher: Vec<String>,
+}
+
+impl Setup {
+    pub(crate) fn new() -> Self {
+        Self {
+            directory: Arc::new(tempfile::tempdir().unwrap()),
+            environment: Vec::new(),
+            flags: Vec::new(),
+            launcher: Vec::new(),
+        }
+    }
+
+    /// Whether a process is needed: it has a command line, or another program starts it.
+    pub(crate) fn needs_process(&self) -> bool {
+        !self.flags.is_empty() || !self.launcher.is_empty()
+    }
+
+    /// Another program starts the server: it gets the server's command line as its arguments.
+    #[must_use]
+    pub fn through(mut self, launcher: &[&str]) -> Self {
+        self.launcher = launcher.iter().map(|&word| word.to_owned()).collect();
+        self
+    }
+
+    /// The command line of that program.
+    pub fn launcher(&self) -> &[String] {
+        &self.launcher
+    }
+
+    /// A variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A flag of its command line, with its value.
+    #[must_use]
+    pub fn flag(mut self, name: &str, value: &str) -> Self {
+        self.flags.push(format!("--{name}"));
+        self.flags.push(value.to_owned());
+        self
+    }
+
+    /// Writes a file beside the data, for configurations and secrets.
+    #[must_use]
+    pub fn file(self, name: &str, content: &str) -> Self {
+        std::fs::write(self.directory.path().join(name), content).unwrap();
+        self
+    }
+
+    /// Where a file beside the data lies.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// Runs the program with these arguments to its end.
+    pub fn run(&self, arguments: &[&str]) -> Finished {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// Starts the server and waits until it listens.
+    pub fn start(self) -> Server {
+        Server::spawn(self)
+    }
+
+    /// The server's routes in this process, for what needs no process of its own.
+    pub fn app(self) -> TestApp {
+        TestApp::in_process(self)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let program = program().into_os_string().into_string().unwrap();
+        let mut words = self.launcher.iter().chain([&program]);
+        let mut command = Command::new(words.next().unwrap());
+        command
+            .args(words)
+            .args(arguments)
+            .args(&self.flags)
+            .current_dir(self.directory.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// What it wrote to its output.
+    pub stdout: String,
+    /// What it wrote to its error output.
+    pub stderr: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
