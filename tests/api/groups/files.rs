@@ -57,7 +57,7 @@ fn a_link_works_as_long_as_its_maker_is_in_the_group() {
 
 #[test]
 fn a_gateway_that_names_no_group_any_more_ends_its_links() {
-    let server = setup().env("FILESHED_GROUPS", "headers").start();
+    let server = setup().env("FILESHED_GROUPS", "headers").app();
     let bob = server.as_member("bob", "team");
     let in_team = |path: &str| json!({"zone": "group", "group": "team", "path": path});
     let mut text = in_team("f.txt");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::groups::team::{call, done, file, home, owners, run, start};
 use fileshed_test_support::journal::{database, is_played, rollback};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 const NAMES: [&str; 3] = ["plan.db-journal", "plan.db-wal", "plan.db-shm"];
 
@@ -77,7 +77,7 @@ fn ways(client: &Client<'_>, name: &str, hex: &str) -> Vec<(&'static str, Answer
     ways
 }
 
-fn names(server: &Server) -> Vec<String> {
+fn names(server: &TestApp) -> Vec<String> {
     let entries = std::fs::read_dir(home(server).join("data")).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

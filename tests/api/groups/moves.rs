@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::groups::team::{assert_sound, call, done, file, files, owners, repository, run, start};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 fn record(owner: &str, mode: &str) -> (Option<String>, String) {
     (Some(owner.to_owned()), mode.to_owned())
@@ -11,7 +11,7 @@ fn record(owner: &str, mode: &str) -> (Option<String>, String) {
 
 /// Whose the file is that holds this text, and alone holds it.
 #[track_caller]
-fn of(server: &Server, text: &str) -> (String, (Option<String>, String)) {
+fn of(server: &TestApp, text: &str) -> (String, (Option<String>, String)) {
     let found: Vec<String> = files(server)
         .into_iter()
         .filter(|(_, content)| content == text.as_bytes())

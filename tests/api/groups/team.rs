@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use fileshed_test_support::outside::{Repository, Tree, tree};
-use fileshed_test_support::{Answer, Client, Server, Setup};
+use fileshed_test_support::{Answer, Client, Server, Setup, TestApp};
 
 /// Everybody who is in the group.
 pub(crate) const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];
@@ -26,7 +26,7 @@ pub(crate) fn start() -> Server {
 }
 
 /// Makes a group beside the running server.
-pub(crate) fn make(server: &Server, id: &str, name: &str, members: &[&str]) {
+pub(crate) fn make(server: &TestApp, id: &str, name: &str, members: &[&str]) {
     let members = members.join(",");
     let made = server.run(&[
         "group",
@@ -68,17 +68,17 @@ pub(crate) fn file(client: &Client<'_>, path: &str, content: &str, mode: &str) {
     done(client, "shed_create_file", arguments);
 }
 
-pub(crate) fn home(server: &Server) -> PathBuf {
+pub(crate) fn home(server: &TestApp) -> PathBuf {
     server.data().join("groups/team")
 }
 
 /// All files of the group, on disk.
-pub(crate) fn files(server: &Server) -> Tree {
+pub(crate) fn files(server: &TestApp) -> Tree {
     tree(&home(server).join("data"))
 }
 
 /// The repository of the group.
-pub(crate) fn repository(server: &Server) -> Repository {
+pub(crate) fn repository(server: &TestApp) -> Repository {
     Repository::at(&home(server).join("repo.git"), &home(server).join("data"))
 }
 
@@ -99,14 +99,14 @@ pub(crate) fn owners(client: &Client<'_>) -> BTreeMap<String, (Option<String>, S
 
 /// Asserts that history is sound, a straight line, and has every file as it is.
 #[track_caller]
-pub(crate) fn assert_sound(server: &Server) {
+pub(crate) fn assert_sound(server: &TestApp) {
     assert_clean(server);
     repository(server).assert_sound();
 }
 
 /// Asserts that the last commit has every file as it is.
 #[track_caller]
-pub(crate) fn assert_clean(server: &Server) {
+pub(crate) fn assert_clean(server: &TestApp) {
     let status = run(
         &server.as_user(MEMBERS[0]),
         "git",

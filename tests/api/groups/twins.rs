@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::groups::team::{assert_sound, call, done, file, files, owners, run, start};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// A name as records have it, and the same otherwise spelled.
 const TWINS: &[(&str, &str)] = &[
@@ -34,7 +34,7 @@ fn archive(bob: &Client<'_>, name: &str) {
     done(bob, "shed_copy_to_group", copy);
 }
 
-fn owner(server: &Server, path: &str) -> (Option<String>, String) {
+fn owner(server: &TestApp, path: &str) -> (Option<String>, String) {
     owners(&server.as_user("ada"))[path].clone()
 }
 

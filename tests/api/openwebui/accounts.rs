@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, TestApp};
 
 const ADA: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const ADMIN: &str = "00000000-0000-4000-8000-000000000001";
@@ -51,14 +51,14 @@ fn setup(url: &str) -> Setup {
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
 }
 
-fn token(server: &Server, user: &str) -> String {
+fn token(server: &TestApp, user: &str) -> String {
     let made = server.run(&["token", "create", "--user", user]);
     assert_eq!(made.code, Some(0), "{made:?}");
     made.stdout.trim().to_owned()
 }
 
 /// Links of a user: to a file, and for uploads.
-fn links(server: &Server, user: &str) -> [String; 2] {
+fn links(server: &TestApp, user: &str) -> [String; 2] {
     let client = server.as_user(user);
     let file = json!({"zone": "storage", "path": "a.md", "content": "hello"});
     client.call("shed_create_file", &file).data();
@@ -73,7 +73,7 @@ fn links(server: &Server, user: &str) -> [String; 2] {
     })
 }
 
-fn works(server: &Server, secret: &str, links: &[String; 2]) -> [bool; 3] {
+fn works(server: &TestApp, secret: &str, links: &[String; 2]) -> [bool; 3] {
     let call = server
         .with_token(secret)
         .call("shed_parameters", &json!({}));

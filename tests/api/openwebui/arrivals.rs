@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, PATIENCE, Server};
+use fileshed_test_support::{Client, PATIENCE, TestApp};
 
 const EVENT: &str = "/api/v1/chats/chat-1/messages/m-4/event";
 
@@ -29,13 +29,13 @@ fn webui() -> StandIn {
     })
 }
 
-fn server(webui: &StandIn, status: &str) -> Server {
-    Server::with()
+fn server(webui: &StandIn, status: &str) -> TestApp {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_LIVE_STATUS", status)
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
-        .start()
+        .app()
 }
 
 /// The path of an upload link.
@@ -45,7 +45,7 @@ fn link(client: &Client<'_>, arguments: &Value) -> String {
     url[url.find("/links/").unwrap()..].to_owned()
 }
 
-fn bring(server: &Server, link: &str, names: &[&str]) {
+fn bring(server: &TestApp, link: &str, names: &[&str]) {
     let file = |name: &&str| {
         format!(
             "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\nx\r\n"

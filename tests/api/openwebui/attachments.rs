@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::openwebui::chats::{Chats, are, item, setup, uploads};
 use fileshed_test_support::standin::{Answer, StandIn, nobody};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 const CHAT: &str = "/api/v1/chats/";
 const CONTENT: &str = "/api/v1/files/";
@@ -20,7 +20,7 @@ fn chat_of(files: &[(&str, &str)]) -> Chats {
     chats
 }
 
-fn ada<'a>(server: &'a Server, message: &str) -> Client<'a> {
+fn ada<'a>(server: &'a TestApp, message: &str) -> Client<'a> {
     let ada = server.as_user("ada").chat("chat-1");
     ada.header("X-OpenWebUI-Message-Id", message)
 }
@@ -127,7 +127,7 @@ fn what_is_deleted_or_moved_stays_away_over_a_restart() {
 #[test]
 fn what_shed_import_brought_counts_as_brought() {
     let webui = chat_of(&[("f-1", "a.txt"), ("f-2", "b.txt")]).serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let first = ada(&server, "m-1");
     let import = json!({"filename": "a.txt", "dest_subdir": "in"});
     first.call("shed_import", &import).data();
@@ -141,7 +141,7 @@ fn what_shed_import_brought_counts_as_brought() {
 fn open_webui_fails_no_call() {
     let broken = StandIn::answering(|_| Answer::status(500, &json!({"detail": "no"})));
     for url in [nobody(), broken.url()] {
-        let server = setup(&url).start();
+        let server = setup(&url).app();
         let ada = ada(&server, "m-1");
         assert!(!tree(&ada).contains("a.txt"));
         let read = json!({"zone": "uploads", "path": "a.txt"});
@@ -159,7 +159,7 @@ fn one_file_that_cannot_come_keeps_no_other_away() {
     chats.file("big", "ada", vec![1; 1024 * 1024 + 1]);
     chats.file("f-3", "eve", "of another user");
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let expected = are(&[("b.txt", "f-2")]);
     for message in ["m-1", "m-2", "m-3"] {
         assert_eq!(uploads(&ada(&server, message)), expected);
@@ -179,7 +179,7 @@ fn one_file_that_cannot_come_keeps_no_other_away() {
 #[test]
 fn calls_at_once_bring_one_copy() {
     let webui = chat_of(&[("f-1", "a.txt"), ("f-2", "a.txt")]).serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     std::thread::scope(|scope| {
         for message in ["m-1", "m-1", "m-2", "m-2"] {
             let ada = ada(&server, message);

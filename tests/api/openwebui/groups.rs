@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, TestApp};
 
 /// Which users are in the group `team-id`, called `Team`.
 type Members = Arc<Mutex<Vec<&'static str>>>;
@@ -103,7 +103,7 @@ fn who_joins_need_not_wait_and_who_leaves_is_out_in_time() {
     let webui = directory(&members, Age::New);
     let server = setup(&webui.url())
         .env("FILESHED_OPENWEBUI_GROUPS_TTL", "3")
-        .start();
+        .app();
     let (ada, dan) = (server.as_user("ada"), server.as_user("dan"));
     ada.call("shed_create_file", &write("x")).data();
     let out = dan.call("shed_patch_text", &write("x"));
@@ -144,11 +144,11 @@ fn without_an_answer_only_groups_are_away() {
 
 #[test]
 fn without_a_key_the_missing_setting_is_named() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "openwebui")
         .env("FILESHED_OPENWEBUI_API_URL", &nobody())
-        .start();
+        .app();
     let unknown = server.as_user("ada").call("shed_group_list", &json!({}));
     unknown.refused(503, "GROUP_NOT_AVAILABLE");
     let details = &unknown.body["error"]["details"];

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::openwebui::chats::{Chats, are, item, setup, uploads};
 use fileshed_test_support::standin::{Answer, StandIn, nobody};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 fn import(client: &Client<'_>, arguments: &Value) -> Value {
     client.call("shed_import", arguments).data().clone()
@@ -20,7 +20,7 @@ fn files_of_the_chat_come_in_once_each() {
     chats.chat("chat-1", "ada", &items);
     chats.file("f-1", "ada", "one").file("f-2", "ada", "a,b\n");
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     let expected = json!({"imported": ["notes.txt", "data.csv"], "count": 2, "errors": []});
     assert_eq!(import(&ada, &json!({})), expected);
@@ -60,7 +60,7 @@ fn one_file_by_name_or_id_into_a_directory() {
         chats.file(id, "ada", content);
     }
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     let one = json!({"filename": "a.txt", "dest_subdir": "in/box"});
     assert_eq!(import(&ada, &one)["imported"], json!(["in/box/a.txt"]));
@@ -95,7 +95,7 @@ fn only_the_caller_has_what_is_the_callers() {
         .file("secret", "ada", "ada's")
         .file("mine", "eve", "eve's");
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let eve = server.as_user("eve").chat("chat-eve");
     let all = import(&eve, &json!({}));
     assert_eq!(all["imported"], json!(["mine.txt"]));
@@ -131,7 +131,7 @@ fn with_the_own_session_open_webui_decides() {
         .file("mine", "eve", "eve's");
     let webui = chats.serve();
     // There is an administrator's key, too: it is not used for who has a session.
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let session = |user: &str, chat: &str| {
         let bearer = format!("Bearer sk-{user}");
         server.client().header("Authorization", &bearer).chat(chat)
@@ -159,7 +159,7 @@ fn a_chat_of_very_many_files_is_no_work_without_end() {
     chats.chat("chat-1", "ada", &json!(items));
     chats.file("f-1999", "ada", "the last");
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     let all = import(&ada, &json!({}));
     assert_eq!(all["imported"], json!(["x.txt"]));
@@ -204,7 +204,7 @@ fn names_become_names_of_files() {
     ]);
     chats.chat("chat-2", "ada", &json!(odd));
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let short = format!("{}.txt", "x".repeat(251));
     let expected = [
         "passwd",
@@ -245,7 +245,7 @@ fn a_picture_in_the_chat_itself_comes_in_too() {
         .chat("chat-1", "ada", &items)
         .file("f-1", "ada", "png");
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     import(&ada, &json!({}));
     let expected = [("image-1.jpg", "xyz"), ("image-2.png", "png")];
@@ -265,7 +265,7 @@ fn what_is_too_large_stops_only_itself() {
         chats.file(id, "ada", vec![byte; mebibyte]);
     }
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     let own = "x".repeat(mebibyte - 10_000);
     let create = json!({"zone": "storage", "path": "own", "content": own});
@@ -306,7 +306,7 @@ fn an_answer_that_ends_in_the_middle_stores_nothing() {
         }
         answer
     });
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     let all = import(&ada, &json!({}));
     assert_eq!(all["imported"], json!(["b.txt"]));
@@ -329,7 +329,7 @@ fn without_an_answer_what_was_uploaded_here_is_there() {
         (away.url(), "OPENWEBUI_API_UNAVAILABLE"),
         (broken.url(), "OPENWEBUI_GET_ERROR"),
     ] {
-        let server = setup(&url).start();
+        let server = setup(&url).app();
         let ada = server.as_user("ada").chat("chat-1");
         let none = ada.call("shed_import", &json!({}));
         none.refused(503, code);
@@ -349,7 +349,7 @@ fn without_an_answer_what_was_uploaded_here_is_there() {
 
 #[test]
 fn where_nobody_can_be_asked_the_failure_says_what_is_missing() {
-    let missing = |server: &Server, chat: &str| {
+    let missing = |server: &TestApp, chat: &str| {
         let answer = server
             .as_user("ada")
             .chat(chat)
@@ -360,15 +360,15 @@ fn where_nobody_can_be_asked_the_failure_says_what_is_missing() {
         assert!(hint.contains("shed_link_create(upload=true)"), "{hint}");
         error["details"]["missing_setting"].clone()
     };
-    let unconnected = Server::with_key();
+    let unconnected = TestApp::with_key();
     assert_eq!(missing(&unconnected, "chat-1"), "openwebui_api_url");
-    let without_key = Server::with()
+    let without_key = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", &nobody())
-        .start();
+        .app();
     assert_eq!(missing(&without_key, "chat-1"), "openwebui_admin_key");
     // Of these chats Open WebUI is not asked.
-    let server = setup(&nobody()).start();
+    let server = setup(&nobody()).app();
     for chat in ["temporary:1", "local:1", "channel:1"] {
         assert_eq!(missing(&server, chat), Value::Null, "{chat}");
     }
@@ -387,7 +387,7 @@ fn imports_at_once_store_each_file_whole() {
         chats.file(id, "ada", id.repeat(5_000));
     }
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.as_user("ada").chat("chat-1");
     std::thread::scope(|scope| {
         for _ in 0..4 {

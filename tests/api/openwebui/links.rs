@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Client, Server, Setup};
+use fileshed_test_support::{Client, Server, Setup, TestApp};
 
 /// A file as Open WebUI has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,7 +179,7 @@ fn setup(url: &str) -> Setup {
 }
 
 /// Somebody with the own session, whose answer is being written.
-fn session<'a>(server: &'a Server, user: &str) -> Client<'a> {
+fn session<'a>(server: &'a TestApp, user: &str) -> Client<'a> {
     server
         .client()
         .header("Authorization", &format!("Bearer sk-{user}"))
@@ -214,7 +214,7 @@ fn a_file_goes_into_open_webui_and_is_taken_back() {
     let webui = world.serve();
     let server = setup(&webui.url())
         .env("FILESHED_OPENWEBUI_PUBLIC_URL", "https://chat.example.org/")
-        .start();
+        .app();
     let ada = session(&server, "ada");
     write(&ada, "d/naïve [1].txt", "hello");
     let created = ada.call("shed_link_create", &at("d/naïve [1].txt"));
@@ -283,7 +283,7 @@ fn a_file_goes_into_open_webui_and_is_taken_back() {
 fn all_files_of_an_answer_show() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = session(&server, "ada");
     write(&ada, "a.csv", "a,b\n");
     write(&ada, "b.png", "png");
@@ -341,7 +341,7 @@ fn one_file_shows_once() {
     let webui = world.serve();
     let server = setup(&webui.url())
         .env("FILESHED_LINK_MAX_PER_USER", "3")
-        .start();
+        .app();
     let ada = session(&server, "ada");
     write(&ada, "a.csv", "a,b\n");
     let first = link(&ada, "a.csv");
@@ -380,7 +380,7 @@ fn one_file_shows_once() {
 fn a_file_that_is_gone_there_is_put_there_again() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let (ada, bob) = (session(&server, "ada"), session(&server, "bob"));
     for user in [&ada, &bob] {
         write(user, "a.csv", "a,b\n");
@@ -404,7 +404,7 @@ fn a_page_shows_with_the_answer_as_it_is_now() {
             "auto" => server,
             _ => server.env(admin.0, admin.1),
         };
-        let server = server.start();
+        let server = server.app();
         let ada = match links {
             "auto" => session(&server, "ada"),
             _ => server
@@ -446,7 +446,7 @@ fn a_page_shows_with_the_answer_as_it_is_now() {
 fn a_picture_shows_once() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = session(&server, "ada");
     write(&ada, "a.png", "png");
     let url = "/api/v1/files/file-1/content";
@@ -462,7 +462,7 @@ fn a_picture_shows_once() {
 fn a_link_works_where_it_cannot_hang_on_an_answer() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = server.client().header("Authorization", "Bearer sk-ada");
     write(&ada, "a.txt", "x");
     for (chat, message) in [
@@ -491,7 +491,7 @@ fn a_link_works_where_it_cannot_hang_on_an_answer() {
 fn a_large_file_passes_through_whole() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = session(&server, "ada");
     let content: Vec<u8> = (0..5_000_000_u32).flat_map(u32::to_le_bytes).collect();
     let put = ada.send("PUT", "/files/content?zone=storage&path=big.bin", &content);
@@ -540,7 +540,7 @@ fn without_a_session_links_lead_here_or_nowhere() {
         setup(&webui.url())
             .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
             .env("FILESHED_LINKS", links)
-            .start()
+            .app()
     };
     for links in ["auto", "own"] {
         let server = start(links);
@@ -593,7 +593,7 @@ fn directories_and_upload_links_stay_here() {
 fn only_what_fileshed_put_there_is_taken_back() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let (ada, bob) = (session(&server, "ada"), session(&server, "bob"));
     write(&ada, "a.txt", "x");
     let made = link(&ada, "a.txt")["file_id"].as_str().unwrap().to_owned();
@@ -635,7 +635,7 @@ fn only_what_fileshed_put_there_is_taken_back() {
 fn what_is_gone_there_is_gone_here() {
     let world = World::default();
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = session(&server, "ada");
     write(&ada, "a.txt", "x");
     write(&ada, "d/b.txt", "x");
@@ -708,7 +708,7 @@ fn an_answer_that_says_less_than_was_done_is_asked_after() {
         ..World::default()
     };
     let webui = world.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let ada = session(&server, "ada");
     write(&ada, "a.txt", "x");
     let id = link(&ada, "a.txt")["file_id"].clone();
@@ -723,7 +723,7 @@ fn both_kinds_count() {
     let webui = world.serve();
     let server = setup(&webui.url())
         .env("FILESHED_LINK_MAX_PER_USER", "2")
-        .start();
+        .app();
     let ada = session(&server, "ada");
     write(&ada, "d/a.txt", "x");
     link(&ada, "d/a.txt");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use fileshed_test_support::jwt::{now, sign, token, with};
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Answer as Answered, Client, PATIENCE, Server, Setup};
+use fileshed_test_support::{Answer as Answered, Client, PATIENCE, Server, Setup, TestApp};
 
 const WEBUI_SECRET: &str = "webui-secret";
 const STATUS: &str = "/api/v1/users/user/status";
@@ -62,7 +62,7 @@ fn write(client: &Client<'_>) -> Answered {
 }
 
 #[track_caller]
-fn is_user(server: &Server, client: &Client<'_>, user: &str) {
+fn is_user(server: &TestApp, client: &Client<'_>, user: &str) {
     write(client).data();
     let file = format!("users/{user}/Documents/data/a.md");
     assert!(server.data().join(&file).exists(), "{file}");
@@ -108,7 +108,7 @@ fn open_webui_says_whose_a_credential_is() {
 #[test]
 fn an_answer_is_remembered_for_its_credential_alone() {
     let webui = webui(|credential| credential.strip_prefix("sk-user-").map(account));
-    let server = online(&webui).start();
+    let server = online(&webui).app();
     let users = ["ada", "bob", "dan"];
     for _ in 0..3 {
         for user in users {
@@ -136,7 +136,7 @@ fn many_calls_at_once_are_one_question() {
         std::thread::sleep(std::time::Duration::from_millis(300));
         credential.strip_prefix("sk-user-").map(account)
     });
-    let server = online(&webui).start();
+    let server = online(&webui).app();
     std::thread::scope(|scope| {
         for _ in 0..40 {
             scope.spawn(|| {
@@ -150,7 +150,7 @@ fn many_calls_at_once_are_one_question() {
 
 #[test]
 fn the_signature_is_enough_where_open_webui_is_not_named() {
-    let server = offline().start();
+    let server = offline().app();
     let client = |changes: &Value| {
         let token = sign(WEBUI_SECRET, &with(claims("ada"), changes));
         server.with_token(&token)
@@ -260,7 +260,7 @@ fn failures_are_no_answers_and_are_not_remembered() {
         299 => Answer::json(&json!(["ada"])),
         code => Answer::status(code, &json!({"detail": "no"})),
     });
-    let server = online(&webui).start();
+    let server = online(&webui).app();
     for code in [500, 404, 429, 301, 299] {
         *state.lock().unwrap() = code;
         let answer = write(&server.with_token("sk-ada"));
@@ -277,13 +277,13 @@ fn who_waits_for_an_administrator_is_not_let_in() {
         let role = json!({"role": credential.strip_prefix("sk-")?});
         Some(with(account("ada"), &role))
     });
-    let server = online(&webui).start();
+    let server = online(&webui).app();
     write(&server.with_token("sk-pending")).refused(403, "ACCESS_DENIED");
     for role in ["user", "admin", "anything"] {
         is_user(&server, &server.with_token(&format!("sk-{role}")), "ada");
     }
     let nobody = self::webui(|_| Some(with(account("ada"), &json!({"id": ""}))));
-    let server = online(&nobody).start();
+    let server = online(&nobody).app();
     write(&server.with_token("sk-ada")).refused(401, "UNAUTHORIZED");
 }
 
@@ -374,7 +374,7 @@ fn made_up_credentials_do_not_occupy_the_server() {
     let server = online(&webui)
         .env("FILESHED_WEBUI_SECRET_KEY", WEBUI_SECRET)
         .env("FILESHED_API_KEYS", "service-key")
-        .start();
+        .app();
     std::thread::scope(|scope| {
         let (answer, answers) = mpsc::channel();
         for number in 0..24 {

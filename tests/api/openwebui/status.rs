@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, PATIENCE, Server};
+use fileshed_test_support::{Client, PATIENCE, Server, TestApp};
 
 const EVENTS: &str = "/api/v1/chats/chat-1/messages/message-1/event";
 
@@ -27,7 +27,7 @@ fn server(webui: &StandIn, status: &str) -> Server {
 }
 
 /// Somebody whose answer is being written.
-fn message(server: &Server) -> Client<'_> {
+fn message(server: &TestApp) -> Client<'_> {
     server
         .as_user("ada")
         .chat("chat-1")
@@ -35,7 +35,7 @@ fn message(server: &Server) -> Client<'_> {
 }
 
 /// Runs a command that takes so many seconds, in a message of a chat.
-fn sleep(server: &Server, seconds: &str) {
+fn sleep(server: &TestApp, seconds: &str) {
     let sleep = json!({"zone": "storage", "cmd": "sleep", "args": [seconds]});
     message(server).call("shed_exec", &sleep).data();
 }

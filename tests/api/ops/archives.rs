@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::ops::stage::{done, place};
 use fileshed_test_support::outside::{Tree, assert_same, tree};
-use fileshed_test_support::{Client, Server, Setup, repository};
+use fileshed_test_support::{Client, Server, Setup, TestApp, repository};
 
 /// A server with directories that have their users' names, and ordinary limits.
 pub(crate) fn roomy() -> Setup {
@@ -55,7 +55,7 @@ pub(crate) fn script(name: &str, arguments: &[&str]) -> String {
 }
 
 /// The directory of a zone's files, made if need be.
-pub(crate) fn ready(server: &Server, client: &Client<'_>, user: &str, zone: &str) -> PathBuf {
+pub(crate) fn ready(server: &TestApp, client: &Client<'_>, user: &str, zone: &str) -> PathBuf {
     done(client, "shed_tree", &json!({"zone": zone}));
     let directory = match zone {
         "uploads" => server

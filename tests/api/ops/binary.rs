@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{Stage, bring, done, file, place, ran, small};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// A picture of one pixel.
 const PICTURE: &str = "89504e470d0a1a0a0000000d4948445200000001000000010806000000\
@@ -53,13 +53,13 @@ fn text(client: &Client<'_>, path: &str, more: &Value) -> Answer {
     client.call("shed_patch_text", &arguments)
 }
 
-fn on_disk(server: &Server, path: &str) -> Vec<u8> {
+fn on_disk(server: &TestApp, path: &str) -> Vec<u8> {
     std::fs::read(place(server, "alice", "storage").join(path)).unwrap()
 }
 
 #[test]
 fn no_edit_of_lines_spoils_what_is_no_text() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let gzip = "1f8b0808111111110203782e74787400cb48cdc9c9070086a6103605000000";
     let pdf = hex::encode(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n");
@@ -110,7 +110,7 @@ fn no_edit_of_lines_spoils_what_is_no_text() {
 
 #[test]
 fn text_in_old_encodings_stays_editable() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for (path, before) in [
         ("latin.txt", &b"gr\xf6\xdfer\nals gro\xdf\n"[..]),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{file, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, Server, TestApp};
 
 fn short<'a>(client: &Client<'a>) -> Client<'a> {
     client.clone().header("Prefer", "return=minimal")
@@ -49,7 +49,7 @@ fn what_is_kept_is_a_field_of_the_answer() {
 
 #[test]
 fn no_short_answer_repeats_an_argument_or_says_nothing() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         for example in entry.examples {
@@ -139,7 +139,7 @@ fn short_answers_of_an_ordinary_chat() {
 
 #[test]
 fn a_note_is_told_in_both_forms() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "one\n");
     let open = json!({"zone": "storage", "path": "a.md"}).to_string();
@@ -157,7 +157,7 @@ fn a_note_is_told_in_both_forms() {
 
 #[test]
 fn a_short_failure_says_everything_once() {
-    let server = Server::start();
+    let server = TestApp::start();
     let brief = short(&server.client());
     let missing = json!({"zone": "storage", "path": "no.md"});
     let answer = brief.post("shed_delete", missing.to_string().as_bytes());
@@ -185,7 +185,7 @@ fn a_short_failure_says_everything_once() {
 
 #[test]
 fn the_full_form_is_what_others_get() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let call = json!({"zone": "storage", "path": "a.md", "content": "x"});
     for header in ["return=representation", "wait=10"] {

@@ -19,7 +19,7 @@ fn wrong(kind: &str) -> (Value, &'static str, &'static str) {
 
 #[test]
 fn every_parameter_of_every_operation_refuses_wrong_types() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
@@ -53,7 +53,7 @@ fn every_parameter_of_every_operation_refuses_wrong_types() {
 
 #[test]
 fn every_required_parameter_of_every_operation_is_asked_for() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
@@ -93,7 +93,7 @@ fn every_required_parameter_of_every_operation_is_asked_for() {
 
 #[test]
 fn every_operation_ignores_what_it_does_not_know() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let mut arguments: Value = serde_json::from_str(entry.examples[0]).unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ops::stage::{Provoked, content, done, file, output, place, small};
 use crate::ops::{fault, real};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -60,7 +60,7 @@ pub(crate) const PROVOKED: Provoked = &[
 const MANY: usize = 150;
 
 /// Compares with dos2unix and unix2dos; false where they are not installed.
-fn as_the_commands(server: &Server, name: &str, bytes: &[u8]) -> bool {
+fn as_the_commands(server: &TestApp, name: &str, bytes: &[u8]) -> bool {
     let client = server.client();
     let there = server.data().join("shared/Storage/data").join(name);
     let copy = server.data().join("copy");

@@ -139,7 +139,7 @@ const MEBIBYTE: usize = 1 << 20;
 
 #[test]
 fn the_quota_holds_to_the_byte() {
-    let server = small().env("FILESHED_QUOTA_PER_USER_MB", "1").start();
+    let server = small().env("FILESHED_QUOTA_PER_USER_MB", "1").app();
     let alice = server.as_user("alice");
     let call = |path: &str, size: usize| {
         let arguments = json!({"zone": "storage", "path": path, "content": "x".repeat(size)});

@@ -267,7 +267,7 @@ fn what_is_there_is_replaced_as_a_whole() {
 /// Somebody whose quota is full can still move.
 #[test]
 fn a_move_takes_no_more_space() {
-    let server = small().start();
+    let server = small().app();
     for &(operation, stays) in OPERATIONS {
         let (from, to) = way(operation).unwrap();
         let client = server.as_user(operation);

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ops::stage::{Provoked, done, file, place, small, upload};
 use crate::ops::{fault, paths, real};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -49,7 +49,7 @@ const SURE: &[&str] = &[
 
 #[test]
 fn real_files_are_what_the_command_file_says() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let (mut kinds, mut encodings) = (BTreeSet::new(), BTreeSet::new());
     for path in real::files(2) {
@@ -103,7 +103,7 @@ fn real_files_are_what_the_command_file_says() {
 
 #[test]
 fn content_decides_and_the_name_helps() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let elf = std::fs::read("/usr/bin/true").unwrap();
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";

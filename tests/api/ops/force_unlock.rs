@@ -17,7 +17,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn any_conversation_ends_a_lock() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = (
         server.as_user("alice").chat("one"),
         server.as_user("alice").chat("two"),
@@ -51,7 +51,7 @@ fn any_conversation_ends_a_lock() {
 
 #[test]
 fn a_zone_or_a_group_is_named() {
-    let server = small().start();
+    let server = small().app();
     let anna = server.as_member("anna", "team-of-both");
     let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
     done(&anna, "shed_create_file", &shared);
@@ -66,7 +66,7 @@ fn a_zone_or_a_group_is_named() {
 
 #[test]
 fn nobody_ends_the_lock_of_another_user() {
-    let server = small().start();
+    let server = small().app();
     let (alice, bob) = (server.as_user("alice"), server.as_user("bob"));
     for client in [&alice, &bob] {
         file(client, "storage", "a.md", "x");
@@ -80,7 +80,7 @@ fn nobody_ends_the_lock_of_another_user() {
 
 #[test]
 fn whose_lock_it_was_is_told_and_not_in_which_conversation() {
-    let server = small().start();
+    let server = small().app();
     let member = |user| server.as_member(user, "team-of-both");
     let anna = member("anna")
         .header("X-OpenWebUI-User-Name", "Anna%20Berg")

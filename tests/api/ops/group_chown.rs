@@ -23,7 +23,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn a_file_is_given_away() {
-    let server = small().start();
+    let server = small().app();
     let ada = server.as_member("ada", "t");
     let bob = server
         .as_member("bob", "t")

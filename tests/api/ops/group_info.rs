@@ -9,7 +9,7 @@ pub(crate) const PROVOKED: Provoked = &[];
 
 #[test]
 fn names_match_in_any_case_where_one_group_is_meant() {
-    let server = small().start();
+    let server = small().app();
     let anna = |groups: &str, names: &str| {
         server
             .client()
@@ -33,7 +33,7 @@ fn names_match_in_any_case_where_one_group_is_meant() {
 /// Who left is not told by id, and whose name two have is told by it.
 #[test]
 fn owners_are_named_as_members_are() {
-    let server = small().start();
+    let server = small().app();
     let named = |user: &str, name: &str, group: &str| {
         let client = server.as_member(user, group);
         let client = client.header("X-OpenWebUI-User-Name", name);
@@ -63,7 +63,7 @@ fn owners_are_named_as_members_are() {
 
 #[test]
 fn members_and_files_are_shown() {
-    let server = small().start();
+    let server = small().app();
     let ada = server
         .as_member("ada", "t")
         .header("X-OpenWebUI-User-Name", "Ada%20L.");

@@ -13,7 +13,7 @@ pub(crate) const PROVOKED: Provoked = &[("GROUP_NOT_AVAILABLE", |stage| {
 
 #[test]
 fn a_gateway_names_the_groups_of_its_user() {
-    let server = small().start();
+    let server = small().app();
     let ada = server
         .as_member("ada", "b-1,a-2")
         .header("X-OpenWebUI-User-Name", "Ada");
@@ -41,7 +41,7 @@ fn a_gateway_names_the_groups_of_its_user() {
 
 #[test]
 fn names_are_decoded_and_odd_ids_refused() {
-    let server = small().start();
+    let server = small().app();
     let named = |ids: &str, names: &str| {
         server
             .client()

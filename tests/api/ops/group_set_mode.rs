@@ -18,7 +18,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn the_owner_protects_a_file_from_everybody() {
-    let server = small().start();
+    let server = small().app();
     let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
     let shared = json!({"zone": "group", "group": "team", "path": "a.md", "content": "x"});
     done(&ada, "shed_create_file", &shared);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{done, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 /// The first example of an operation, in a group.
 fn example(entry: &fileshed::ops::Entry, group: &str) -> Value {
@@ -19,7 +19,7 @@ fn example(entry: &fileshed::ops::Entry, group: &str) -> Value {
 
 #[test]
 fn a_group_of_others_does_not_exist() {
-    let server = small().start();
+    let server = small().app();
     let club = server.as_member("ursula", "5f0e4a52-secret");
     let made = json!({"zone": "group", "group": "team", "path": "notes/todo.md",
         "content": "secret\n"});
@@ -66,7 +66,7 @@ fn a_group_of_others_does_not_exist() {
 
 #[test]
 fn what_was_meant_is_suggested_from_the_caller_s_own_groups() {
-    let server = small().start();
+    let server = small().app();
     let answer = server
         .as_user("eve")
         .call("shed_group_info", &json!({"group": "tem"}));
@@ -77,7 +77,7 @@ fn what_was_meant_is_suggested_from_the_caller_s_own_groups() {
 
 #[test]
 fn one_person_alone_has_no_groups() {
-    let server = Server::start();
+    let server = TestApp::start();
     for entry in OPERATIONS.iter().filter(|entry| entry.takes_group()) {
         let answer = server.call(entry.id, &example(entry, "team"));
         // Some look at their other arguments first.

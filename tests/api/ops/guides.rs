@@ -90,7 +90,7 @@ fn every_call_of_every_description_works() {
 
 #[test]
 fn guides_of_the_small_toolset_name_no_other() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("small");
     let guides = done(&client, "shed_help", &json!({}))["howtos"].clone();
     let topics = guides.as_object().unwrap().keys().map(String::as_str);

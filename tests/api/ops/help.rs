@@ -4,7 +4,7 @@ use fileshed::ops::OPERATIONS;
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, done};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[];
 
@@ -23,7 +23,7 @@ const TOPICS: [&str; 10] = [
 
 #[test]
 fn every_topic_has_a_guide() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let overview = done(&client, "shed_help", &json!({"howto": ""}));
     let topics: Vec<&str> = overview["howtos"]
@@ -53,7 +53,7 @@ fn every_topic_has_a_guide() {
 
 #[test]
 fn the_full_guide_names_every_operation() {
-    let server = Server::start();
+    let server = TestApp::start();
     let full = done(&server.client(), "shed_help", &json!({"howto": "full"}));
     let text = full["help"].as_str().unwrap();
     let named = |id: &str| {
@@ -68,10 +68,10 @@ fn the_full_guide_names_every_operation() {
 
 #[test]
 fn guides_say_what_holds_on_this_server() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_NETWORK_MODE", "all")
         .env("FILESHED_QUOTA_PER_USER_MB", "77")
-        .start();
+        .app();
     let client = server.client();
     let full = done(&client, "shed_help", &json!({"howto": "full"}));
     let text = full["help"].as_str().unwrap();
@@ -81,7 +81,7 @@ fn guides_say_what_holds_on_this_server() {
 
 #[test]
 fn an_unknown_topic_lists_the_others() {
-    let server = Server::start();
+    let server = TestApp::start();
     let answer = server
         .client()
         .call("shed_help", &json!({"howto": "cooking"}));

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ops::stage::{Provoked, done, file, small, upload};
 use crate::ops::{fault, real};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -30,7 +30,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn real_files_as_the_command_hexdump_shows_them() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let files = real::files(1);
     assert!(files.len() > 10, "{files:?}");
@@ -59,7 +59,7 @@ fn real_files_as_the_command_hexdump_shows_them() {
 
 #[test]
 fn numbers_out_of_range() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a", &"x".repeat(10_000));
     let call = |offset: i64, length: i64| {

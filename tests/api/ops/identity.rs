@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{collect, done, file, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn nobody_gets_nothing() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let list = || {
         let entries = std::fs::read_dir(server.data()).unwrap();
         let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
@@ -34,7 +34,7 @@ fn nobody_gets_nothing() {
 
 #[test]
 fn another_user_is_somewhere_else() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let (alice, bob) = (
             server.as_user(&format!("alice-{}", entry.id)),

@@ -103,7 +103,7 @@ fn refused_with(stage: &Stage<'_>, quota: u64, url: &str) {
 
 #[test]
 fn what_was_uploaded_is_reported() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for path in ["b.txt", "a.txt", "d/c.txt", "d/e/a.txt"] {
         upload(&alice, path, path);

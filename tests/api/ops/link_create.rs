@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, done, file, small};
 use fileshed_test_support::standin::{Answer, StandIn};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -77,7 +77,7 @@ fn refused_by(stage: &Stage<'_>, client: &Client<'_>) {
 
 #[test]
 fn a_link_says_what_it_leads_to() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a [1].md", "12345");
     let mut link = done(
@@ -112,7 +112,7 @@ fn a_link_says_what_it_leads_to() {
 
 #[test]
 fn an_upload_link_goes_to_uploads_unless_said_otherwise() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let link = done(&client, "shed_link_create", &json!({"upload": "true"}));
     assert_eq!(

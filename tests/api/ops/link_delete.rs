@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, Stage, done, file, small};
-use fileshed_test_support::Server;
 use fileshed_test_support::standin::{Answer, StandIn};
+use fileshed_test_support::{Server, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("MISSING_FILE_ID", |stage| {
@@ -55,7 +55,7 @@ fn refused_with(stage: &Stage<'_>, status: u16) {
 
 #[test]
 fn a_link_is_taken_back_by_its_address() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "a");
     let call = json!({"zone": "storage", "path": "a.md"});

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{Provoked, done, file};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[];
 
 #[test]
 fn links_are_listed_as_they_are_now() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let empty = done(&client, "shed_link_list", &json!({}));
     assert_eq!(empty, json!({"files": [], "count": 0}));

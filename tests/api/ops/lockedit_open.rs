@@ -44,7 +44,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn all_fields() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice").chat("chat-1");
     file(&alice, "storage", "d/a.md", "text é\n");
     let arguments = json!({"zone": "Storage", "path": "/d/a.md"});
@@ -57,7 +57,7 @@ fn all_fields() {
 
 #[test]
 fn binary_content_is_not_shown() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.bin", "");
     for bytes in [&b"\xff\xfe"[..], b"a\0b"] {
@@ -173,7 +173,7 @@ fn no_writer_passes_a_lock() {
 
 #[test]
 fn one_of_many_gets_the_lock() {
-    let server = small().start();
+    let server = small().app();
     file(&server.as_user("alice"), "storage", "a.md", "x");
     let opened: usize = std::thread::scope(|scope| {
         let chats: Vec<_> = (0..8)

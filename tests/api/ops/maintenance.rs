@@ -8,7 +8,7 @@ pub(crate) const PROVOKED: Provoked = &[];
 
 #[test]
 fn nothing_to_do_and_a_good_lock_stays() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "x");
     done(
@@ -28,7 +28,7 @@ fn nothing_to_do_and_a_good_lock_stays() {
 
 #[test]
 fn broken_and_expired_locks_end() {
-    let server = small().env("FILESHED_LOCK_MAX_AGE_HOURS", "1").start();
+    let server = small().env("FILESHED_LOCK_MAX_AGE_HOURS", "1").app();
     let (alice, bob) = (server.as_user("alice"), server.as_user("bob"));
     for client in [&alice, &bob] {
         for path in ["broken.md", "old.md", "fine.md"] {
@@ -79,7 +79,7 @@ fn broken_and_expired_locks_end() {
 
 #[test]
 fn administrators_clean_up_for_everybody_and_see_numbers() {
-    let server = small().env("FILESHED_LOCK_MAX_AGE_HOURS", "1").start();
+    let server = small().env("FILESHED_LOCK_MAX_AGE_HOURS", "1").app();
     let admin = server
         .as_user("root")
         .header("X-OpenWebUI-User-Role", "admin");

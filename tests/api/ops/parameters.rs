@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, done};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[];
 
 #[test]
 fn limits_as_they_are_configured_and_nothing_else() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_QUOTA_PER_USER_MB", "7")
         .env("FILESHED_MAX_FILE_SIZE_MB", "3")
@@ -17,7 +17,7 @@ fn limits_as_they_are_configured_and_nothing_else() {
         .env("FILESHED_SQLITE_READONLY", "true")
         .env("FILESHED_EXEC_MAX_PER_USER", "5")
         .env("FILESHED_LINK_EXPIRY_HOURS", "12")
-        .start();
+        .app();
     let answer = server.as_user("alice").call("shed_parameters", &json!({}));
     let data = answer.data();
     for (name, value) in [
@@ -55,7 +55,7 @@ fn limits_as_they_are_configured_and_nothing_else() {
 
 #[test]
 fn the_network_is_off_unless_it_is_turned_on() {
-    let server = Server::start();
+    let server = TestApp::start();
     let data = done(&server.client(), "shed_parameters", &json!({}));
     assert_eq!(data["max_output_default"], 50_000);
     assert_eq!(data["network_mode"], "disabled");

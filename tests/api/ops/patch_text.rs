@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::create_file::{fill, not_a_file};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, content, done, file, output, place, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -71,7 +71,7 @@ fn with(more: &Value) -> Value {
 
 #[test]
 fn all_fields() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let arguments =
         json!({"zone": "storage", "path": "new/a.md", "content": "1\n2\n", "safe": "false"});
@@ -261,7 +261,7 @@ fn a_pattern_that_is_none_is_taken_literally_and_said() {
 
 #[test]
 fn what_is_added_to_a_long_file_begins_a_line() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let long = "0123456789abcde\r\n".repeat(5000) + "last";
     file(&alice, "storage", "a.md", &long);
@@ -469,7 +469,7 @@ fn places_that_are_none() {
 
 #[test]
 fn bytes_that_are_no_text_stay() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "");
     let disk = place(&server, "alice", "storage").join("a.md");
@@ -492,7 +492,7 @@ fn bytes_that_are_no_text_stay() {
 
 #[test]
 fn no_pattern_hangs_the_server() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(
         &alice,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::ops::stage::{content, done, file, output, place, ran, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, TestApp};
 
 /// Makes a FIFO: whoever opens it without care waits for ever.
 pub(crate) fn fifo(path: &Path) {
@@ -57,7 +57,7 @@ fn spellings_of_one_path() {
 
 #[test]
 fn files_from_elsewhere_keep_their_spelling_and_are_found() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     done(&client, "shed_tree", &json!({"zone": "storage"}));
     let zone = server.data().join("shared/Storage/data");
@@ -72,7 +72,7 @@ fn files_from_elsewhere_keep_their_spelling_and_are_found() {
 
 #[test]
 fn what_exists_may_have_any_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "x", "");
     let zone = place(&server, "alice", "storage");

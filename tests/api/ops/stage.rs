@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::hints::Reading;
-use fileshed_test_support::{Answer, Client, PATIENCE, Server, Setup, team_of};
+use fileshed_test_support::{Answer, Client, PATIENCE, Server, Setup, TestApp, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];
@@ -68,7 +68,7 @@ pub(crate) fn content(client: &Client<'_>, zone: &str, path: &str) -> String {
 }
 
 /// The directory of a zone's files on disk, on a server with plain namespaces.
-pub(crate) fn place(server: &Server, user: &str, zone: &str) -> PathBuf {
+pub(crate) fn place(server: &TestApp, user: &str, zone: &str) -> PathBuf {
     let home = server.data().join("users").join(user);
     home.join(match zone {
         "storage" => "Storage/data",

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{Provoked, done, file, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[];
 
@@ -24,7 +24,7 @@ fn used(client: &Client<'_>) -> [u64; 4] {
 
 #[test]
 fn an_empty_workspace() {
-    let server = small().start();
+    let server = small().app();
     let stats = done(&server.as_user("alice"), "shed_stats", &json!({}));
     let nothing = json!({"size_bytes": 0, "size_human": "0 B", "files": 0});
     let total = json!({"size_bytes": 0, "size_human": "0 B", "quota_mb": 2, "usage_percent": 0.0});
@@ -37,7 +37,7 @@ fn an_empty_workspace() {
 
 #[test]
 fn groups_have_a_quota_of_their_own() {
-    let server = small().start();
+    let server = small().app();
     let (ada, bob) = (server.as_member("ada", "t"), server.as_member("bob", "t"));
     let half =
         json!({"zone": "group", "group": "team", "path": "half", "content": "x".repeat(1 << 20)});
@@ -51,7 +51,7 @@ fn groups_have_a_quota_of_their_own() {
         (&json!(2), &json!(50.0))
     );
     // One person alone is in no group.
-    let alone = Server::start();
+    let alone = TestApp::start();
     let stats = done(&alone.client(), "shed_stats", &json!({}));
     assert_eq!(stats.get("groups"), None);
 }
@@ -116,7 +116,7 @@ fn every_change_counts_exactly() {
 
 #[test]
 fn the_share_of_the_quota() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "half", &"x".repeat(1 << 20));
     let stats = done(&alice, "shed_stats", &json!({}));

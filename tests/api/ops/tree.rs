@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, done, file, place, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", fault::invalid_zone),
@@ -64,7 +64,7 @@ fn directories_first_then_files_with_sizes() {
 
 #[test]
 fn empty_zones() {
-    let server = Server::start();
+    let server = TestApp::start();
     for zone in ["uploads", "storage", "documents"] {
         assert_eq!(
             tree(&server.client(), &json!({"zone": zone})),
@@ -76,7 +76,7 @@ fn empty_zones() {
 
 #[test]
 fn depth_is_clamped_and_never_negative() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "1/2/3/4/5/6/7/8/9/10/11/deep", "");
     for (depth, lines, used) in [
@@ -106,7 +106,7 @@ fn depth_is_clamped_and_never_negative() {
 
 #[test]
 fn a_hundred_entries_of_a_directory() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "exact/000", "");
     let exact = place(&server, "alice", "storage").join("exact");
@@ -128,7 +128,7 @@ fn a_hundred_entries_of_a_directory() {
 
 #[test]
 fn what_is_neither_file_nor_directory_is_shown_and_not_followed() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "real/a", "x");
     let zone = place(&server, "alice", "storage");
@@ -157,7 +157,7 @@ fn what_is_neither_file_nor_directory_is_shown_and_not_followed() {
 
 #[test]
 fn history_is_not_part_of_documents() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "documents", ".gitignore", "x");
     file(&client, "documents", "a", "");

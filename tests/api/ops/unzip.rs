@@ -264,7 +264,7 @@ fn what_is_there_stays_and_space_is_exact() {
 
 #[test]
 fn an_empty_archive_is_an_empty_directory() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for zone in ["storage", "documents"] {
         let place = ready(&server, &alice, "alice", zone);
@@ -284,7 +284,7 @@ fn an_empty_archive_is_an_empty_directory() {
 
 #[test]
 fn only_the_executable_bit_comes_out() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     makers::modes(&place.join("modes.zip"));
@@ -311,7 +311,7 @@ fn only_the_executable_bit_comes_out() {
 
 #[test]
 fn fifty_names_and_no_more() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     std::fs::create_dir(place.join("many")).unwrap();
@@ -334,7 +334,7 @@ fn fifty_names_and_no_more() {
 
 #[test]
 fn archives_in_archives_are_files() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     let inner = tempfile::tempdir().unwrap();
@@ -362,7 +362,7 @@ fn archives_in_archives_are_files() {
 
 #[test]
 fn bombs_that_unpack_to_what_they_say_fill_nothing() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     // Honest about 600 MB of zeros, in files that may each be there.

@@ -257,7 +257,7 @@ fn links_repositories_and_the_servers_own_stay_out() {
 
 #[test]
 fn an_older_archive_is_replaced() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     file(&alice, "storage", "notes/a.md", "a");
@@ -274,7 +274,7 @@ fn an_older_archive_is_replaced() {
 
 #[test]
 fn more_entries_than_the_first_form_of_zip_can_count() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     for directory in 0..67 {
@@ -303,7 +303,7 @@ fn more_entries_than_the_first_form_of_zip_can_count() {
 
 #[test]
 fn what_changes_meanwhile_breaks_no_archive() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     let busy = place.join("busy");

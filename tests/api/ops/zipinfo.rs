@@ -36,7 +36,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn what_is_in_it() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "uploads");
     let script = "import sys, zipfile\n\
@@ -77,7 +77,7 @@ fn what_is_in_it() {
 
 #[test]
 fn a_hundred_entries_and_no_more() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     file(&alice, "storage", "many/000", "x");
@@ -101,7 +101,7 @@ fn a_hundred_entries_and_no_more() {
 
 #[test]
 fn what_would_not_be_unpacked_is_listed_all_the_same() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     for code in ["PATH_ESCAPE", "ZIP_BOMB", "PROTECTED_PATH"] {

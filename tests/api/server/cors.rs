@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use fileshed_test_support::{Client, Server, Setup};
+use fileshed_test_support::{Client, Server, Setup, TestApp};
 
 const SITE: &str = "https://chat.example.org";
 
@@ -25,7 +25,7 @@ fn preflight(server: &Server, path: &str, origin: &str) -> String {
     server.raw(request.as_bytes()).to_lowercase()
 }
 
-fn page<'a>(server: &'a Server, origin: &str) -> Client<'a> {
+fn page<'a>(server: &'a TestApp, origin: &str) -> Client<'a> {
     server
         .client()
         .header("Origin", origin)
@@ -99,7 +99,7 @@ fn a_browser_is_told_nothing_about_other_sites() {
 
 #[test]
 fn a_page_of_a_listed_site_reads_answers_and_refusals() {
-    let server = setup().env("FILESHED_API_KEYS", "service-key").start();
+    let server = setup().env("FILESHED_API_KEYS", "service-key").app();
     let document = page(&server, SITE).get("/openapi.json");
     assert_eq!(document.header("access-control-allow-origin"), SITE);
     let nobody = page(&server, SITE).call("shed_parameters", &json!({}));
@@ -115,7 +115,7 @@ fn a_page_of_a_listed_site_reads_answers_and_refusals() {
 
 #[test]
 fn a_persons_own_server_lets_listed_sites_in_and_no_others() {
-    let server = setup().start();
+    let server = setup().app();
     let write = json!({"zone": "storage", "path": "a.md", "content": "x"});
     let call = |client: &Client<'_>| client.call("shed_create_file", &write);
     call(&page(&server, SITE)).data();

@@ -7,7 +7,7 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
-use fileshed_test_support::{Server, repository};
+use fileshed_test_support::{Server, TestApp, repository};
 
 /// Most characters that the tools of a document may cost a model on every turn.
 const BUDGET_ALL: usize = 24_000;
@@ -44,7 +44,7 @@ fn the_program_prints_what_it_serves() {
 
 #[test]
 fn a_document_that_is_known_is_not_sent_again() {
-    let server = Server::start();
+    let server = TestApp::start();
     let first = server.client().get("/openapi.json");
     let tag = first.header("etag").to_owned();
     for known in [
@@ -91,7 +91,7 @@ fn a_toolset_is_called_where_its_document_says() {
 
 #[test]
 fn people_browse_without_the_internet() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let redirect = server.client().get("/docs");
     assert_eq!(
         (redirect.status, redirect.header("location")),

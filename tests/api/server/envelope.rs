@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, TestApp};
 
 const CALL: &str = "shed_parameters";
 
 #[test]
 fn a_success_has_data_and_a_sentence() {
-    let server = Server::start();
+    let server = TestApp::start();
     let answer = server.call(CALL, &json!({"invented": true}));
     assert_eq!(answer.data()["quota_per_user_mb"], 1000);
     assert_eq!(answer.data()["_info"]["network_enabled"], false);
@@ -19,7 +19,7 @@ fn a_success_has_data_and_a_sentence() {
 
 #[test]
 fn a_preference_that_is_met_is_named() {
-    let server = Server::start();
+    let server = TestApp::start();
     for (name, value, met) in [
         ("Prefer", "return=minimal", "return=minimal"),
         ("X-Fileshed-Prefer", "return=minimal", "return=minimal"),
@@ -33,7 +33,7 @@ fn a_preference_that_is_met_is_named() {
 
 #[test]
 fn nothing_null_and_any_content_type_are_arguments() {
-    let server = Server::start();
+    let server = TestApp::start();
     for body in ["", "null", " {} ", "{\"a\":1,\"a\":2}"] {
         server.client().post(CALL, body.as_bytes()).data();
     }
@@ -45,7 +45,7 @@ fn nothing_null_and_any_content_type_are_arguments() {
 
 #[test]
 fn bodies_that_are_no_arguments() {
-    let server = Server::start();
+    let server = TestApp::start();
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
     for body in [
         "{", "{\"a\":}", "[]", "\"{}\"", "5", "true", "{}{}", "{'a': 1}", &deep,
@@ -64,7 +64,7 @@ fn bodies_that_are_no_arguments() {
 
 #[test]
 fn bodies_that_are_too_large() {
-    let server = Server::with().env("FILESHED_MAX_BODY_MB", "1").start();
+    let server = TestApp::with().env("FILESHED_MAX_BODY_MB", "1").app();
     let fits = json!({"a": "x".repeat(1_000_000)});
     server.call(CALL, &fits).data();
     let large = json!({"a": "x".repeat(3_000_000)});
@@ -96,7 +96,7 @@ fn headers_that_are_too_large() {
 
 #[test]
 fn addresses_that_nothing_has() {
-    let server = Server::start();
+    let server = TestApp::start();
     let answer = server.call("shed_parameter", &json!({}));
     answer.refused(404, "UNKNOWN_OPERATION");
     assert_eq!(

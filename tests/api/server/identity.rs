@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, Server, TestApp};
 
 const CALL: &str = "shed_parameters";
 
@@ -56,9 +56,9 @@ fn shared_mode_serves_no_page_of_another_site() {
 
 #[test]
 fn a_service_key_speaks_for_the_user_it_names() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "first-key,service-key")
-        .start();
+        .app();
     passes(&server.as_user("alice"));
     let gateway = |key: &str| {
         server
@@ -145,7 +145,7 @@ fn wrong_credentials_in_every_form() {
 
 #[test]
 fn identity_headers_that_cannot_be_meant() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     for user in ["", "a\tb", &"u".repeat(257)] {
         refused(&server.as_user(user), 401, "INVALID_USER");
     }
@@ -184,10 +184,10 @@ fn identity_headers_that_cannot_be_meant() {
 /// Open WebUI before 0.10 sends the templates of groups as they stand: all users would meet there.
 #[test]
 fn a_template_that_nobody_filled_names_nobody() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "headers")
-        .start();
+        .app();
     let gateway = server
         .client()
         .header("Authorization", "Bearer service-key");
@@ -302,7 +302,7 @@ fn a_value_that_a_gateway_did_not_have_is_no_group() {
 
 #[test]
 fn conversations_and_messages_are_short_texts() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     for chat in ["", "temporary:5", "8c7f2c1e", &"c".repeat(256)] {
         passes(&server.as_user("alice").chat(chat));
     }
@@ -325,10 +325,10 @@ fn conversations_and_messages_are_short_texts() {
 
 #[test]
 fn header_names_are_the_administrators_choice() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_HEADER_USER_ID", "X-Gateway-User")
-        .start();
+        .app();
     let gateway = || {
         server
             .client()

@@ -3,22 +3,21 @@
 use serde_json::{Value, json};
 
 use fileshed_test_support::jwt::{now, sign, token, with};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, Setup, TestApp};
 
 const CALL: &str = "shed_create_file";
 const SECRET: &str = "forwarding-secret";
 const HEADER: &str = "X-OpenWebUI-User-Jwt";
 
-fn server() -> Server {
-    Server::with()
+fn setup() -> Setup {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_FORWARD_JWT_SECRET", SECRET)
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_GROUPS", "headers")
-        .start()
 }
 
-fn gateway(server: &Server) -> Client<'_> {
+fn gateway(server: &TestApp) -> Client<'_> {
     server
         .client()
         .header("Authorization", "Bearer service-key")
@@ -50,7 +49,7 @@ fn refused(client: &Client<'_>, status: u16, code: &str) {
 
 #[test]
 fn who_is_signed_is_who_calls() {
-    let server = server();
+    let server = setup().start();
     let signed = sign(SECRET, &claims());
     passes(&gateway(&server).header(HEADER, &signed));
     assert!(
@@ -78,7 +77,7 @@ fn who_is_signed_is_who_calls() {
 
 #[test]
 fn an_unsigned_user_is_nobody() {
-    let server = server();
+    let server = setup().app();
     for client in [gateway(&server), server.as_user("alice")] {
         let answer = client.call(CALL, &note());
         answer.refused(401, "INVALID_USER");
@@ -96,7 +95,7 @@ fn an_unsigned_user_is_nobody() {
 
 #[test]
 fn what_may_be_in_a_token() {
-    let server = server();
+    let server = setup().app();
     let client = |changes: &Value| {
         let token = sign(SECRET, &with(claims(), changes));
         gateway(&server).header(HEADER, &token)
@@ -140,7 +139,7 @@ fn what_may_be_in_a_token() {
 
 #[test]
 fn attacks_on_the_token() {
-    let server = server();
+    let server = setup().start();
     let good = sign(SECRET, &claims());
     let mut parts = good.rsplitn(2, '.');
     let (Some(signature), Some(text)) = (parts.next(), parts.next()) else {
@@ -187,7 +186,7 @@ fn attacks_on_the_token() {
 
 #[test]
 fn groups_come_with_the_service_key() {
-    let server = server();
+    let server = setup().app();
     let client = gateway(&server)
         .header(HEADER, &sign(SECRET, &claims()))
         .header("X-OpenWebUI-User-Group-Ids", "team-id")
@@ -198,7 +197,7 @@ fn groups_come_with_the_service_key() {
 
 #[test]
 fn a_personal_token_is_its_user_whatever_is_signed() {
-    let server = server();
+    let server = setup().start();
     let made = server.run(&["token", "create", "--user", "alice"]);
     let secret = made.stdout.trim().to_owned();
     passes(&server.with_token(&secret));
@@ -211,7 +210,7 @@ fn a_personal_token_is_its_user_whatever_is_signed() {
 
 #[test]
 fn without_a_secret_a_signed_header_means_nothing() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let forged = sign("guessed", &with(claims(), &json!({"sub": "bob"})));
     passes(&server.as_user("alice").header(HEADER, &forged));
     let alone = gateway(&server).header(HEADER, &forged);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use fileshed_test_support::{Finished, Server};
+use fileshed_test_support::{Finished, Server, TestApp};
 
 const CALL: &str = "shed_parameters";
 
@@ -12,13 +12,13 @@ fn printed(finished: &Finished) -> &str {
     finished.stdout.trim_end()
 }
 
-fn create(server: &Server, more: &[&str]) -> String {
+fn create(server: &TestApp, more: &[&str]) -> String {
     let arguments = [&["token", "create", "--user", "alice"], more].concat();
     printed(&server.run(&arguments)).to_owned()
 }
 
 /// The columns of the only token.
-fn listed(server: &Server) -> Vec<String> {
+fn listed(server: &TestApp) -> Vec<String> {
     let finished = server.run(&["token", "list"]);
     let line = printed(&finished).to_owned();
     assert_eq!(line.lines().count(), 1, "{line}");

@@ -1,11 +1,11 @@
 //! Requests that nobody sends by mistake.
 
 use crate::transfer::form::{BOUNDARY, body, content_type, end, files, head, many_users, send};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn forms_that_are_none() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     let fine = body(&[("a", b"x")]);
     let long = format!("multipart/form-data; boundary={}", "b".repeat(201));
@@ -110,7 +110,7 @@ fn links_inside_a_zone_lead_nowhere_else() {
 
 #[test]
 fn pages_of_other_sites_reach_no_files() {
-    let server = Server::start();
+    let server = TestApp::start();
     let foreign = server.client().header("Origin", "https://evil.example");
     send(&foreign, "/files/upload", &[("a", b"x")]).refused(403, "ACCESS_DENIED");
     foreign

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
 
 use crate::transfer::form::{files, many_users};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server, TestApp};
 
 const ADDRESS: &str = "/files/content?zone=storage&path=notes/a.md";
 
@@ -14,7 +14,7 @@ fn put(client: &Client<'_>, address: &str, content: &[u8]) -> Answer {
 
 #[test]
 fn a_file_goes_in_and_comes_out() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let made = put(&client, ADDRESS, b"first");
     assert_eq!(made.status, 201, "{}", made.text);
@@ -174,7 +174,7 @@ fn a_directory_comes_as_an_archive() {
 
 #[test]
 fn a_condition_is_judged_when_the_file_is_replaced() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let client = server.as_user("ada");
     let only_new = client.clone().header("If-None-Match", "*");
     let made = put(&only_new, ADDRESS, b"one");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use fileshed_test_support::{Answer, Client, PATIENCE, Server};
+use fileshed_test_support::{Answer, Client, PATIENCE, Server, TestApp};
 
 pub(crate) const BOUNDARY: &str = "----boundary7MA4YWxkTrZu0gW";
 
@@ -72,7 +72,7 @@ pub(crate) fn many_users() -> fileshed_test_support::Setup {
 }
 
 /// Every file below a user's home that is content or staged.
-pub(crate) fn files(server: &Server, user: &str) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(server: &TestApp, user: &str) -> BTreeMap<String, Vec<u8>> {
     let home = server.data().join("users").join(user);
     let mut found = BTreeMap::new();
     for place in ["Uploads", "Storage/data", "Documents/data", "staging"] {
@@ -82,7 +82,7 @@ pub(crate) fn files(server: &Server, user: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Everything that is staged for a user: files, and directories where they wait.
-pub(crate) fn staged(server: &Server, user: &str) -> Vec<PathBuf> {
+pub(crate) fn staged(server: &TestApp, user: &str) -> Vec<PathBuf> {
     let staging = server.data().join("users").join(user).join("staging");
     let mut found = Vec::new();
     let mut pending = vec![staging];
@@ -101,7 +101,7 @@ pub(crate) fn staged(server: &Server, user: &str) -> Vec<PathBuf> {
 }
 
 /// Sizes of the files among them.
-pub(crate) fn sizes_staged(server: &Server, user: &str) -> Vec<u64> {
+pub(crate) fn sizes_staged(server: &TestApp, user: &str) -> Vec<u64> {
     let found = staged(server, user).into_iter();
     found
         .filter_map(|path| path.metadata().ok())

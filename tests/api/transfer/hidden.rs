@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::transfer::form::{many_users, send};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// A link into a directory of `ada`'s storage with much in it, and one into an empty one.
-fn links(server: &Server) -> [String; 2] {
+fn links(server: &TestApp) -> [String; 2] {
     let ada = server.as_user("ada");
     for name in [
         "taken.txt",
@@ -86,7 +86,7 @@ const FORMS: &[&[&str]] = &[
     &["new/deep/er.txt"],
 ];
 
-fn same_for_all(server: &Server, client: &Client<'_>) {
+fn same_for_all(server: &TestApp, client: &Client<'_>) {
     let [full, empty] = links(server);
     for names in FORMS {
         let files: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"sent"[..])).collect();
@@ -100,7 +100,7 @@ fn same_for_all(server: &Server, client: &Client<'_>) {
 
 #[test]
 fn an_upload_link_does_not_tell_which_names_are_taken() {
-    let server = many_users().start();
+    let server = many_users().app();
     same_for_all(&server, &server.client());
     let data = server.data().join("users/ada/Storage/data/full");
     let read = |name: &str| std::fs::read_to_string(data.join(name)).unwrap();
@@ -116,13 +116,13 @@ fn an_upload_link_does_not_tell_which_names_are_taken() {
 
 #[test]
 fn a_page_does_not_tell_it_either() {
-    let server = many_users().start();
+    let server = many_users().app();
     same_for_all(&server, &server.client().header("Accept", "text/html"));
 }
 
 #[test]
 fn a_name_that_is_taken_a_hundred_times_is_taken_in_all_the_same() {
-    let server = many_users().start();
+    let server = many_users().app();
     let [full, empty] = links(&server);
     let client = server.client();
     let data = server.data().join("users/ada/Storage/data/full");
@@ -136,7 +136,7 @@ fn a_name_that_is_taken_a_hundred_times_is_taken_in_all_the_same() {
 
 #[test]
 fn what_belongs_to_a_database_does_not_come_through_a_link() {
-    let server = many_users().start();
+    let server = many_users().app();
     let [full, empty] = links(&server);
     for link in [&full, &empty] {
         for name in [

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::transfer::form::{self, files, many_users, send};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server, TestApp};
 
 fn put(client: &Client<'_>, zone: &str, path: &str, content: &str) {
     let file = json!({"zone": zone, "path": path, "content": content});
@@ -22,7 +22,7 @@ fn address(link: &Value) -> String {
 
 #[test]
 fn a_link_opens_a_page_apart_from_the_server_and_shows_a_picture() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     for path in ["page.html", "chart.png", "drawing.svg", "notes.txt"] {
         put(&ada, "storage", path, "<b>x</b>");
@@ -59,7 +59,7 @@ fn a_link_opens_a_page_apart_from_the_server_and_shows_a_picture() {
 
 #[test]
 fn a_download_link_gives_what_is_there_now() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     put(&ada, "documents", "report.md", "draft");
     let link = link(&ada, &json!({"zone": "documents", "path": "report.md"}));
@@ -101,7 +101,7 @@ fn a_download_link_gives_what_is_there_now() {
 
 #[test]
 fn a_link_to_uploads_stays_in_its_conversation() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada").chat("c1");
     send(&ada, "/files/upload", &[("a.txt", b"one")]).data();
     send(
@@ -133,7 +133,7 @@ fn told(answer: &Answer) -> (u16, String, Vec<String>) {
 
 #[test]
 fn links_that_do_not_work_all_look_the_same() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     let make = |path: &str| {
         put(&ada, "storage", path, "x");
@@ -237,7 +237,7 @@ fn a_token_is_one_text_and_no_other() {
 
 #[test]
 fn links_belong_to_who_made_them() {
-    let server = many_users().env("FILESHED_LINK_MAX_PER_USER", "2").start();
+    let server = many_users().env("FILESHED_LINK_MAX_PER_USER", "2").app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     put(&ada, "storage", "a", "x");
     let file = json!({"zone": "storage", "path": "a"});
@@ -262,7 +262,7 @@ fn links_belong_to_who_made_them() {
 
 #[test]
 fn where_a_link_leads_is_never_what_a_request_says() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let ada = server.as_user("ada");
     put(&ada, "storage", "a", "x");
     let file = json!({"zone": "storage", "path": "a"});
@@ -275,9 +275,9 @@ fn where_a_link_leads_is_never_what_a_request_says() {
     assert!(!made.to_string().contains("evil"), "{made}");
     assert_eq!(made["download_url"], server.url(&address(&made)));
 
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_PUBLIC_URL", "https://files.example.org/shed/")
-        .start();
+        .app();
     put(&server.client(), "storage", "a", "x");
     let made = link(&server.client(), &file);
     let url = made["download_url"].as_str().unwrap();
@@ -293,7 +293,7 @@ fn an_upload_link_takes_files_and_shows_nothing() {
     let server = many_users()
         .env("FILESHED_QUOTA_PER_USER_MB", "2")
         .env("FILESHED_MAX_FILE_SIZE_MB", "1")
-        .start();
+        .app();
     let ada = server.as_user("ada").chat("c1");
     let made = link(&ada, &json!({"upload": true}));
     assert_eq!(

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::transfer::form::{self, files, many_users, send};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, TestApp};
 
 fn stored(answer: &fileshed_test_support::Answer) -> Vec<(String, bool)> {
     let files = answer.data()["files"].as_array().unwrap();
@@ -18,7 +18,7 @@ fn stored(answer: &fileshed_test_support::Answer) -> Vec<(String, bool)> {
 
 #[test]
 fn files_and_folders_are_stored_as_they_are_sent() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada").chat("c1");
     // What looks like a boundary and is none, and every byte.
     let tricky = format!("\r\n--{}\r\n\r\n--", &form::BOUNDARY[..10]);
@@ -57,7 +57,7 @@ fn files_and_folders_are_stored_as_they_are_sent() {
 
 #[test]
 fn an_address_that_names_another_zone_is_refused_and_a_folder_is_not() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let put = client.send(
         "PUT",
@@ -92,7 +92,7 @@ fn an_address_that_names_another_zone_is_refused_and_a_folder_is_not() {
 
 #[test]
 fn a_taken_name_gets_a_number_unless_it_is_to_be_replaced() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let address = "/files/upload?zone=storage&path=in";
     for expected in ["in/a.txt", "in/a (2).txt", "in/a (3).txt"] {
@@ -182,7 +182,7 @@ fn a_request_is_one_commit_of_its_author() {
 
 #[test]
 fn what_cannot_be_stored_leaves_nothing_of_the_whole_request() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     client
         .call(
@@ -303,7 +303,7 @@ fn locks_and_scopes_hold_for_uploads() {
 
 #[test]
 fn a_conversation_is_named_once() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     send(&ada, "/files/upload?chat=c7", &[("a", b"7")]).data();
     assert_eq!(files(&server, "ada")["Uploads/c7/a"], b"7");

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::ops::stage::{Stage, content, done, file, output, place, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 /// Lets every lock of `path` expire.
-pub(crate) fn expire(server: &Server, path: &str) {
+pub(crate) fn expire(server: &TestApp, path: &str) {
     let registry = rusqlite::Connection::open(server.data().join("access_auth.sqlite")).unwrap();
     let aged = registry.execute(
         "UPDATE locks SET opened_at = opened_at - 25 * 3600 WHERE path = ?1",
@@ -47,7 +47,7 @@ fn copy(client: &Client<'_>, arguments: &Value) -> String {
 }
 
 /// Two conversations of one user, or of two members of a group.
-fn pairs(server: &Server) -> [(&'static str, Client<'_>, Client<'_>); 3] {
+fn pairs(server: &TestApp) -> [(&'static str, Client<'_>, Client<'_>); 3] {
     let chat = |name| server.as_user("alice").chat(name);
     let member = |name| server.as_member(name, "team-of-both");
     [
@@ -119,7 +119,7 @@ fn a_line_that_another_wrote_after_the_lock_expired_stays() {
 
 #[test]
 fn the_other_way_out_begins_with_what_is_there() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = (
         server.as_user("alice").chat("a"),
         server.as_user("alice").chat("b"),
@@ -260,7 +260,7 @@ fn a_directory_that_took_the_name_stays() {
 
 #[test]
 fn whose_lock_was_ended_or_taken_over_saves_nothing() {
-    let server = small().start();
+    let server = small().app();
     let member = |name| server.as_member(name, "team-of-both");
     let (anna, ben) = (member("anna"), member("ben"));
     for taken_over in [false, true] {
@@ -344,7 +344,7 @@ fn an_expired_edit_goes_on_where_it_has_something_to_lose() {
 
 #[test]
 fn an_edit_that_lost_its_copy_is_opened_anew() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "old\n");
     let arguments = edit(&alice, "storage", "a.md", "mine\n");
@@ -357,7 +357,7 @@ fn an_edit_that_lost_its_copy_is_opened_anew() {
 
 #[test]
 fn locks_of_an_older_registry_are_trusted_until_they_expire() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for expired in [false, true] {
         file(&alice, "storage", "a.md", "old\n");

@@ -37,7 +37,7 @@ pub(super) fn zeros(archive: &Path, files: u32, megabytes: u32) {
 
 #[test]
 fn whatever_python_writes() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     for kind in [
