@@ -168,7 +168,7 @@ impl Config {
         found
     }
 
-    /// The same for who calls.
+    /// Settings about identity that contradict each other.
     fn contradictions_of_identity(&self) -> Vec<([&'static str; 2], String)> {
         let nobody = self.api_keys.is_empty();
         let unasked = self.openwebui_api_url.is_empty();

@@ -99,7 +99,7 @@ pub trait Operation: 'static {
     /// What it does to the file that it is called for.
     const AIM: Aim = Aim::Read;
 
-    /// The same for these arguments.
+    /// What it does to the file when called with these arguments.
     #[must_use]
     fn aim(_arguments: &Map<String, Value>) -> Aim {
         Self::AIM

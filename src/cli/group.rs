@@ -119,7 +119,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
     }
 }
 
-/// Does it.
+/// Runs one of the commands of `fileshed group`.
 pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
     let groups = store.local_groups();
     match action {

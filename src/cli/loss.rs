@@ -40,7 +40,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<(Part, Confirmed), clap::Erro
     Ok((part, matches.get_flag("yes")))
 }
 
-/// Does it.
+/// Runs `fileshed accept-loss`: says what would be lost, or accepts the loss.
 pub fn run(config: &Config, part: Part, confirmed: Confirmed) -> Result<ExitCode, Failure> {
     name_directory(config);
     let failed = |error| cannot_open(config, error);

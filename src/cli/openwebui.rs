@@ -163,7 +163,7 @@ fn connection(matches: &ArgMatches) -> Result<ConnectionOptions, clap::Error> {
     })
 }
 
-/// Does it.
+/// Runs one of the commands of `fileshed openwebui`.
 pub fn run(config: &Config, action: &Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Register(options) => print(&register(config, options)?.join("\n")),

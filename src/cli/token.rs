@@ -95,7 +95,7 @@ pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
     }
 }
 
-/// Does it.
+/// Runs one of the commands of `fileshed token`.
 pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
     match action {
         Action::Create {

@@ -21,9 +21,9 @@ use crate::config::Config;
 pub(super) const TURN: Duration = Duration::from_secs(5);
 /// Bytes of a body and an answer that every call may have.
 pub(super) const SMALL: u64 = MEBIBYTE;
-/// Calls of one user that wait for a zone, each in a thread; more are not let in.
+/// Calls of one user that may wait for a zone, each in a thread.
 const WAITING_PER_USER: u64 = 64;
-/// The same of all users, where more than a few of these are one user's.
+/// Calls of all users that may wait for a zone, if more than a few of them are one user's.
 const WAITING: u64 = 256;
 /// Bytes beside two of the largest bodies.
 const BUDGET: u64 = 64 * MEBIBYTE;
@@ -102,7 +102,7 @@ impl Admitted {
         Ok(())
     }
 
-    /// The same where blocking is allowed.
+    /// [`reserve`](Self::reserve) for a thread that may block.
     pub(super) fn reserve_blocking(
         &mut self,
         bytes: u64,

@@ -12,7 +12,7 @@ const FAILURES: u32 = 3;
 /// How long they do, until one is let through.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
-/// See the module.
+/// Counts calls without an answer, and stops calls for a while after several in a row.
 #[derive(Debug, Default)]
 pub(super) struct Breaker(Mutex<State>);
 

@@ -71,7 +71,7 @@ impl CallError {
     }
 }
 
-/// See the module. Clones are the same client; an empty key asks as nobody.
+/// A client of one Open WebUI. Clones share its connections; an empty key asks as nobody.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -111,7 +111,7 @@ impl Client {
         }
     }
 
-    /// The same with another time for the whole of a small call.
+    /// This client with another time limit for a small call.
     #[must_use]
     pub fn within(self, call: Duration) -> Self {
         Self { call, ..self }
@@ -195,7 +195,7 @@ impl Client {
         self.send_to(request, body, limit, |_| false)
     }
 
-    /// The same; `is_answer` says which failures are as good as an answer.
+    /// Sends a request; `is_answer` says which failures are as good as an answer.
     fn send_to(
         &self,
         request: ureq::http::request::Builder,

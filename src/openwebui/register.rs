@@ -57,7 +57,7 @@ pub struct ConnectionOptions {
     pub grants: Vec<Grantee>,
 }
 
-/// The same, and how Open WebUI is told of it.
+/// A connection, and how Open WebUI learns of it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.

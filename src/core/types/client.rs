@@ -38,7 +38,7 @@ pub enum Answers {
     Minimal,
 }
 
-/// See the module.
+/// What the program that calls was offered, and in which form it wants its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Client {
     /// The operations that it was offered.

@@ -175,7 +175,7 @@ impl FairSemaphore {
         self.take_many(user, 1, patience, cancellation)
     }
 
-    /// The same for several.
+    /// Takes several places at once.
     pub fn take_many(
         &self,
         user: &str,

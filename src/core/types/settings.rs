@@ -191,7 +191,7 @@ pub struct Settings {
     pub network_allow: Vec<Destination>,
     /// Bytes of output that a command's answer holds unless the call says otherwise.
     pub max_output_default: u64,
-    /// The same where a model reads the answer.
+    /// Bytes of output in the answer to a gateway, whose model reads it.
     pub max_output_gateway: u64,
     /// Most bytes of output that a call may ask for.
     pub max_output_absolute: u64,

@@ -30,7 +30,7 @@ const MOST_ENTRIES: u64 = 10_000;
 /// Bytes that are unpacked.
 const MOST_BYTES: u64 = 500 * MEBIBYTE;
 
-/// The same, for each byte of the archive.
+/// Bytes that are unpacked for each byte of the archive.
 const MOST_TIMES: u64 = 100;
 
 /// Bytes that are unpacked whatever the archive's size: a few repeated lines shrink more than a

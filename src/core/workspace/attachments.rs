@@ -22,7 +22,7 @@ const OPERATION: &str = "shed_import";
 /// How long an answer of the application counts, where the message is known that it was for.
 const MESSAGE: Duration = Duration::from_mins(1);
 
-/// The same where it is not known, or where something went wrong that passes.
+/// How long the answer counts if the message is not known, or after a failure that may pass.
 const MOMENT: Duration = Duration::from_secs(5);
 
 /// How long a file is left alone that could not come in.

@@ -77,7 +77,7 @@ pub trait Line: Debug + Send {
 /// Takes the bytes of a file, piece by piece.
 pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
-/// See the module. All of it blocks, for bounded times.
+/// The questions that the core asks the application. All methods block, for bounded times.
 pub trait ChatHost: Debug + Send + Sync {
     /// Whether the application has an account of this user; nothing where it cannot be asked, does
     /// not answer, or has no accounts of such ids.

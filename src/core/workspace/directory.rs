@@ -67,8 +67,8 @@ impl Store {
         Ok(groups)
     }
 
-    /// The same for work that can do without: nothing where there are none, or where they cannot be
-    /// asked for.
+    /// The groups of the caller for work that can do without them: nothing if there are none, or if
+    /// nobody can be asked.
     pub fn known_groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
         match self.groups(caller) {
             Err(error)

@@ -52,7 +52,7 @@ pub enum Origin {
     File,
     /// The working copy of an edit that was open already.
     Copy,
-    /// The same, and the file has changed since it was opened.
+    /// The working copy of an edit that was open already, and the file has changed since.
     OutdatedCopy,
 }
 

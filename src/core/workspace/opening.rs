@@ -11,7 +11,7 @@ impl Store {
         Self::open_at(settings, Clock::default())
     }
 
-    /// The same; refuses a directory that has no store yet.
+    /// Opens a store that exists; refuses a directory that has none.
     pub fn open_existing(settings: Settings) -> Result<Self, Error> {
         let clock = Clock::default();
         Self::assemble(settings, clock, Opening::Existing, recover_databases)

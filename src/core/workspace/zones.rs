@@ -28,7 +28,7 @@ impl Store {
         }
     }
 
-    /// The same for a parameter of another name.
+    /// A zone that a parameter of another name says.
     pub fn zone_of_parameter<'a>(
         &'a self,
         caller: &'a Caller,

@@ -57,8 +57,8 @@ pub(super) fn single<'a>(
     }
 }
 
-/// The same for what must tell one from another: a template that the gateway did not fill would be
-/// the same for all.
+/// The header that identifies somebody. A template that the gateway did not fill in is refused: it
+/// would be the same for everybody.
 pub(super) fn filled<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,

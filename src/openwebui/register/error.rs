@@ -2,7 +2,7 @@
 
 use super::super::client::CallError;
 
-/// See the module; for the administrator who reads it in a terminal.
+/// Why a connection was not registered, for the administrator who reads it in a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// Nobody said where Open WebUI is.

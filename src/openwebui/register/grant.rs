@@ -103,7 +103,7 @@ pub(super) fn resolve(
     Ok(Some(grants))
 }
 
-/// The same where Open WebUI is not asked, so that only its ids can be written.
+/// The grants without asking Open WebUI, so only ids can be given.
 pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
     if grantees.is_empty() {
         return Ok(None);

@@ -33,7 +33,7 @@ impl ZoneName {
         Self::parse_parameter("zone", text)
     }
 
-    /// The same for a parameter of another name.
+    /// Reads the value of a parameter of another name.
     pub fn parse_parameter(parameter: &'static str, text: &str) -> Result<Self, ZoneError> {
         match text.trim().to_ascii_lowercase().as_str() {
             "uploads" => Ok(Self::Uploads),

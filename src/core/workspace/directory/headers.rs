@@ -7,7 +7,7 @@ use super::{Directory, Group, Membership};
 use crate::registry::Registry;
 use crate::{Caller, Error};
 
-/// See the module.
+/// Groups as the gateway names them.
 #[derive(Debug)]
 pub(super) struct Headers<'a> {
     registry: &'a Registry,

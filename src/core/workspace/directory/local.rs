@@ -4,7 +4,7 @@ use super::{Directory, Group, GroupId, Membership};
 use crate::registry::{LocalGroup, Registry};
 use crate::{Caller, Error};
 
-/// See the module.
+/// Groups that the registry keeps.
 #[derive(Debug)]
 pub(super) struct Local<'a> {
     registry: &'a Registry,

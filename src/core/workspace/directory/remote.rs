@@ -8,7 +8,7 @@ use crate::chat_host::ChatHost;
 use crate::registry::Registry;
 use crate::{Caller, Error};
 
-/// See the module.
+/// Groups of the application that people chat in.
 #[derive(Debug)]
 pub(super) struct Remote<'a> {
     chat_host: Option<&'a dyn ChatHost>,

@@ -121,7 +121,7 @@ impl Root {
         }
     }
 
-    /// The same in NFC or as it was given, and in no other spelling.
+    /// What is at `path` in NFC or as it was given, and in no other spelling.
     pub(crate) fn entry_as_given(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         match self.entry_as_named(path) {
             Err(error @ DiskError::NotFound { .. }) => match path.as_spelled() {
@@ -177,7 +177,7 @@ impl Root {
         }
     }
 
-    /// The same in this very spelling, whatever others there are.
+    /// A free name in exactly this spelling, whatever other spellings there are.
     pub(crate) fn vacancy_as_named(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
         self.vacancy_where(path, |directory| self.entry_as_named(directory))
     }

@@ -123,7 +123,7 @@ impl Root {
         self.measure_below(&ZonePath::root())
     }
 
-    /// The same, and how many directories there are.
+    /// Space of everything below the root, and the number of directories.
     pub(crate) fn measure_all(&self) -> Result<(Totals, u64), DiskError> {
         let (mut totals, mut directories) = (Totals::default(), 0);
         self.survey(&ZonePath::root(), |_, kind, stat| match kind {

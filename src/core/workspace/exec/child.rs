@@ -140,8 +140,8 @@ pub(super) fn run(
     )
 }
 
-/// The same for a command that may have a network of its own: `listen` gets the socket on which
-/// the proxy is expected there.
+/// Runs a command that may have a network of its own: `listen` gets the socket on which the proxy
+/// is expected there.
 pub(super) fn run_with_network(
     helper: &Helper,
     order: &Order,

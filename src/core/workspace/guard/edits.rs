@@ -42,7 +42,7 @@ impl<'a> EditWriter<'a> {
         Ok(self.guard_shrinking())
     }
 
-    /// The same for what takes no space: nothing forbids it.
+    /// A permit for a change that takes no space.
     pub(crate) fn guard_shrinking(&self) -> EditPermit<'_, 'a> {
         EditPermit { writer: self }
     }

@@ -30,7 +30,7 @@ impl Store {
         outcome.is_ok()
     }
 
-    /// The same; fails where it cannot be done.
+    /// Repairs and measures a zone; fails if that cannot be done.
     pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
         let undone = self.tidy(tenant);
         let orphan_of_zone = || -> Result<Option<Orphan>, Error> {

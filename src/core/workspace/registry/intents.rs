@@ -76,7 +76,7 @@ impl Registry {
         Ok(intent)
     }
 
-    /// The same for a change of several zones: what moves within a home takes no more space.
+    /// Enters a change of several zones: what moves within one tenant takes no more space.
     pub(crate) fn begin_together<const ZONES: usize>(
         &self,
         plans: [&NewIntent<'_>; ZONES],

@@ -259,8 +259,8 @@ impl Registry {
 }
 
 impl OwnershipChange {
-    /// The same with paths as records have them. A deed has them as they are on disk, so that a
-    /// repair finds what it tells of.
+    /// This change with paths as records have them. An intent has them as they are on disk, so that a
+    /// repair finds what it names.
     fn by_key(&self) -> Self {
         let key = |path: &String| ZonePath::found(path.clone()).key();
         let keys = |paths: &[String]| paths.iter().map(key).collect();

@@ -18,7 +18,8 @@ impl Store {
         }
     }
 
-    /// The same, and notes who it is: the name of a directory does not tell whose it is.
+    /// Fails if the caller is suspended, and records who it is, since the name of a directory does not
+    /// tell.
     pub(crate) fn meet(&self, caller: &Caller) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());

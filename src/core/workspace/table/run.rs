@@ -468,7 +468,7 @@ pub(crate) fn recover(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     })
 }
 
-/// The same where it may be done already. Afterwards nothing is known to be left of it.
+/// Rolls back what a statement left, if that was not done already, and forgets it.
 pub(crate) fn put_right(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     journal::put_right(zone, path, || recover(zone, path))
 }

@@ -146,7 +146,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// The same for rows that the server wrote itself.
+    /// This import for rows that the server wrote itself.
     pub(super) fn of_sheet(self) -> Self {
         let as_written = |text: &str| Some(text.to_owned());
         Self {

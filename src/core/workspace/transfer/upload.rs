@@ -37,7 +37,7 @@ pub enum Existing {
     Replace,
     /// The new file gets another name: `a (2).txt`.
     Keep,
-    /// The same, unless one of these names holds the same content already: then that is it.
+    /// The new file gets another name, unless one of these names has the same content already.
     KeepOther,
     /// The new file gets another name, and so do directories on its way, whatever is there: that
     /// it is stored tells nothing of names that are taken.
@@ -111,7 +111,7 @@ impl<'a> Upload<'a> {
         Self::begin(zone, directory, existing, transfer_permit)
     }
 
-    /// The same into a directory that the caller has looked at.
+    /// An upload into a directory that the caller has resolved already.
     pub fn into_directory(
         zone: &'a Zone<'a>,
         directory: &ZonePath,
@@ -269,7 +269,7 @@ impl<'a> Upload<'a> {
         self.store_if(operation, message, |_| Ok(()))
     }
 
-    /// The same, if `allowed` has nothing against what is there, which nobody changes in between.
+    /// Gives all files their names if `allowed` accepts what is there; nobody changes it in between.
     pub fn store_if(
         self,
         operation: &'static str,

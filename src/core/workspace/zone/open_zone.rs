@@ -206,8 +206,8 @@ impl<'a> Zone<'a> {
         Ok(path)
     }
 
-    /// The same where the root can be named, too: as a directory that gets entries, or gives all
-    /// that it has.
+    /// A path parameter that may also name the root, as a directory whose entries are added to or
+    /// taken.
     pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
         let path = self.path(parameter, text)?;
         self.refuse_git(parameter, &path)?;
@@ -345,7 +345,7 @@ impl<'a> Zone<'a> {
         Ok(self.store.staging(&self.tenant)?.write(content)?)
     }
 
-    /// The same for a directory.
+    /// An empty directory that waits to be moved in.
     pub(crate) fn stage_directory(&self) -> Result<StagedDirectory, Error> {
         Ok(self.store.staging(&self.tenant)?.directory()?)
     }
@@ -360,7 +360,7 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// The same for a failure of the disk. Its hint leads to what is there.
+    /// A failure of the disk in the words of this zone, with a hint that leads to what is there.
     #[must_use]
     pub fn explain_disk(&self, error: DiskError) -> Error {
         let place = match &error {

@@ -125,7 +125,7 @@ impl StagedDirectory {
         self.root.measure()
     }
 
-    /// The same, with the largest file.
+    /// What it holds so far, with the largest file.
     pub fn weight(&self) -> Result<Weight, DiskError> {
         self.root
             .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
@@ -190,7 +190,7 @@ impl StagedDirectory {
         self.merge(data, directory, false)
     }
 
-    /// The same, where files may take the place of files.
+    /// Prepares to move what it holds into `directory`; files may replace files.
     pub(crate) fn merge_over(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
         self.merge(data, directory, true)
     }
@@ -326,7 +326,7 @@ pub struct Merge {
     staged: StagedDirectory,
     /// The directory that is there, in the zone.
     directory: ZonePath,
-    /// The same, below the home.
+    /// That directory, relative to the tenant root.
     into: String,
     weight: Weight,
     arrivals: Vec<Arrival>,

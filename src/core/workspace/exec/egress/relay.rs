@@ -17,7 +17,7 @@ pub(super) const IDLE: Duration = Duration::from_mins(1);
 /// What one connection may send through a tunnel, handshake included. Requests are small.
 pub(super) const SENT_BY_CONNECTION: u64 = 1024 * 1024;
 
-/// The same for a whole command, however many connections it makes.
+/// What all connections of a command together may send.
 const SENT_BY_COMMAND: u64 = 4 * 1024 * 1024;
 
 /// Both ends of a connection.

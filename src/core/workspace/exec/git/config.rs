@@ -181,7 +181,7 @@ impl Reader<'_> {
         Some(*first)
     }
 
-    /// The same where a file that ends is a line that ends.
+    /// The next byte; the end of the file counts as the end of a line.
     fn next_or_end(&mut self) -> u8 {
         self.next().unwrap_or(b'\n')
     }

@@ -58,7 +58,7 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
     }
 }
 
-/// The same for the files of a zone whose own repository the server keeps.
+/// Checks the repositories among the files of a zone whose own repository the server keeps.
 pub(super) fn check_below(zone: &Zone<'_>) -> Result<(), Error> {
     let mut check = Check::new(zone.data());
     check.seen.insert(NAME.to_owned());

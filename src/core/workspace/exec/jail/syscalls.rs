@@ -91,7 +91,7 @@ impl Filter {
         self.0.apply(0).map(|_zero| ())
     }
 
-    /// The same; what comes back is where the supervisor is asked.
+    /// Applies it and returns the descriptor on which the kernel asks the supervisor.
     pub(super) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
         let listener = self.0.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
         // SAFETY: the kernel has just made this descriptor, and nothing else knows it.

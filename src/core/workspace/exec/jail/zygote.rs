@@ -33,7 +33,7 @@ struct Running {
 /// The server's word: the same with other files and processes, where the machine can do that.
 pub(in crate::exec) const IN_NAMESPACES: u8 = 1;
 
-/// The same with a network of its own besides.
+/// The command also gets a network of its own.
 pub(in crate::exec) const IN_NETWORK: u8 = 3;
 
 /// Under which account a process runs.

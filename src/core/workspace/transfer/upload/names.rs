@@ -15,7 +15,7 @@ pub(super) fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
 /// Names that are tried which nobody can have taken on purpose.
 const UNLIKELY: usize = 8;
 
-/// The same, and then names that nobody has.
+/// A name, those that are tried in its place, and then names that nobody has.
 pub(super) fn endless_names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
     let unlikely = || random::bytes::<8>().ok().map(hex::encode);
     let others = std::iter::from_fn(move || Some(numbered(path, &unlikely()?)));

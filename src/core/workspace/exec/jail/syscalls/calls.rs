@@ -85,7 +85,7 @@ pub(super) const NEVER: &[i64] = &[
     libc::SYS_setpgid,
 ];
 
-/// The same for calls that only some machines have.
+/// Calls that are never allowed and that only some machines have.
 #[cfg(target_arch = "x86_64")]
 pub(super) const NEVER_HERE: &[i64] = &[
     libc::SYS_mknod,
@@ -105,7 +105,8 @@ pub(super) const NEVER_HERE: &[i64] = &[];
 /// sends signals to (`FIOSETOWN`, `SIOCSPGRP`).
 pub(super) const FORBIDDEN_IOCTLS: [u64; 4] = [libc::TIOCSTI, 0x541c, 0x8901, 0x8902];
 
-/// The same by fcntl, and leases, which hold up whoever opens a file.
+/// Requests to fcntl that name another process, and leases, which delay other programs that open a
+/// file.
 pub(super) const FORBIDDEN_FCNTLS: [i32; 5] = [
     libc::F_SETOWN,
     F_SETSIG,
