@@ -1,16 +1,16 @@
 //! What every judged command line must hold to, whatever was asked for.
 
-use fileshed_core::policy::{Rules, plan};
+use fileshed_core::policy::{CommandContext, plan};
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Diagnostic, ZoneName};
 
 /// One call: circumstances in the first byte, then words that a NUL byte ends.
 ///
 /// # Panics
-/// Where a promise of the argument rules is broken.
+/// Where a promise of the argument context is broken.
 pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
     let has = |bit: u8| circumstances & (1 << bit) != 0;
-    let rules = Rules {
+    let context = CommandContext {
         zone: if has(0) {
             ZoneName::Uploads
         } else if has(1) {
@@ -35,7 +35,7 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
         .take(12)
         .map(|word| String::from_utf8_lossy(word).into_owned())
         .collect();
-    let plan = match plan(command, &arguments, &rules) {
+    let plan = match plan(command, &arguments, &context) {
         Ok(plan) => plan,
         Err(error) => {
             assert!(!error.hint().to_string().is_empty() && !error.to_string().is_empty());
@@ -46,7 +46,7 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
         plan.args.iter().all(|argument| !argument.contains('\0')),
         "{plan:?}"
     );
-    assert!(rules.zone != ZoneName::Uploads || !plan.changes, "{plan:?}");
+    assert!(context.zone != ZoneName::Uploads || !plan.changes, "{plan:?}");
     for path in &plan.paths {
         assert!(!path.text.starts_with('/'), "{plan:?}");
         assert!(
@@ -57,9 +57,9 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
             path.position.is_none_or(|at| at < plan.args.len()),
             "{plan:?}"
         );
-        assert!(rules.zone != ZoneName::Uploads || !path.writes, "{plan:?}");
+        assert!(context.zone != ZoneName::Uploads || !path.writes, "{plan:?}");
     }
-    if !rules.confined {
+    if !context.confined {
         for token in [";", "|", "&", ">", "`", "$("] {
             assert!(
                 !plan.args.iter().any(|argument| argument.contains(token)),

@@ -1,8 +1,8 @@
 //! Which commands run, and with which arguments.
 //!
-//! A command line is judged before anything starts: [`plan`] takes a name and its arguments and
+//! A command line is checked before anything starts: [`plan`] takes a name and its arguments and
 //! answers with the arguments to run, the files they name and whether the zone may change, or with
-//! a failure that tells a model what to call instead. The judgement is by *role*: a path is held
+//! a failure that tells a model what to call instead. What decides is its *role*: a path is held
 //! to the zone, a search word is not, and a semicolon in an awk program is no shell syntax.
 //!
 //! This is the early and friendly line. What protects is the kernel sandbox the command runs in,
@@ -10,59 +10,59 @@
 //! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
 //!
 //! - `table`: one rule a command, as text ([`commands`]);
-//! - `role`, `rule`: what the table says;
-//! - `scan`: reads options as the tools do (bundles, `--long=value`, abbreviations);
-//! - `judge`, `refuse`: give each word its role, collect paths, make the [`Plan`] or refuse it;
+//! - `syntax`, `rule`: what the table says;
+//! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
+//! - `checker`, `refusal`: give each word its role, collect paths, make the [`CommandPlan`] or refuse it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `find`, `tar`, `seven`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a
+//! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a
 //!   grammar of their own;
-//! - `space`: which commands can make a zone larger;
-//! - `advice`: what to call instead of a command that is not offered;
-//! - `mend`: what a refused command line was meant to be.
+//! - `growth`: which commands can make a zone larger;
+//! - `alternatives`: what to call instead of a command that is not offered;
+//! - `correction`: what a refused command line was meant to be.
 
-mod advice;
+mod alternatives;
+mod checker;
+mod correction;
 mod curl;
 mod error;
 mod exiftool;
 mod ffmpeg;
 mod find;
 mod git;
-mod judge;
+mod growth;
 mod magick;
-mod mend;
 mod pandoc;
 mod path;
 mod pdf;
-mod refuse;
+mod refusal;
 mod rename;
-mod role;
 mod rule;
-mod scan;
 mod script;
-mod seven;
-mod space;
+mod sevenzip;
+mod syntax;
 mod table;
 mod tar;
 mod text;
+mod tokenizer;
 
 #[cfg(test)]
 mod tests;
 
-pub use error::{CommandError, Refusal};
+pub use error::{CommandError, CommandRefusal};
+pub use growth::Growth;
 pub use rule::CommandRule;
-pub use space::Growth;
 pub use table::commands;
 
-use judge::Judge;
+use checker::Checker;
 
 pub(crate) use crate::settings::NetworkMode;
-pub(crate) use crate::zone::ZoneName as ZoneKind;
+pub(crate) use crate::zone::ZoneName;
 
 /// What holds for one call.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
+pub struct CommandContext<'a> {
     /// The zone the command runs in.
-    pub zone: ZoneKind,
+    pub zone: ZoneName,
     /// What the server lets commands do with the network.
     pub network: NetworkMode,
     /// Whether the kernel sandbox is enforced. Then a program, expression or delimiter argument
@@ -86,7 +86,7 @@ pub struct PathArgument {
     pub writes: bool,
     /// Whether it holds `*` or `?`. No shell expands them: the caller does, against the zone.
     pub glob: bool,
-    /// Index in [`Plan::args`] when the path is an argument of its own; an expansion replaces that
+    /// Index in [`CommandPlan::args`] when the path is an argument of its own; an expansion replaces that
     /// argument, with `./` before a name that begins with `-`. `None` when the path is a part of
     /// an option.
     pub position: Option<usize>,
@@ -104,7 +104,7 @@ pub enum Compression {
 /// The archive of tar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchiveArgument {
-    /// Index in [`Plan::args`].
+    /// Index in [`CommandPlan::args`].
     pub position: usize,
     /// What stands before the path in that argument.
     pub prefix: String,
@@ -113,17 +113,17 @@ pub struct ArchiveArgument {
     /// Whether it is written.
     pub creates: bool,
     /// How it is compressed, where an option says so. The option itself is not in
-    /// [`Plan::args`].
+    /// [`CommandPlan::args`].
     pub compression: Option<Compression>,
 }
 
-/// What rename does to the names that [`Plan::args`] holds. The server does it itself.
+/// What rename does to the names that [`CommandPlan::args`] holds. The server does it itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "four options of a command line, in any combination"
 )]
-pub struct Renaming {
+pub struct RenameArguments {
     /// Substitutions, separated by `;`.
     pub expression: String,
     /// Only says what would happen.
@@ -138,7 +138,7 @@ pub struct Renaming {
 
 /// A command line that may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CommandPlan {
     /// Name of its rule in [`commands`], whose `program` is what to start.
     pub command: &'static str,
     /// Everything after the program's name, with the fixed safe options.
@@ -155,34 +155,44 @@ pub struct Plan {
     /// start another program for it, the caller does.
     pub pdf: Option<String>,
     /// What rename does.
-    pub renaming: Option<Renaming>,
+    pub renaming: Option<RenameArguments>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
     /// What it can do to the space of the zone.
     pub growth: Growth,
 }
 
-/// Judges a command line for a caller. Where a refused one can be put right, the hint says how.
-pub fn plan(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
-    judged(cmd, args, rules).map_err(|error| match mend::hint(&error, cmd, args, rules) {
-        Some(hint) => error.with_hint(hint),
-        None => error,
+/// Checks a command line for a caller. Where a refused one can be put right, the hint says how.
+pub fn plan(
+    cmd: &str,
+    args: &[String],
+    context: &CommandContext<'_>,
+) -> Result<CommandPlan, CommandError> {
+    checked(cmd, args, context).map_err(|error| {
+        match correction::hint(&error, cmd, args, context) {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        }
     })
 }
 
-fn judged(cmd: &str, args: &[String], rules: &Rules<'_>) -> Result<Plan, CommandError> {
+fn checked(
+    cmd: &str,
+    args: &[String],
+    context: &CommandContext<'_>,
+) -> Result<CommandPlan, CommandError> {
     let mut words = std::iter::once(cmd).chain(args.iter().map(String::as_str));
     if let Some(word) = words.find(|word| word.contains('\0')) {
-        return Err(CommandError::Nul(Box::new(Refusal {
+        return Err(CommandError::Nul(Box::new(CommandRefusal {
             command: text::shown(cmd).replace('\0', "\\0"),
             argument: Some(text::shown(word).replace('\0', "\\0")),
             reason: "it contains a NUL character".to_owned(),
             hint: "remove the NUL character (\\u0000) from `cmd` and `args`".into(),
-            zone: rules.zone,
+            zone: context.zone,
         })));
     }
-    let rule = advice::command(cmd, args, rules)?;
-    let mut judge = Judge::new(rule, rules);
-    judge.command_line(args)?;
-    judge.finish()
+    let rule = alternatives::command(cmd, args, context)?;
+    let mut checker = Checker::new(rule, context);
+    checker.command_line(args)?;
+    checker.finish()
 }

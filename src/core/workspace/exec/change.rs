@@ -10,7 +10,7 @@ use crate::Error;
 use crate::disk::{Snapshot, Totals};
 use crate::guard::GroupTransaction;
 use crate::history::{self, Author, Found, History, Position, subject};
-use crate::policy::{Growth, Plan};
+use crate::policy::{CommandPlan, Growth};
 use crate::registry::{self, OwnershipChange, OwnershipEffect};
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
@@ -25,7 +25,7 @@ const UNDONE: &str = "Take back what an unfinished command wrote";
 pub(super) fn changing<'a>(
     zone: &'a Zone<'a>,
     line: &CommandLine<'_>,
-    plan: &Plan,
+    plan: &CommandPlan,
     write_lock: Option<WriteLock<'_>>,
     effect: impl FnOnce(Option<Rc<Growing<'a>>>) -> Result<Outcome, Error>,
 ) -> Result<(Outcome, Option<Error>), Error> {
@@ -133,7 +133,7 @@ pub(super) fn changing<'a>(
 /// Fails where there are more directories than there may be, and the command could make some.
 fn expect_directories(
     zone: &Zone<'_>,
-    plan: &Plan,
+    plan: &CommandPlan,
     growing: Option<&Growing<'_>>,
 ) -> Result<(), Error> {
     let limit = zone.store.settings().max_files;

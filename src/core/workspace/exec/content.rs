@@ -3,7 +3,7 @@
 use file_format::{FileFormat, Kind};
 
 use crate::hint::{Call, Hint, Repeat};
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::text::{TextError, expect_editable};
 use crate::zone::Zone;
 
@@ -61,7 +61,7 @@ impl Binary {
 pub(super) fn note(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
-    plan: &Plan,
+    plan: &CommandPlan,
     missing: &Missing,
 ) -> Hint {
     let file = printed(zone, line);
@@ -97,7 +97,7 @@ pub(super) fn note(
 }
 
 /// How to have all of it, where the command can run again and a file can be made.
-fn kept(zone: &Zone<'_>, plan: &Plan, hint: Hint) -> Hint {
+fn kept(zone: &Zone<'_>, plan: &CommandPlan, hint: Hint) -> Hint {
     let writable = zone.expect_writable().is_ok() && !plan.changes;
     match free_name(zone).filter(|_| writable) {
         Some(name) => hint

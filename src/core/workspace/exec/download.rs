@@ -6,7 +6,7 @@
 use super::child::Outcome;
 use crate::Error;
 use crate::disk::{Kind, Staged};
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath};
 
 /// The files that a command will empty first thing, each with a copy of what it held; none where
@@ -16,7 +16,7 @@ pub(super) struct Emptied(Vec<(ZonePath, Option<Staged>)>);
 
 impl Emptied {
     /// Looks at what the arguments name, before the command runs.
-    pub(super) fn before(zone: &Zone<'_>, plan: &Plan) -> Result<Self, Error> {
+    pub(super) fn before(zone: &Zone<'_>, plan: &CommandPlan) -> Result<Self, Error> {
         if !plan.network || plan.command != "wget" {
             return Ok(Self::default());
         }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::places::Places;
 use crate::Error;
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::zone::Zone;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
@@ -34,7 +34,7 @@ pub(super) const COMMAND: &str = "git";
 
 /// Whether git works on the repository that the server keeps: neither may write it while the
 /// other does.
-pub(super) fn shares_repository(zone: &Zone<'_>, plan: &Plan) -> bool {
+pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
     plan.command == COMMAND && zone.name().is_versioned()
 }
 

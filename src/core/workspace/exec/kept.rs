@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::child::Outcome;
 use crate::Error;
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
 
 /// Commands that make no name but those of their arguments.
@@ -24,7 +24,7 @@ type Identity = (u64, u64);
 /// another way, from an administrator or a former server, and stays, also where it is moved.
 pub(super) fn without(
     zone: &Zone<'_>,
-    plan: &Plan,
+    plan: &CommandPlan,
     effect: impl FnOnce() -> Result<Outcome, Error>,
 ) -> Result<Outcome, Error> {
     if !plan.changes || HARMLESS.contains(&plan.command) {

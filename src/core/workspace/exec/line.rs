@@ -9,11 +9,11 @@ use super::{CommandLine, ExecError, run};
 use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
-use crate::policy::{self, PathArgument, Plan, Rules};
+use crate::policy::{self, CommandContext, CommandPlan, PathArgument};
 use crate::zone::{Zone, ZonePath, has_one_spelling};
 
 /// What runs in a zone: the judged line with its names as they are on disk.
-pub(super) fn prepare(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<Plan, Error> {
+pub(super) fn prepare(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<CommandPlan, Error> {
     let plan = judge(zone, line, None)?;
     let plan = expand(zone, line, respell(zone.data(), plan))?;
     check_paths(zone, &plan)?;
@@ -25,9 +25,9 @@ pub(super) fn judge(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
     file_being_edited: Option<&str>,
-) -> Result<Plan, Error> {
+) -> Result<CommandPlan, Error> {
     let named_alike = ZonePath::root().join(zone.name().as_str());
-    let rules = Rules {
+    let context = CommandContext {
         zone: zone.name(),
         network: zone.store.settings().network_mode,
         confined: zone.store.confinement().enforced().is_ok(),
@@ -35,7 +35,7 @@ pub(super) fn judge(
         stdout_file: line.stdout_file.is_some(),
         file_being_edited,
     };
-    let plan = policy::plan(line.command, line.arguments, &rules)
+    let plan = policy::plan(line.command, line.arguments, &context)
         .map_err(|error| zone.explain(error.into()))?;
     if plan.changes {
         zone.expect_write_scope()?;
@@ -46,7 +46,7 @@ pub(super) fn judge(
 /// A name stands for a file of every spelling, as in every operation: what is not there as it is
 /// written is what is there in NFC, or in its own spelling. What a command makes keeps the spelling
 /// that it was given.
-fn respell(data: &Root, mut plan: Plan) -> Plan {
+fn respell(data: &Root, mut plan: CommandPlan) -> CommandPlan {
     for argument in plan.paths.iter().filter(|path| !path.glob) {
         let Some(word) = argument.position.and_then(|at| plan.args.get_mut(at)) else {
             continue;
@@ -71,7 +71,11 @@ fn respell(data: &Root, mut plan: Plan) -> Plan {
 
 /// Replaces arguments with `*` and `?` by the names that they stand for. What stands for nothing
 /// stays as it is, as in a shell.
-fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Plan, ExecError> {
+fn expand(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    mut plan: CommandPlan,
+) -> Result<CommandPlan, ExecError> {
     let seconds = run::seconds(zone.store.settings(), line.timeout);
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let cancellation = &zone.caller().cancellation;
@@ -125,7 +129,7 @@ fn expand(zone: &Zone<'_>, line: &CommandLine<'_>, mut plan: Plan) -> Result<Pla
 }
 
 /// Refuses paths that name another zone, links that lead out, and files that a locked edit holds.
-fn check_paths(zone: &Zone<'_>, plan: &Plan) -> Result<(), Error> {
+fn check_paths(zone: &Zone<'_>, plan: &CommandPlan) -> Result<(), Error> {
     for argument in &plan.paths {
         let Ok(path) = ZonePath::parse("args", &argument.text) else {
             continue;

@@ -8,7 +8,7 @@ use super::error::ExecError;
 use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
-use crate::policy::{Plan, Renaming};
+use crate::policy::{CommandPlan, RenameArguments};
 use crate::text::Substitutions;
 use crate::zone::{PathError, Zone, ZonePath};
 
@@ -25,7 +25,7 @@ struct Move {
 }
 
 /// Gives the files of the plan their new names.
-pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Result<Said, Error> {
+pub(super) fn run(zone: &Zone<'_>, plan: &CommandPlan) -> Result<Said, Error> {
     let Some(renaming) = &plan.renaming else {
         return Ok(Said::default());
     };
@@ -53,7 +53,11 @@ pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Result<Said, Error> {
 }
 
 /// The files whose names change, with the names they get.
-fn moves(zone: &Zone<'_>, renaming: &Renaming, files: &[String]) -> Result<Vec<Move>, Error> {
+fn moves(
+    zone: &Zone<'_>,
+    renaming: &RenameArguments,
+    files: &[String],
+) -> Result<Vec<Move>, Error> {
     let refused = |reason| ExecError::Substitution {
         expression: renaming.expression.clone(),
         reason,

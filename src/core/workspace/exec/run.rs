@@ -16,7 +16,7 @@ use super::{
     ExecError, Limit, content, environment, git, kept, line, pdf, rename, sqlite, tar, which,
 };
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
 use crate::{Client, Error, Hint, Settings};
@@ -222,7 +222,7 @@ pub(super) struct Invocation<'a> {
 /// Everything about one call but the zone's files.
 pub(super) struct Run<'a> {
     settings: &'a Settings,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a CommandPlan,
     pub(super) zone: &'a Zone<'a>,
     private: PrivateDirectory,
     places: Places,
@@ -250,7 +250,7 @@ impl<'a> Run<'a> {
     pub(super) fn new(
         zone: &'a Zone<'a>,
         line: &'a CommandLine<'a>,
-        plan: &'a Plan,
+        plan: &'a CommandPlan,
         directory: &Root,
     ) -> Result<Self, Error> {
         let settings = zone.store.settings();

@@ -3,7 +3,7 @@
 
 use super::child::Outcome;
 use crate::Error;
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::table::{self, Statement};
 use crate::zone::{Zone, ZonePath};
 
@@ -14,7 +14,7 @@ pub(super) const COMMAND: &str = "sqlite3";
 /// a change, stopped by a limit, is rolled back.
 pub(super) fn run(
     zone: &Zone<'_>,
-    plan: &Plan,
+    plan: &CommandPlan,
     writes: bool,
     effect: impl FnOnce() -> Result<Outcome, Error>,
 ) -> Result<Outcome, Error> {
@@ -32,7 +32,7 @@ pub(super) fn run(
 }
 
 /// The database of a command line, as it is spelled on disk.
-fn database(zone: &Zone<'_>, plan: &Plan) -> Option<ZonePath> {
+fn database(zone: &Zone<'_>, plan: &CommandPlan) -> Option<ZonePath> {
     let argument = plan.paths.first()?;
     let word = argument.position.and_then(|at| plan.args.get(at));
     let path = ZonePath::parse("args", word.map_or(&*argument.text, String::as_str)).ok()?;

@@ -1,14 +1,14 @@
 //! `which`, answered by the server: the program is a shell script on common systems.
 
 use super::built_in::Said;
-use crate::policy::Plan;
+use crate::policy::CommandPlan;
 use crate::zone::Zone;
 
 /// Its name.
 pub(super) const COMMAND: &str = "which";
 
 /// Says where the whitelisted commands among the arguments are.
-pub(super) fn run(zone: &Zone<'_>, plan: &Plan) -> Said {
+pub(super) fn run(zone: &Zone<'_>, plan: &CommandPlan) -> Said {
     let names: Vec<&String> = plan
         .args
         .iter()

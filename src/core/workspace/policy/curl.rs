@@ -1,8 +1,8 @@
 //! curl and wget: with the network at `safe` they fetch into a file, by a list of options.
 
+use super::checker::Checker;
 use super::error::CommandError;
-use super::judge::Judge;
-use super::role::Syntax;
+use super::syntax::Syntax;
 use super::{NetworkMode, text};
 
 /// Options of a request whose answer is worth reading at once.
@@ -17,53 +17,53 @@ const SENDING: &[&str] = &[
     "upload-file",
 ];
 
-/// Judges the arguments of curl.
-pub(super) fn curl(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let syntax = syntax(judge);
-    let scan = judge.scan(syntax, args)?;
+/// Checks the arguments of curl.
+pub(super) fn curl(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let syntax = syntax(checker);
+    let line = checker.tokenize(syntax, args)?;
     let remote_name = has_switch(args, 'O', "--remote-name");
-    let talks = has_switch(args, 'I', "--head") || SENDING.iter().any(|name| scan.saw(name));
-    let kept = judge.rules.stdout_file || remote_name || scan.saw("output");
+    let talks = has_switch(args, 'I', "--head") || SENDING.iter().any(|name| line.saw(name));
+    let kept = checker.context.stdout_file || remote_name || line.saw("output");
     if !kept && !talks && addressed(args) {
-        return Err(judge.required(
+        return Err(checker.required(
             "a download goes into a file: -o, -O or the parameter stdout_file",
             "add -o and the name of the file to `args`, or give stdout_file",
         ));
     }
     if remote_name {
-        judge.changes("-O");
+        checker.changes("-O");
     }
-    judge.scanned(syntax, &scan)
+    checker.check_line(syntax, &line)
 }
 
-/// Judges the arguments of wget.
-pub(super) fn wget(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let syntax = syntax(judge);
-    let scan = judge.scan(syntax, args)?;
-    let chosen = scan.saw("output-document") || scan.saw("directory-prefix");
+/// Checks the arguments of wget.
+pub(super) fn wget(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let syntax = syntax(checker);
+    let line = checker.tokenize(syntax, args)?;
+    let chosen = line.saw("output-document") || line.saw("directory-prefix");
     if !chosen && addressed(args) {
-        if !judge.rules.stdout_file {
-            return Err(judge.required(
+        if !checker.context.stdout_file {
+            return Err(checker.required(
                 "a download goes into a file: -O or the parameter stdout_file",
                 "add -O and the name of the file to `args`, or give stdout_file",
             ));
         }
-        judge.fixed("-O");
-        judge.fixed("-");
+        checker.fixed("-O");
+        checker.fixed("-");
     }
-    if !judge.rules.stdout_file {
-        judge.changes("wget");
+    if !checker.context.stdout_file {
+        checker.changes("wget");
     }
-    judge.scanned(syntax, &scan)
+    checker.check_line(syntax, &line)
 }
 
 /// What is accepted: options of a download, or all that send, too.
-fn syntax(judge: &Judge<'_>) -> &'static Syntax {
-    let part = match judge.rules.network {
-        NetworkMode::All => judge.rule.part("all"),
+fn syntax(checker: &Checker<'_>) -> &'static Syntax {
+    let part = match checker.context.network {
+        NetworkMode::All => checker.rule.part("all"),
         _ => None,
     };
-    part.map_or(&judge.rule.syntax, |part| &part.syntax)
+    part.map_or(&checker.rule.syntax, |part| &part.syntax)
 }
 
 /// A switch by its letter, also in a bundle, or by its name.
@@ -80,7 +80,7 @@ fn addressed(args: &[String]) -> bool {
 }
 
 /// What is fetched: http or https, and a host.
-pub(super) fn address(judge: &Judge<'_>, word: &str) -> Result<(), CommandError> {
+pub(super) fn address(checker: &Checker<'_>, word: &str) -> Result<(), CommandError> {
     let known = match word.split_once(':') {
         Some((scheme, rest)) if rest.starts_with("//") => {
             let scheme = scheme.to_ascii_lowercase();
@@ -93,10 +93,10 @@ pub(super) fn address(judge: &Judge<'_>, word: &str) -> Result<(), CommandError>
         None => true,
     };
     if !known || word.starts_with('/') {
-        return Err(judge.refuse(word, "only http:// and https:// addresses are fetched"));
+        return Err(checker.refuse(word, "only http:// and https:// addresses are fetched"));
     }
-    if !(judge.rules.confined && text::only_ampersand(word)) {
-        judge.plain(word, word)?;
+    if !(checker.context.confined && text::only_ampersand(word)) {
+        checker.plain(word, word)?;
     }
     Ok(())
 }

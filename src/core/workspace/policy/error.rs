@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ZoneKind;
+use super::ZoneName;
 use crate::{Code, Diagnostic, Hint};
 
 /// Why a command line does not run.
@@ -10,36 +10,36 @@ use crate::{Code, Diagnostic, Hint};
 pub enum CommandError {
     /// No command was named.
     #[error("`cmd` is empty")]
-    Missing(Box<Refusal>),
+    Missing(Box<CommandRefusal>),
     /// The command is not on the whitelist of the zone, or the network is off.
     #[error("command `{}` is refused: {}", .0.command, .0.reason)]
-    Command(Box<Refusal>),
+    Command(Box<CommandRefusal>),
     /// An argument is refused.
     #[error("`{}` does not take the argument {}: {}", .0.command, .0.shown(), .0.reason)]
-    Argument(Box<Refusal>),
+    Argument(Box<CommandRefusal>),
     /// An argument is missing.
     #[error("`{}` misses an argument: {}", .0.command, .0.reason)]
-    Required(Box<Refusal>),
+    Required(Box<CommandRefusal>),
     /// A path leads out of the zone.
     #[error("argument {} of `{}` leads out of the zone: {}", .0.shown(), .0.command, .0.reason)]
-    Escape(Box<Refusal>),
+    Escape(Box<CommandRefusal>),
     /// A path belongs to the server.
     #[error("argument {} of `{}` is kept for the server: {}", .0.shown(), .0.command, .0.reason)]
-    Protected(Box<Refusal>),
+    Protected(Box<CommandRefusal>),
     /// A path begins with the name of its own zone.
     #[error("argument {} of `{}` begins with the name of its own zone", .0.shown(), .0.command)]
-    StartsWithZone(Box<Refusal>),
+    StartsWithZone(Box<CommandRefusal>),
     /// The command would change a zone that is read-only for commands.
     #[error("`{}` would change the read-only zone `{}`: {}", .0.command, .0.zone.as_str(), .0.reason)]
-    Readonly(Box<Refusal>),
+    Readonly(Box<CommandRefusal>),
     /// An argument contains a NUL character.
     #[error("argument {} of `{}` is not usable: {}", .0.shown(), .0.command, .0.reason)]
-    Nul(Box<Refusal>),
+    Nul(Box<CommandRefusal>),
 }
 
 /// The facts of a refusal.
 #[derive(Debug)]
-pub struct Refusal {
+pub struct CommandRefusal {
     /// The command as it was received.
     pub command: String,
     /// The argument as it was received, when one is to blame.
@@ -49,10 +49,10 @@ pub struct Refusal {
     /// The next call to make.
     pub hint: Hint,
     /// The zone the command was to run in.
-    pub zone: ZoneKind,
+    pub zone: ZoneName,
 }
 
-impl Refusal {
+impl CommandRefusal {
     fn shown(&self) -> String {
         format!("`{}`", self.argument.as_deref().unwrap_or_default())
     }
@@ -74,7 +74,7 @@ impl CommandError {
         self
     }
 
-    pub(super) fn refusal(&self) -> &Refusal {
+    pub(super) fn refusal(&self) -> &CommandRefusal {
         match self {
             Self::Missing(refusal)
             | Self::Command(refusal)

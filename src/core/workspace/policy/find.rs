@@ -1,13 +1,17 @@
 //! find: starting points, then an expression of predicates. Only known predicates pass.
 
+use super::checker::Checker;
 use super::error::CommandError;
-use super::judge::Judge;
-use super::role::{Opt, Role, Takes};
+use super::syntax::{ArgumentRole, OptionRule, OptionValues};
 
-/// Judges the arguments of find.
-pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
+/// Checks the arguments of find.
+pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let deletes = args.iter().any(|word| word == "-delete");
-    let start = if deletes { Role::Write } else { Role::Read };
+    let start = if deletes {
+        ArgumentRole::Write
+    } else {
+        ArgumentRole::Read
+    };
     let mut words = args.iter().map(String::as_str);
     let mut expression = false;
     while let Some(word) = words.next() {
@@ -20,15 +24,15 @@ pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), Command
         };
         let global = matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O");
         if !expression && global {
-            judge.switch(word)?;
+            checker.switch(word)?;
             continue;
         }
         if !expression && !word.starts_with('-') && !matches!(word, "(" | ")" | "!" | ",") {
-            judge.operand(start, word)?;
+            checker.operand(start, word)?;
             continue;
         }
         expression = true;
-        predicate(word, &mut words, judge)?;
+        predicate(word, &mut words, checker)?;
     }
     Ok(())
 }
@@ -36,17 +40,17 @@ pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), Command
 fn predicate<'w>(
     word: &str,
     words: &mut impl Iterator<Item = &'w str>,
-    judge: &mut Judge<'_>,
+    checker: &mut Checker<'_>,
 ) -> Result<(), CommandError> {
     if word == "-delete" {
-        judge.changes(word);
-        return judge.switch(word);
+        checker.changes(word);
+        return checker.switch(word);
     }
-    let syntax = &judge.rule.syntax;
+    let syntax = &checker.rule.syntax;
     let known = word.strip_prefix('-').and_then(|name| syntax.option(name));
-    if let Some(reason) = known.and_then(Opt::refused) {
+    if let Some(reason) = known.and_then(OptionRule::refused) {
         let starts_programs = ["-exec", "-ok"].iter().any(|name| word.starts_with(name));
-        return Err(judge.refuse_with(
+        return Err(checker.refuse_with(
             word,
             reason,
             if starts_programs {
@@ -60,16 +64,16 @@ fn predicate<'w>(
     let is_operator = matches!(word, "(" | ")" | "!" | "," | "--help" | "--version");
     let Some(takes) = known
         .map(|option| option.takes)
-        .or(is_operator.then_some(Takes::Nothing))
+        .or(is_operator.then_some(OptionValues::Nothing))
     else {
-        return Err(judge.refuse(word, "it is not among the predicates accepted here"));
+        return Err(checker.refuse(word, "it is not among the predicates accepted here"));
     };
-    judge.switch(word)?;
-    let Takes::One(role) = takes else {
+    checker.switch(word)?;
+    let OptionValues::One(role) = takes else {
         return Ok(());
     };
     match words.next() {
-        Some(value) => judge.operand(role, value),
+        Some(value) => checker.operand(role, value),
         None => Ok(()),
     }
 }

@@ -6,22 +6,22 @@ use crate::zone::{is_git_name, is_reserved};
 
 /// Why a text is no path inside the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outside {
+pub(super) enum PathFault {
     Absolute,
     Climbs,
 }
 
 /// The path without `.`, `..` and doubled slashes, in NFC; the zone itself is `.`.
-pub(super) fn normalise(text: &str) -> Result<String, Outside> {
+pub(super) fn normalise(text: &str) -> Result<String, PathFault> {
     if text.starts_with('/') {
-        return Err(Outside::Absolute);
+        return Err(PathFault::Absolute);
     }
     let mut segments = Vec::new();
     for segment in text.split('/') {
         match segment {
             "" | "." => {}
             ".." => {
-                segments.pop().ok_or(Outside::Climbs)?;
+                segments.pop().ok_or(PathFault::Climbs)?;
             }
             other => segments.push(other),
         }

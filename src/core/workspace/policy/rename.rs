@@ -1,45 +1,45 @@
 //! rename: what the server itself does with names, so that no perl is started.
 
-use super::Renaming;
+use super::RenameArguments;
+use super::checker::Checker;
 use super::error::CommandError;
-use super::judge::Judge;
-use super::role::{Effect, Role};
-use super::scan::Piece;
+use super::syntax::{ArgumentRole, OptionEffect};
+use super::tokenizer::Token;
 
-/// Judges the arguments of rename. What is left of them are the files.
-pub(super) fn arguments(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let rule = judge.rule;
-    let scan = judge.scan(&rule.syntax, args)?;
+/// Checks the arguments of rename. What is left of them are the files.
+pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = checker.rule;
+    let line = checker.tokenize(&rule.syntax, args)?;
     let mut expressions = Vec::new();
-    let mut first_is_file = scan.has(Effect::TakesFirst);
-    let file = if scan.has(Effect::ToStdout) {
-        Role::Read
+    let mut first_is_file = line.has(OptionEffect::TakesFirst);
+    let file = if line.has(OptionEffect::ToStdout) {
+        ArgumentRole::Read
     } else {
-        Role::Write
+        ArgumentRole::Write
     };
-    for piece in &scan.pieces {
-        match *piece {
-            Piece::Operand(word) if first_is_file => judge.operand(file, word)?,
-            Piece::Operand(word) | Piece::Value { text: word, .. } => {
-                judge.operand(Role::Substitution, word)?;
-                expressions.extend(judge.args.pop());
+    for token in &line.tokens {
+        match *token {
+            Token::Operand(word) if first_is_file => checker.operand(file, word)?,
+            Token::Operand(word) | Token::Value { text: word, .. } => {
+                checker.operand(ArgumentRole::Substitution, word)?;
+                expressions.extend(checker.args.pop());
                 first_is_file = true;
             }
-            Piece::Switch(_) => {}
+            Token::Switch(_) => {}
         }
     }
-    if expressions.is_empty() || judge.args.is_empty() {
-        return Err(judge.required(
+    if expressions.is_empty() || checker.args.is_empty() {
+        return Err(checker.required(
             "a substitution and the files",
             "give both in `args`: a substitution such as s/old/new/, then the names of files",
         ));
     }
-    judge.renaming = Some(Renaming {
+    checker.renaming = Some(RenameArguments {
         expression: expressions.join(";"),
-        dry_run: scan.saw("nono"),
-        verbose: scan.saw("verbose"),
-        force: scan.saw("force"),
-        last_segment: scan.saw("filename"),
+        dry_run: line.saw("nono"),
+        verbose: line.saw("verbose"),
+        force: line.saw("force"),
+        last_segment: line.saw("filename"),
     });
     Ok(())
 }

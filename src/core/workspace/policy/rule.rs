@@ -1,6 +1,6 @@
 //! One command of the whitelist.
 
-use super::role::Syntax;
+use super::syntax::Syntax;
 
 /// One command of the whitelist.
 #[derive(Clone, Debug)]
@@ -27,12 +27,12 @@ pub struct CommandRule {
     /// Words that a tool with a grammar of its own asks for, by the name of their list.
     pub(super) lists: Vec<(&'static str, Vec<&'static str>)>,
     /// Subcommands, or what another mode of the network accepts.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<SyntaxPart>,
 }
 
 /// A part of a command with a syntax of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Part {
+pub(super) struct SyntaxPart {
     pub(super) name: &'static str,
     pub(super) kind: &'static str,
     pub(super) fixed: Vec<&'static str>,
@@ -52,7 +52,7 @@ impl CommandRule {
         found.map_or(&[], |(_, words)| words)
     }
 
-    pub(super) fn part(&self, name: &str) -> Option<&Part> {
+    pub(super) fn part(&self, name: &str) -> Option<&SyntaxPart> {
         self.parts.iter().find(|part| part.name == name)
     }
 }

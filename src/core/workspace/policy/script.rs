@@ -6,23 +6,23 @@
 mod awk;
 mod sed;
 
-use super::role::Role;
+use super::syntax::ArgumentRole;
 use crate::text::Substitutions;
 
 const NO_PROGRAMS: &str = "commands start no other programs";
 
 /// What is wrong with a program, mode, suffix or format.
-pub(super) fn check(role: Role, text: &str) -> Result<(), String> {
+pub(super) fn check(role: ArgumentRole, text: &str) -> Result<(), String> {
     match role {
-        Role::Awk => awk::check(text),
-        Role::Sed => sed::check(text),
-        Role::Dc => dc(text),
-        Role::Filter => filter(text),
-        Role::Sql => sql(text),
-        Role::Substitution => substitution(text),
-        Role::Mode => mode(text),
-        Role::Suffix if text.contains('/') => Err("a suffix holds no `/`".to_owned()),
-        Role::Format if text.contains(['/', '\\']) || text.contains(".lua") => {
+        ArgumentRole::Awk => awk::check(text),
+        ArgumentRole::Sed => sed::check(text),
+        ArgumentRole::Dc => dc(text),
+        ArgumentRole::Filter => filter(text),
+        ArgumentRole::Sql => sql(text),
+        ArgumentRole::Substitution => substitution(text),
+        ArgumentRole::Mode => mode(text),
+        ArgumentRole::Suffix if text.contains('/') => Err("a suffix holds no `/`".to_owned()),
+        ArgumentRole::Format if text.contains(['/', '\\']) || text.contains(".lua") => {
             Err("a format is a name such as `markdown` or `docx`, never a script".to_owned())
         }
         _ => Ok(()),

@@ -21,8 +21,8 @@
 
 use std::sync::LazyLock;
 
-use super::role::{Effect, Opt, Role, Syntax, Takes, named};
-use super::rule::{CommandRule, Part};
+use super::rule::{CommandRule, SyntaxPart};
+use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues, Syntax, named};
 
 /// The text, with lines that a backslash cuts made whole.
 static TEXT: LazyLock<String> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ pub fn commands() -> &'static [CommandRule] {
 
 /// Reads the table, or gives the line that is none.
 pub(super) fn read() -> Result<Vec<CommandRule>, &'static str> {
-    let mut table = Table::default();
+    let mut table = TableReader::default();
     for line in TEXT.lines() {
         let text = line.trim_start();
         if !text.is_empty() && !text.starts_with('#') {
@@ -67,12 +67,12 @@ pub(super) fn read() -> Result<Vec<CommandRule>, &'static str> {
 const SET: &str = "set";
 
 #[derive(Default)]
-struct Table {
+struct TableReader {
     reasons: Vec<(&'static str, &'static str)>,
     blocks: Vec<CommandRule>,
 }
 
-impl Table {
+impl TableReader {
     fn line(&mut self, line: &'static str, is_header: bool) -> Option<()> {
         let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
         match keyword {
@@ -105,7 +105,7 @@ impl Table {
             "part" => {
                 let (name, rest) = rest.split_once(' ')?;
                 let (kind, roles) = rest.split_once(": ")?;
-                rule.parts.push(Part {
+                rule.parts.push(SyntaxPart {
                     name,
                     kind,
                     fixed: Vec::new(),
@@ -120,7 +120,12 @@ impl Table {
             }
             "only" => {
                 let is_words = syntax.words;
-                syntax.only = Some(option(rest, is_words, Takes::Nothing, Effect::Ordinary));
+                syntax.only = Some(option(
+                    rest,
+                    is_words,
+                    OptionValues::Nothing,
+                    OptionEffect::Ordinary,
+                ));
             }
             kind => options(syntax, kind, rest, &self.reasons)?,
         }
@@ -200,7 +205,7 @@ fn options(
     reasons: &[(&'static str, &'static str)],
 ) -> Option<()> {
     let (takes, effect, names) = match kind {
-        "flag" => (Takes::Nothing, Effect::Ordinary, rest),
+        "flag" => (OptionValues::Nothing, OptionEffect::Ordinary, rest),
         "refuse" => {
             let (names, reason) = rest.split_once(" because ")?;
             let key = reason
@@ -210,14 +215,14 @@ fn options(
                 Some(key) => reasons.iter().find(|(name, _)| *name == key)?.1,
                 None => reason,
             };
-            (Takes::Nothing, Effect::Refused(reason), names)
+            (OptionValues::Nothing, OptionEffect::Refused(reason), names)
         }
         kind => match (named(kind), rest.split_once(' ')) {
-            (Some(effect), _) => (Takes::Nothing, effect, rest),
+            (Some(effect), _) => (OptionValues::Nothing, effect, rest),
             (None, Some((effect, names))) if !effect.starts_with('-') => {
                 (takes(kind)?, named(effect)?, names)
             }
-            (None, _) => (takes(kind)?, Effect::Ordinary, rest),
+            (None, _) => (takes(kind)?, OptionEffect::Ordinary, rest),
         },
     };
     let is_words = syntax.words;
@@ -229,8 +234,13 @@ fn options(
 }
 
 /// An option of all these names.
-fn option(names: &'static str, is_words: bool, takes: Takes, effect: Effect) -> Opt {
-    let mut option = Opt {
+fn option(
+    names: &'static str,
+    is_words: bool,
+    takes: OptionValues,
+    effect: OptionEffect,
+) -> OptionRule {
+    let mut option = OptionRule {
         letters: String::new(),
         names: Vec::new(),
         takes,
@@ -246,15 +256,15 @@ fn option(names: &'static str, is_words: bool, takes: Takes, effect: Effect) -> 
     option
 }
 
-fn takes(kind: &'static str) -> Option<Takes> {
-    let role = named::<Role>;
+fn takes(kind: &'static str) -> Option<OptionValues> {
+    let role = named::<ArgumentRole>;
     Some(if let Some((one, two)) = kind.split_once(',') {
-        Takes::Two(role(one)?, role(two)?)
+        OptionValues::Two(role(one)?, role(two)?)
     } else if let Some(kind) = kind.strip_suffix('?') {
-        Takes::Glued(role(kind)?)
+        OptionValues::Glued(role(kind)?)
     } else if let Some(kind) = kind.strip_suffix('*') {
-        Takes::List(role(kind)?)
+        OptionValues::List(role(kind)?)
     } else {
-        Takes::One(role(kind)?)
+        OptionValues::One(role(kind)?)
     })
 }

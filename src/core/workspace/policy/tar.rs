@@ -1,39 +1,43 @@
 //! tar: one mode decides whether the archive or the zone is written; the old style has no dash.
 
 use super::Compression;
+use super::checker::Checker;
 use super::error::CommandError;
-use super::judge::Judge;
-use super::role::{Role, Syntax, Takes};
-use super::scan::Piece;
+use super::syntax::{ArgumentRole, OptionValues, Syntax};
+use super::tokenizer::Token;
 
 const WRITES_ARCHIVE: &[&str] = &["create", "append", "update", "catenate", "delete"];
 
-/// Judges the arguments of tar.
-pub(super) fn read(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let rule = judge.rule;
+/// Checks the arguments of tar.
+pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = checker.rule;
     let (args, compression) = without_compression(&rule.syntax, dashed(&rule.syntax, args));
-    let mut scan = judge.scan(&rule.syntax, &args)?;
-    let extracts = scan.saw("extract") && !scan.saw("to-stdout");
-    let archives = WRITES_ARCHIVE.iter().any(|mode| scan.saw(mode));
-    let elsewhere = scan.saw("directory");
-    for piece in &mut scan.pieces {
-        if let Piece::Value { role: meaning, .. } = piece {
+    let mut line = checker.tokenize(&rule.syntax, &args)?;
+    let extracts = line.saw("extract") && !line.saw("to-stdout");
+    let archives = WRITES_ARCHIVE.iter().any(|mode| line.saw(mode));
+    let elsewhere = line.saw("directory");
+    for token in &mut line.tokens {
+        if let Token::Value { role: meaning, .. } = token {
             *meaning = match *meaning {
-                Role::Archive if archives => Role::NewArchive,
-                Role::Folder if extracts => Role::Write,
-                Role::Folder => Role::Read,
+                ArgumentRole::Archive if archives => ArgumentRole::NewArchive,
+                ArgumentRole::Folder if extracts => ArgumentRole::Write,
+                ArgumentRole::Folder => ArgumentRole::Read,
                 other => other,
             };
         }
     }
     if archives || extracts {
-        judge.changes(if archives { "an archive" } else { "-x" });
+        checker.changes(if archives { "an archive" } else { "-x" });
     }
     let mut syntax = rule.syntax.clone();
-    let files = archives && !scan.saw("delete") && !elsewhere;
-    syntax.rest = if files { Role::Read } else { Role::Member };
-    judge.scanned(&syntax, &scan)?;
-    if let Some(archive) = &mut judge.archive {
+    let files = archives && !line.saw("delete") && !elsewhere;
+    syntax.rest = if files {
+        ArgumentRole::Read
+    } else {
+        ArgumentRole::Member
+    };
+    checker.check_line(&syntax, &line)?;
+    if let Some(archive) = &mut checker.archive {
         archive.compression = compression;
     }
     Ok(())
@@ -98,7 +102,7 @@ fn without_compression(syntax: &Syntax, args: Vec<String>) -> (Vec<String>, Opti
 
 fn takes_value(syntax: &Syntax, letter: char) -> bool {
     let option = syntax.letter(letter);
-    option.is_some_and(|option| matches!(option.takes, Takes::One(_)))
+    option.is_some_and(|option| matches!(option.takes, OptionValues::One(_)))
 }
 
 /// Turns the old style (`czf a.tgz dir`) into options with dashes.

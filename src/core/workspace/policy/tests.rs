@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Code, Diagnostic};
 
-const RULES: Rules<'static> = Rules {
-    zone: ZoneKind::Storage,
+const CONTEXT: CommandContext<'static> = CommandContext {
+    zone: ZoneName::Storage,
     network: NetworkMode::All,
     confined: true,
     allow_zone_in_path: false,
@@ -14,24 +14,24 @@ const RULES: Rules<'static> = Rules {
     file_being_edited: None,
 };
 
-const UPLOADS: Rules<'static> = Rules {
-    zone: ZoneKind::Uploads,
-    ..RULES
+const UPLOADS: CommandContext<'static> = CommandContext {
+    zone: ZoneName::Uploads,
+    ..CONTEXT
 };
 
-fn planned(cmd: &str, line: &str, rules: &Rules<'_>) -> Plan {
-    plan(cmd, &words(line), rules).unwrap_or_else(|error| panic!("{cmd} {line}: {error}"))
+fn planned(cmd: &str, line: &str, context: &CommandContext<'_>) -> CommandPlan {
+    plan(cmd, &words(line), context).unwrap_or_else(|error| panic!("{cmd} {line}: {error}"))
 }
 
-fn refusal(cmd: &str, line: &str, rules: &Rules<'_>) -> CommandError {
-    match plan(cmd, &words(line), rules) {
+fn refusal(cmd: &str, line: &str, context: &CommandContext<'_>) -> CommandError {
+    match plan(cmd, &words(line), context) {
         Ok(plan) => panic!("{cmd} {line}: {plan:?}"),
         Err(error) => error,
     }
 }
 
-fn code(cmd: &str, line: &str, rules: &Rules<'_>) -> Code {
-    refusal(cmd, line, rules).code()
+fn code(cmd: &str, line: &str, context: &CommandContext<'_>) -> Code {
+    refusal(cmd, line, context).code()
 }
 
 /// A command line of each rule, and what it says in Storage with the network at `all`: `reads`,
@@ -46,7 +46,7 @@ fn examples() -> impl Iterator<Item = (&'static CommandRule, &'static str, &'sta
     })
 }
 
-fn outcome(plan: &Result<Plan, CommandError>) -> &'static str {
+fn outcome(plan: &Result<CommandPlan, CommandError>) -> &'static str {
     match plan {
         Ok(plan) if plan.changes => "changes",
         Ok(_) => "reads",
@@ -80,7 +80,7 @@ fn every_line_of_the_table_is_read() {
 fn examples_hold() {
     let mut wrong = Vec::new();
     for (rule, expected, line) in examples() {
-        let plan = plan(rule.name, &words(line), &RULES);
+        let plan = plan(rule.name, &words(line), &CONTEXT);
         if outcome(&plan) != expected {
             wrong.push(format!("{} {line}: {expected} but {plan:?}", rule.name));
         }
@@ -165,7 +165,7 @@ fn unknown_commands_say_what_to_call() {
         ("ls|wc", "pipes"),
         ("frobnicate", "shed_allowed_commands"),
     ] {
-        let error = refusal(cmd, "", &RULES);
+        let error = refusal(cmd, "", &CONTEXT);
         assert_eq!(error.code(), Code::CommandForbidden, "{cmd}");
         assert!(
             error.hint().to_string().contains(hint),
@@ -173,13 +173,13 @@ fn unknown_commands_say_what_to_call() {
             error.hint()
         );
     }
-    let error = refusal("ls -la", "docs", &RULES);
+    let error = refusal("ls -la", "docs", &CONTEXT);
     assert_eq!(error.code(), Code::CommandForbidden);
     assert_eq!(
         error.hint().to_string(),
         r#"repeat the call with cmd="ls", args=["-la", "docs"]"#
     );
-    assert_eq!(code(" ", "", &RULES), Code::MissingParameter);
+    assert_eq!(code(" ", "", &CONTEXT), Code::MissingParameter);
     let error = refusal("rm", "a", &UPLOADS);
     assert_eq!(
         (error.code(), error.details()["zone"].as_str()),
@@ -190,9 +190,9 @@ fn unknown_commands_say_what_to_call() {
 
 #[test]
 fn shell_characters_are_strict_without_confinement() {
-    let strict = Rules {
+    let strict = CommandContext {
         confined: false,
-        ..RULES
+        ..CONTEXT
     };
     for (cmd, line) in [
         ("awk", "'{print $1; print $2}' f"),
@@ -209,7 +209,7 @@ fn shell_characters_are_strict_without_confinement() {
             Code::ArgumentForbidden,
             "{cmd} {line}"
         );
-        planned(cmd, line, &RULES);
+        planned(cmd, line, &CONTEXT);
     }
     for (cmd, line) in [
         ("ls", "'a;b'"),
@@ -255,7 +255,7 @@ fn shell_syntax_is_what_plainly_is_it() {
         ("grep", "foo f | wc -l", "|"),
         ("git", "commit -m x && git push", "&&"),
     ] {
-        let error = refusal(cmd, line, &RULES);
+        let error = refusal(cmd, line, &CONTEXT);
         assert_eq!(error.code(), Code::ArgumentForbidden, "{cmd} {line}");
         let said = format!("`{token}` is shell syntax");
         assert!(error.to_string().contains(&said), "{cmd} {line}: {error}");
@@ -280,13 +280,13 @@ fn shell_syntax_is_what_plainly_is_it() {
         ("split", "-t ';' a"),
         ("touch", "'a;b.csv'"),
     ] {
-        planned(cmd, line, &RULES);
+        planned(cmd, line, &CONTEXT);
     }
 }
 
 #[test]
 fn paths_are_held_to_the_zone() {
-    let plan = planned("cat", "a/../b//./c.txt *.md", &RULES);
+    let plan = planned("cat", "a/../b//./c.txt *.md", &CONTEXT);
     let expected = [
         PathArgument {
             text: "b/c.txt".to_owned(),
@@ -302,10 +302,10 @@ fn paths_are_held_to_the_zone() {
         },
     ];
     assert_eq!(plan.paths, expected);
-    assert_eq!(planned("cat", "/dev/null -", &RULES).paths, []);
-    assert!(planned("cp", "a b", &RULES).paths[1].writes);
+    assert_eq!(planned("cat", "/dev/null -", &CONTEXT).paths, []);
+    assert!(planned("cp", "a b", &CONTEXT).paths[1].writes);
     assert_eq!(
-        planned("sort", "--output=b a", &RULES).paths[0].position,
+        planned("sort", "--output=b a", &CONTEXT).paths[0].position,
         None
     );
     for (line, expected) in [
@@ -319,10 +319,10 @@ fn paths_are_held_to_the_zone() {
         ("./Storage", Code::PathStartsWithZone),
         ("https://example.org/a", Code::ArgumentForbidden),
     ] {
-        assert_eq!(code("cat", line, &RULES), expected, "{line}");
+        assert_eq!(code("cat", line, &CONTEXT), expected, "{line}");
     }
     assert!(
-        refusal("cat", "storage/a.txt", &RULES)
+        refusal("cat", "storage/a.txt", &CONTEXT)
             .hint()
             .to_string()
             .contains("args=[\"a.txt\"]")
@@ -330,20 +330,20 @@ fn paths_are_held_to_the_zone() {
     planned(
         "cat",
         "storage/a.txt",
-        &Rules {
+        &CommandContext {
             allow_zone_in_path: true,
-            ..RULES
+            ..CONTEXT
         },
     );
-    planned("grep", "storage a.txt", &RULES);
-    assert_eq!(code("cat", "a\0b", &RULES), Code::InvalidParameter);
+    planned("grep", "storage a.txt", &CONTEXT);
+    assert_eq!(code("cat", "a\0b", &CONTEXT), Code::InvalidParameter);
 }
 
 #[test]
 fn the_repository_is_written_by_the_server() {
-    let documents = Rules {
-        zone: ZoneKind::Documents,
-        ..RULES
+    let documents = CommandContext {
+        zone: ZoneName::Documents,
+        ..CONTEXT
     };
     for path in [
         ".git/config",
@@ -358,7 +358,7 @@ fn the_repository_is_written_by_the_server() {
             Code::ProtectedPath,
             "{path}"
         );
-        planned("touch", path, &RULES);
+        planned("touch", path, &CONTEXT);
     }
     planned("cat", ".gitignore", &documents);
     planned("touch", ".gitignore", &documents);
@@ -366,13 +366,13 @@ fn the_repository_is_written_by_the_server() {
 
 #[test]
 fn the_network_is_what_the_mode_says() {
-    let off = Rules {
+    let off = CommandContext {
         network: NetworkMode::Disabled,
-        ..RULES
+        ..CONTEXT
     };
-    let safe = Rules {
+    let safe = CommandContext {
         network: NetworkMode::Safe,
-        ..RULES
+        ..CONTEXT
     };
     for (cmd, line) in [
         ("curl", "-o a https://x.org"),
@@ -441,7 +441,7 @@ fn the_network_is_what_the_mode_says() {
 
 #[test]
 fn media_tools_read_addresses_where_there_is_a_network() {
-    let with = |network| Rules { network, ..RULES };
+    let with = |network| CommandContext { network, ..CONTEXT };
     let line = "-i https://example.org/a.mp4 -i b.wav c.mp3";
     for mode in [NetworkMode::Safe, NetworkMode::All] {
         let plan = planned("ffmpeg", line, &with(mode));
@@ -475,11 +475,11 @@ fn media_tools_read_addresses_where_there_is_a_network() {
 
 #[test]
 fn downloads_go_where_the_caller_says() {
-    let safe = Rules {
+    let safe = CommandContext {
         network: NetworkMode::Safe,
-        ..RULES
+        ..CONTEXT
     };
-    let kept = Rules {
+    let kept = CommandContext {
         stdout_file: true,
         ..safe
     };
@@ -514,11 +514,11 @@ fn downloads_go_where_the_caller_says() {
 
 #[test]
 fn a_locked_edit_reaches_one_file() {
-    let rules = Rules {
+    let context = CommandContext {
         file_being_edited: Some("notes.md"),
-        ..RULES
+        ..CONTEXT
     };
-    let plan = planned("sed", "-i s/a/b/ .", &rules);
+    let plan = planned("sed", "-i s/a/b/ .", &context);
     assert_eq!(plan.args, ["--sandbox", "-i", "s/a/b/", "notes.md"]);
     assert_eq!(
         plan.paths
@@ -528,22 +528,22 @@ fn a_locked_edit_reaches_one_file() {
         ["notes.md"]
     );
     assert_eq!(
-        planned("sort", "--output=. ./notes.md", &rules).args,
+        planned("sort", "--output=. ./notes.md", &context).args,
         ["--output=notes.md", "./notes.md"]
     );
     assert_eq!(
-        code("head", "-n1 other.md", &rules),
+        code("head", "-n1 other.md", &context),
         Code::ArgumentForbidden
     );
-    assert_eq!(code("head", "-n1 /etc/passwd", &rules), Code::PathEscape);
-    assert_eq!(code("git", "log", &rules), Code::CommandForbidden);
+    assert_eq!(code("head", "-n1 /etc/passwd", &context), Code::PathEscape);
+    assert_eq!(code("git", "log", &context), Code::CommandForbidden);
     assert_eq!(
         planned(
             "cat",
             ".",
-            &Rules {
+            &CommandContext {
                 file_being_edited: Some("-n"),
-                ..RULES
+                ..CONTEXT
             }
         )
         .args,
@@ -554,7 +554,7 @@ fn a_locked_edit_reaches_one_file() {
 #[test]
 fn fixed_arguments_stand_where_the_tools_want_them() {
     assert_eq!(
-        planned("tar", "czf a.tgz dir", &RULES).args[5..],
+        planned("tar", "czf a.tgz dir", &CONTEXT).args[5..],
         ["-c", "-f", "a.tgz", "dir"]
     );
     for (line, compression) in [
@@ -566,12 +566,12 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
         ("-c -fz dir", None),
         ("-xzf a.tgz", Some(Compression::By("gzip"))),
     ] {
-        let archive = planned("tar", line, &RULES).archive.expect(line);
+        let archive = planned("tar", line, &CONTEXT).archive.expect(line);
         assert_eq!(archive.compression, compression, "{line}");
         assert_eq!(archive.creates, line.contains('c'), "{line}");
     }
     assert_eq!(
-        planned("ffmpeg", "-i a.wav b.mp3", &RULES).args,
+        planned("ffmpeg", "-i a.wav b.mp3", &CONTEXT).args,
         [
             "-nostdin",
             "-protocol_whitelist",
@@ -581,11 +581,11 @@ fn fixed_arguments_stand_where_the_tools_want_them() {
             "b.mp3"
         ]
     );
-    assert_eq!(planned("egrep", "a f", &RULES).args, ["-E", "a", "f"]);
-    let log = planned("git", "log -5", &RULES).args;
+    assert_eq!(planned("egrep", "a f", &CONTEXT).args, ["-E", "a", "f"]);
+    let log = planned("git", "log -5", &CONTEXT).args;
     assert!(log.ends_with(&["log", "--no-ext-diff", "--no-textconv", "-5"].map(str::to_owned)));
     assert_eq!(
-        planned("exiftool", "-j a.jpg", &RULES).args,
+        planned("exiftool", "-j a.jpg", &CONTEXT).args,
         ["-config", "", "-j", "a.jpg"]
     );
 }
@@ -600,7 +600,7 @@ fn a_pdf_is_made_of_a_page() {
         "a.md --to html5 --pdf-engine=weasyprint --output out/b.pdf",
         "a.md -w html --pdf-engine weasyprint -o out/b.pdf",
     ] {
-        let plan = planned("pandoc", line, &RULES);
+        let plan = planned("pandoc", line, &CONTEXT);
         assert_eq!(plan.args, ["-s", "-t", "html5", "a.md"], "{line}");
         assert_eq!(plan.pdf.as_deref(), Some("out/b.pdf"), "{line}");
         let written: Vec<_> = plan.paths.iter().filter(|path| path.writes).collect();
@@ -611,15 +611,15 @@ fn a_pdf_is_made_of_a_page() {
         );
         assert!(plan.changes, "{line}");
     }
-    assert_eq!(planned("pandoc", "a.md -o b.html", &RULES).pdf, None);
-    let refused = refusal("convert", "a.png b.jpg -resize 50% c.pdf", &RULES);
+    assert_eq!(planned("pandoc", "a.md -o b.html", &CONTEXT).pdf, None);
+    let refused = refusal("convert", "a.png b.jpg -resize 50% c.pdf", &CONTEXT);
     let call = r#"cmd="img2pdf", args=["a.png", "b.jpg", "-o", "c.pdf"]"#;
     assert!(
         refused.hint().to_string().contains(call),
         "{}",
         refused.hint()
     );
-    let refused = refusal("convert", "c.pdf c.png", &RULES);
+    let refused = refusal("convert", "c.pdf c.png", &CONTEXT);
     let call = r#"cmd="pdftoppm", args=["-png", "c.pdf", "c"]"#;
     assert!(
         refused.hint().to_string().contains(call),
@@ -630,9 +630,11 @@ fn a_pdf_is_made_of_a_page() {
 
 #[test]
 fn the_text_of_a_pdf_goes_into_a_file_or_the_answer() {
-    let args = |line: &str, rules: &Rules<'_>| planned("pdftotext", line, rules).args.join(" ");
-    assert_eq!(args("-layout d/A.PDF", &RULES), "-layout d/A.PDF d/A.txt");
-    assert_eq!(args("a.pdf -", &RULES), "a.pdf -");
+    let args = |line: &str, context: &CommandContext<'_>| {
+        planned("pdftotext", line, context).args.join(" ")
+    };
+    assert_eq!(args("-layout d/A.PDF", &CONTEXT), "-layout d/A.PDF d/A.txt");
+    assert_eq!(args("a.pdf -", &CONTEXT), "a.pdf -");
     assert_eq!(args("-l 2 a.pdf", &UPLOADS), "-l 2 a.pdf -");
     assert_eq!(
         code("pdftotext", "a.pdf b.txt", &UPLOADS),
@@ -725,7 +727,7 @@ fn no_argument_reaches_an_interpreter() {
         ("wget", "-O x --use-askpass=x https://example.org/"),
         ("curl", "-o x -K cfg https://example.org/"),
     ] {
-        let outcome = plan(cmd, &words(line), &RULES).map_err(|error| error.code());
+        let outcome = plan(cmd, &words(line), &CONTEXT).map_err(|error| error.code());
         assert!(
             matches!(outcome, Err(Code::ArgumentForbidden)),
             "{cmd} {line}: {outcome:?}"
@@ -734,15 +736,15 @@ fn no_argument_reaches_an_interpreter() {
     planned(
         "exiftool",
         "-lang de -charset UTF8 -fast -d %Y -j a.jpg",
-        &RULES,
+        &CONTEXT,
     );
     planned(
         "exiftool",
         "--ext tmp -ext jpg -listItem -1 -sep - -r .",
-        &RULES,
+        &CONTEXT,
     );
-    planned("exiftool", "./\u{2212}a.jpg", &RULES);
-    planned("pandoc", "--link-images a.md", &RULES);
+    planned("exiftool", "./\u{2212}a.jpg", &CONTEXT);
+    planned("pandoc", "--link-images a.md", &CONTEXT);
 }
 
 fn argument() -> impl Strategy<Value = String> {
@@ -762,21 +764,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn any_command_line_is_judged(
+    fn any_command_line_is_checked(
         index in 0..commands().len(),
         args in prop::collection::vec(prop_oneof![argument(), any::<String>()], 0..6),
         (zone, network, edited) in (0..4_usize, 0..3_usize, any::<bool>()),
         (confined, allow_zone_in_path, stdout_file) in (any::<bool>(), any::<bool>(), any::<bool>()),
     ) {
-        let rules = Rules {
-            zone: [ZoneKind::Uploads, ZoneKind::Storage, ZoneKind::Documents, ZoneKind::Group][zone],
+        let context = CommandContext {
+            zone: [ZoneName::Uploads, ZoneName::Storage, ZoneName::Documents, ZoneName::Group][zone],
             network: [NetworkMode::Disabled, NetworkMode::Safe, NetworkMode::All][network],
             confined,
             allow_zone_in_path,
             stdout_file,
             file_being_edited: edited.then_some("notes.md"),
         };
-        match plan(commands()[index].name, &args, &rules) {
+        match plan(commands()[index].name, &args, &context) {
             Err(error) => {
                 prop_assert!(!error.hint().to_string().is_empty());
                 prop_assert!(!error.to_string().is_empty());
@@ -786,9 +788,9 @@ proptest! {
                     prop_assert!(!path.text.starts_with('/') && !path.text.split('/').any(|segment| segment == ".."), "{plan:?}");
                     prop_assert!(path.position.is_none_or(|at| at < plan.args.len()));
                     prop_assert!(!edited || path.text == "notes.md");
-                    prop_assert!(rules.zone != ZoneKind::Uploads || !path.writes, "{plan:?}");
+                    prop_assert!(context.zone != ZoneName::Uploads || !path.writes, "{plan:?}");
                 }
-                prop_assert!(rules.zone != ZoneKind::Uploads || !plan.changes);
+                prop_assert!(context.zone != ZoneName::Uploads || !plan.changes);
                 if !confined {
                     for token in [";", "|", "&", ">", "`", "$("] {
                         prop_assert!(!plan.args.iter().any(|argument| argument.contains(token)), "{plan:?}");
@@ -809,7 +811,7 @@ fn usual_lines_run() {
             columns.next().unwrap_or_default(),
             columns.next().unwrap_or_default(),
         );
-        let outcome = plan(cmd, &words(columns.next().unwrap_or_default()), &RULES);
+        let outcome = plan(cmd, &words(columns.next().unwrap_or_default()), &CONTEXT);
         let found = match &outcome {
             Ok(_) => "runs",
             Err(error) => error.code().as_str(),
@@ -823,9 +825,9 @@ fn usual_lines_run() {
 
 #[test]
 fn tar_writes_the_folder_it_extracts_into() {
-    let documents = Rules {
-        zone: ZoneKind::Documents,
-        ..RULES
+    let documents = CommandContext {
+        zone: ZoneName::Documents,
+        ..CONTEXT
     };
     assert_eq!(
         code("tar", "-xzf a.tgz -C .git/hooks", &documents),
@@ -890,7 +892,7 @@ fn a_command_line_is_put_right() {
             r#"args=["commit", "-a", "-m", "Update"]"#,
         ),
     ] {
-        let hint = refusal(cmd, line, &RULES).hint().to_string();
+        let hint = refusal(cmd, line, &CONTEXT).hint().to_string();
         assert_eq!(
             hint,
             format!("repeat the call with {expected}"),
@@ -915,7 +917,7 @@ fn a_command_line_is_put_right() {
             r#"repeat the call with cmd="find", args=[".", "-name", "a"], redirect_stderr_to_stdout=true"#,
         ),
     ] {
-        let hint = refusal(line, "", &RULES).hint().to_string();
+        let hint = refusal(line, "", &CONTEXT).hint().to_string();
         assert_eq!(hint, format!("no shell runs here: {expected}"), "{line}");
     }
 }
@@ -932,7 +934,7 @@ fn nothing_is_removed_that_was_not_named() {
         ("find", ". -newerXY a -delete"),
         ("rm", "-rf / > out.txt"),
     ] {
-        let hint = refusal(cmd, line, &RULES).hint().to_string();
+        let hint = refusal(cmd, line, &CONTEXT).hint().to_string();
         assert!(!hint.contains("repeat the call"), "{cmd} {line}: {hint}");
     }
 }

@@ -1,6 +1,6 @@
 //! Words as text: shell characters, addresses, and how a value is shown.
 
-use super::Rules;
+use super::CommandContext;
 use crate::Call;
 
 /// The longest part of a value that an answer repeats.
@@ -8,7 +8,7 @@ const SHOWN: usize = 200;
 
 /// A shell construct found in a word, and what to do instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shell {
+pub(super) struct ShellSyntax {
     pub(super) token: &'static str,
     pub(super) instead: &'static str,
 }
@@ -50,19 +50,19 @@ const OPERATORS: &[(&str, &str)] = &[
     ("<<<", REDIRECTION),
 ];
 
-fn among(list: &[(&'static str, &'static str)], is: impl Fn(&str) -> bool) -> Option<Shell> {
+fn among(list: &[(&'static str, &'static str)], is: impl Fn(&str) -> bool) -> Option<ShellSyntax> {
     let (token, instead) = *list.iter().find(|(token, _)| is(token))?;
-    Some(Shell { token, instead })
+    Some(ShellSyntax { token, instead })
 }
 
 /// The first shell construct in a word.
-pub(super) fn shell(text: &str) -> Option<Shell> {
+pub(super) fn shell(text: &str) -> Option<ShellSyntax> {
     among(SHELL, |token| text.contains(token))
 }
 
 /// The shell construct that a word plainly is: an operator, a redirection, a command to be
 /// substituted. The same characters inside of a text are text, since no shell reads it.
-pub(super) fn operator(word: &str) -> Option<Shell> {
+pub(super) fn operator(word: &str) -> Option<ShellSyntax> {
     let inner = word
         .strip_prefix('`')
         .and_then(|rest| rest.strip_suffix('`'));
@@ -93,7 +93,7 @@ fn is_redirection(word: &str) -> bool {
 
 /// The shell construct in a word that was to be a path: one that it is, one between blanks in it,
 /// or a pipe or redirection at an end, which some programs act upon.
-pub(super) fn operator_in_path(path: &str) -> Option<Shell> {
+pub(super) fn operator_in_path(path: &str) -> Option<ShellSyntax> {
     let trimmed = path.trim();
     let at_end = |token: &str| {
         (token == "|" && trimmed.ends_with('|'))
@@ -144,9 +144,9 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// A call in the form hints use.
-pub(super) fn call(rules: &Rules<'_>, cmd: &str, args: &[String]) -> Call {
-    let zone = rules.zone.as_str();
-    let call = match rules.file_being_edited {
+pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> Call {
+    let zone = context.zone.as_str();
+    let call = match context.file_being_edited {
         Some(path) => Call::here("shed_lockedit_exec")
             .with("zone", zone)
             .with("path", path),

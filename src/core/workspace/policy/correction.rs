@@ -1,15 +1,15 @@
 //! What a refused command line was meant to be: the same one, put right.
 //!
-//! Every command line that a hint shows has passed the same judgement, and none widens what is
+//! Every command line that a hint shows has passed the same check, and none widens what is
 //! changed: an option falls away only where the rest reads, and the zone itself takes the place of
 //! a path only there, too.
 
-mod line;
+mod shell_line;
 
 use serde_json::Value;
 
 use super::error::CommandError;
-use super::{NetworkMode, Plan, Rules, ZoneKind, commands, judged, path, text};
+use super::{CommandContext, CommandPlan, NetworkMode, ZoneName, checked, commands, path, text};
 use crate::{Call, Hint, Repeat};
 
 /// Commands that have another name here, and what comes before their arguments.
@@ -45,10 +45,10 @@ const ATTEMPTS: usize = 8;
 
 /// A command line under correction.
 #[derive(Clone, PartialEq)]
-struct Line {
+struct CorrectedLine {
     command: String,
     args: Vec<String>,
-    zone: ZoneKind,
+    zone: ZoneName,
 }
 
 /// The hint for a command line that was refused, where it can be put right.
@@ -56,33 +56,33 @@ pub(super) fn hint(
     error: &CommandError,
     command: &str,
     args: &[String],
-    rules: &Rules<'_>,
+    context: &CommandContext<'_>,
 ) -> Option<Hint> {
-    let given = Line {
+    let given = CorrectedLine {
         command: command.to_owned(),
         args: args.to_vec(),
-        zone: rules.zone,
+        zone: context.zone,
     };
     if let Some(words) = words(command, args)
-        && let Some(hint) = line::hint(&words, &given, rules)
+        && let Some(hint) = shell_line::hint(&words, &given, context)
     {
         return Some(hint);
     }
     let mut line = named(&given).unwrap_or_else(|| given.clone());
-    if line == given && !is_mendable(error) {
+    if line == given && !is_correctable(error) {
         return None;
     }
     for _ in 0..ATTEMPTS {
-        match line.judged(rules) {
+        match line.checked(context) {
             Ok(_) => return (line != given).then(|| line.repeated(&given)),
-            Err(error) => line = corrected(&error, &line, rules)?,
+            Err(error) => line = corrected(&error, &line, context)?,
         }
     }
     None
 }
 
 /// Whether the arguments, and not the caller or the server, are at fault.
-fn is_mendable(error: &CommandError) -> bool {
+fn is_correctable(error: &CommandError) -> bool {
     matches!(
         error,
         CommandError::Argument(_)
@@ -108,7 +108,7 @@ fn words(command: &str, args: &[String]) -> Option<Vec<String>> {
 }
 
 /// The line with the command that was meant.
-fn named(given: &Line) -> Option<Line> {
+fn named(given: &CorrectedLine) -> Option<CorrectedLine> {
     let words = words(&given.command, &given.args)?;
     let wrapped = |word: &&String| WRAPPERS.contains(&word.as_str());
     let mut words = words.iter().skip_while(wrapped);
@@ -124,7 +124,7 @@ fn named(given: &Line) -> Option<Line> {
         return None;
     }
     let before = before.iter().map(|&word| word.to_owned());
-    Some(Line {
+    Some(CorrectedLine {
         command: command.to_owned(),
         args: before.chain(words.cloned()).collect(),
         zone: given.zone,
@@ -136,21 +136,29 @@ fn is_known(name: &str) -> bool {
 }
 
 /// The line with one fault less.
-fn corrected(error: &CommandError, line: &Line, rules: &Rules<'_>) -> Option<Line> {
+fn corrected(
+    error: &CommandError,
+    line: &CorrectedLine,
+    context: &CommandContext<'_>,
+) -> Option<CorrectedLine> {
     let refusal = error.refusal();
     match error {
-        CommandError::Required(_) => completed(line, rules),
+        CommandError::Required(_) => completed(line, context),
         CommandError::Escape(_) | CommandError::StartsWithZone(_) | CommandError::Argument(_) => {
             let word = refusal.argument.as_deref()?;
             let at = line.args.iter().position(|other| other == word)?;
-            relative(line, at, rules).or_else(|| without(line, at, rules))
+            relative(line, at, context).or_else(|| without(line, at, context))
         }
         _ => None,
     }
 }
 
 /// The line with a path that is relative to its zone.
-fn relative(line: &Line, at: usize, rules: &Rules<'_>) -> Option<Line> {
+fn relative(
+    line: &CorrectedLine,
+    at: usize,
+    context: &CommandContext<'_>,
+) -> Option<CorrectedLine> {
     let word = line.args.get(at)?;
     if text::scheme(word).is_some() {
         return secure(line, at);
@@ -158,9 +166,9 @@ fn relative(line: &Line, at: usize, rules: &Rules<'_>) -> Option<Line> {
     let from_root = word.strip_prefix('~').unwrap_or(word);
     let normal = path::normalise(from_root.trim_start_matches('/')).ok()?;
     let zones = [
-        ZoneKind::Storage,
-        ZoneKind::Documents,
-        ZoneKind::Uploads,
+        ZoneName::Storage,
+        ZoneName::Documents,
+        ZoneName::Uploads,
         line.zone,
     ];
     let named = zones
@@ -172,33 +180,34 @@ fn relative(line: &Line, at: usize, rules: &Rules<'_>) -> Option<Line> {
         _ if is_absolute => (line.zone, normal),
         _ => return None,
     };
-    if zone != line.zone && (rules.zone == ZoneKind::Group || rules.file_being_edited.is_some()) {
+    if zone != line.zone && (context.zone == ZoneName::Group || context.file_being_edited.is_some())
+    {
         return None;
     }
     let is_all = inside == ".";
-    let mut mended = line.clone();
-    mended.zone = zone;
-    *mended.args.get_mut(at)? = inside;
-    let reads = |plan: &Plan| !plan.changes;
-    let may = !is_all || mended.judged(rules).as_ref().is_ok_and(reads);
-    (may && mended != *line).then_some(mended)
+    let mut corrected = line.clone();
+    corrected.zone = zone;
+    *corrected.args.get_mut(at)? = inside;
+    let reads = |plan: &CommandPlan| !plan.changes;
+    let may = !is_all || corrected.checked(context).as_ref().is_ok_and(reads);
+    (may && corrected != *line).then_some(corrected)
 }
 
 /// The line with an address that can be reached.
-fn secure(line: &Line, at: usize) -> Option<Line> {
+fn secure(line: &CorrectedLine, at: usize) -> Option<CorrectedLine> {
     let word = line.args.get(at)?;
     let address = match word.strip_prefix("git@") {
         Some(rest) => format!("https://{}", rest.replacen(':', "/", 1)),
         None if line.command == "git" => format!("https://{}", word.strip_prefix("http://")?),
         None => return None,
     };
-    let mut mended = line.clone();
-    *mended.args.get_mut(at)? = address;
-    Some(mended)
+    let mut corrected = line.clone();
+    *corrected.args.get_mut(at)? = address;
+    Some(corrected)
 }
 
 /// The line without an option, where the rest only reads.
-fn without(line: &Line, at: usize, rules: &Rules<'_>) -> Option<Line> {
+fn without(line: &CorrectedLine, at: usize, context: &CommandContext<'_>) -> Option<CorrectedLine> {
     let is_option = |word: &String| word.starts_with('-');
     let word = line.args.get(at)?;
     // A value that follows would become a file.
@@ -206,14 +215,14 @@ fn without(line: &Line, at: usize, rules: &Rules<'_>) -> Option<Line> {
     if !is_option(word) || !is_alone {
         return None;
     }
-    let mut mended = line.clone();
-    mended.args.remove(at);
-    let plan = mended.judged(rules).ok()?;
-    (!plan.changes).then_some(mended)
+    let mut corrected = line.clone();
+    corrected.args.remove(at);
+    let plan = corrected.checked(context).ok()?;
+    (!plan.changes).then_some(corrected)
 }
 
 /// The line with what it misses.
-fn completed(line: &Line, rules: &Rules<'_>) -> Option<Line> {
+fn completed(line: &CorrectedLine, context: &CommandContext<'_>) -> Option<CorrectedLine> {
     let address = line.args.iter().find(|word| word.contains("://"));
     let name = address
         .and_then(|address| address.split(['?', '#']).next())
@@ -228,18 +237,20 @@ fn completed(line: &Line, rules: &Rules<'_>) -> Option<Line> {
         "pdftoppm" => &["page"],
         _ => return None,
     };
-    let mut mended = line.clone();
-    mended.args.extend(more.iter().map(|&word| word.to_owned()));
-    mended.judged(rules).is_ok().then_some(mended)
+    let mut corrected = line.clone();
+    corrected
+        .args
+        .extend(more.iter().map(|&word| word.to_owned()));
+    corrected.checked(context).is_ok().then_some(corrected)
 }
 
-impl Line {
-    fn judged(&self, rules: &Rules<'_>) -> Result<Plan, CommandError> {
-        let rules = Rules {
+impl CorrectedLine {
+    fn checked(&self, context: &CommandContext<'_>) -> Result<CommandPlan, CommandError> {
+        let context = CommandContext {
             zone: self.zone,
-            ..*rules
+            ..*context
         };
-        judged(&self.command, &self.args, &rules)
+        checked(&self.command, &self.args, &context)
     }
 
     /// The failed call, with what differs from it.
@@ -268,6 +279,6 @@ pub(super) fn without_network() -> Hint {
 }
 
 /// Whether commands may fetch something.
-pub(super) fn is_online(rules: &Rules<'_>) -> bool {
-    rules.network != NetworkMode::Disabled
+pub(super) fn is_online(context: &CommandContext<'_>) -> bool {
+    context.network != NetworkMode::Disabled
 }

@@ -1,40 +1,40 @@
-//! Reads options as the tools do, so that a value is judged wherever it hides.
+//! Reads options as the tools do, so that a value is checked wherever it hides.
 //!
 //! `-xvf file`, `-ffile`, `--file=file`, `--file file` and `--fi file` all name a file. Options
 //! may stand after operands; `--` ends them. What a rule does not know passes as a switch, or is
 //! refused where the rule lists all that it accepts.
 
-use super::role::{Effect, Opt, Role, Syntax, Takes};
+use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues, Syntax};
 
 /// A piece of the command line, in the order it was written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum Token<'a> {
     /// A switch, or an option whose value is the next piece.
     Switch(&'a str),
     /// A value; `prefix` is what stands before it in the same word.
     Value {
         prefix: &'a str,
         text: &'a str,
-        role: Role,
+        role: ArgumentRole,
     },
     Operand(&'a str),
 }
 
 /// What a command line consists of.
 #[derive(Debug, Default)]
-pub(super) struct Scan<'a> {
-    pub(super) pieces: Vec<Piece<'a>>,
+pub(super) struct TokenizedLine<'a> {
+    pub(super) tokens: Vec<Token<'a>>,
     /// The known options that occur.
-    pub(super) options: Vec<&'static Opt>,
+    pub(super) options: Vec<&'static OptionRule>,
 }
 
-impl Scan<'_> {
-    pub(super) fn has(&self, effect: Effect) -> bool {
+impl TokenizedLine<'_> {
+    pub(super) fn has(&self, effect: OptionEffect) -> bool {
         self.find(effect).is_some()
     }
 
     /// The first option of this effect.
-    pub(super) fn find(&self, effect: Effect) -> Option<&'static Opt> {
+    pub(super) fn find(&self, effect: OptionEffect) -> Option<&'static OptionRule> {
         self.options
             .iter()
             .copied()
@@ -47,92 +47,95 @@ impl Scan<'_> {
     }
 
     pub(super) fn operands(&self) -> usize {
-        self.pieces
+        self.tokens
             .iter()
-            .filter(|piece| matches!(piece, Piece::Operand(_)))
+            .filter(|token| matches!(token, Token::Operand(_)))
             .count()
     }
 }
 
 /// An option that is refused.
 #[derive(Debug)]
-pub(super) struct Refused<'a> {
+pub(super) struct OptionFault<'a> {
     pub(super) argument: &'a str,
     pub(super) reason: String,
 }
 
-enum Found {
-    Option(&'static Opt),
+enum LongOption {
+    Option(&'static OptionRule),
     Switch,
 }
 
 /// Splits a command line into switches, values and operands.
-pub(super) fn scan<'a>(
+pub(super) fn tokenize<'a>(
     syntax: &'static Syntax,
     args: &'a [String],
-) -> Result<Scan<'a>, Refused<'a>> {
-    let mut scanner = Scanner {
+) -> Result<TokenizedLine<'a>, OptionFault<'a>> {
+    let mut tokenizer = Tokenizer {
         syntax,
         words: args.iter(),
-        scan: Scan::default(),
+        line: TokenizedLine::default(),
     };
     let mut ended = false;
-    while let Some(word) = scanner.words.next() {
+    while let Some(word) = tokenizer.words.next() {
         let word = word.as_str();
         if ended || word == "-" || !word.starts_with('-') {
-            scanner.scan.pieces.push(Piece::Operand(word));
+            tokenizer.line.tokens.push(Token::Operand(word));
         } else if word == "--" {
-            scanner.scan.pieces.push(Piece::Switch(word));
+            tokenizer.line.tokens.push(Token::Switch(word));
             ended = true;
         } else if word.starts_with("--") || syntax.words {
-            scanner.long(word)?;
+            tokenizer.long(word)?;
         } else {
-            scanner.bundle(word)?;
+            tokenizer.bundle(word)?;
         }
     }
-    Ok(scanner.scan)
+    Ok(tokenizer.line)
 }
 
-struct Scanner<'a> {
+struct Tokenizer<'a> {
     syntax: &'static Syntax,
     words: std::slice::Iter<'a, String>,
-    scan: Scan<'a>,
+    line: TokenizedLine<'a>,
 }
 
-impl<'a> Scanner<'a> {
-    fn long(&mut self, word: &'a str) -> Result<(), Refused<'a>> {
+impl<'a> Tokenizer<'a> {
+    fn long(&mut self, word: &'a str) -> Result<(), OptionFault<'a>> {
         let name = word.trim_start_matches('-');
         let (name, joined) = match name.split_once('=') {
             Some((name, text)) => (name, Some(text)),
             None => (name, None),
         };
         let option = match self.resolve(name) {
-            Ok(Found::Option(option)) => option,
-            Ok(Found::Switch) => {
-                self.joined(word, joined, Role::Member);
+            Ok(LongOption::Option(option)) => option,
+            Ok(LongOption::Switch) => {
+                self.joined(word, joined, ArgumentRole::Member);
                 return Ok(());
             }
             Err(reason) => {
-                return Err(Refused {
+                return Err(OptionFault {
                     argument: word,
                     reason,
                 });
             }
         };
-        if let Effect::Refused(reason) = option.effect {
-            return Err(Refused {
+        if let OptionEffect::Refused(reason) = option.effect {
+            return Err(OptionFault {
                 argument: word,
                 reason: reason.to_owned(),
             });
         }
-        self.scan.options.push(option);
+        self.line.options.push(option);
         match (option.takes, joined) {
-            (Takes::Nothing, _) | (_, None) => {
-                self.scan.pieces.push(Piece::Switch(word));
+            (OptionValues::Nothing, _) | (_, None) => {
+                self.line.tokens.push(Token::Switch(word));
                 self.following(option.takes);
             }
             (
-                Takes::One(role) | Takes::Glued(role) | Takes::List(role) | Takes::Two(role, _),
+                OptionValues::One(role)
+                | OptionValues::Glued(role)
+                | OptionValues::List(role)
+                | OptionValues::Two(role, _),
                 _,
             ) => {
                 self.joined(word, joined, role);
@@ -142,27 +145,27 @@ impl<'a> Scanner<'a> {
     }
 
     /// A word of which a part may be a value.
-    fn joined(&mut self, word: &'a str, text: Option<&'a str>, role: Role) {
-        self.scan.pieces.push(match text {
-            Some(text) => Piece::Value {
+    fn joined(&mut self, word: &'a str, text: Option<&'a str>, role: ArgumentRole) {
+        self.line.tokens.push(match text {
+            Some(text) => Token::Value {
                 prefix: &word[..word.len() - text.len()],
                 text,
                 role,
             },
-            None => Piece::Switch(word),
+            None => Token::Switch(word),
         });
     }
 
     /// The words after an option that belong to it.
-    fn following(&mut self, takes: Takes) {
+    fn following(&mut self, takes: OptionValues) {
         match takes {
-            Takes::Nothing | Takes::Glued(_) => {}
-            Takes::One(role) => self.next_value(role),
-            Takes::Two(first, second) => {
+            OptionValues::Nothing | OptionValues::Glued(_) => {}
+            OptionValues::One(role) => self.next_value(role),
+            OptionValues::Two(first, second) => {
                 self.next_value(first);
                 self.next_value(second);
             }
-            Takes::List(role) => {
+            OptionValues::List(role) => {
                 while self
                     .words
                     .as_slice()
@@ -175,9 +178,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn next_value(&mut self, role: Role) {
+    fn next_value(&mut self, role: ArgumentRole) {
         if let Some(text) = self.words.next() {
-            self.scan.pieces.push(Piece::Value {
+            self.line.tokens.push(Token::Value {
                 prefix: "",
                 text,
                 role,
@@ -185,7 +188,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn bundle(&mut self, word: &'a str) -> Result<(), Refused<'a>> {
+    fn bundle(&mut self, word: &'a str) -> Result<(), OptionFault<'a>> {
         for (at, letter) in word.char_indices().skip(1) {
             let rest = &word[at + letter.len_utf8()..];
             let Some(option) = self.syntax.letter(letter) else {
@@ -196,40 +199,45 @@ impl<'a> Scanner<'a> {
                     &word[at..]
                 };
                 if hidden.contains('/') || !letter.is_ascii_alphanumeric() {
-                    self.joined(word, Some(hidden), Role::Member);
+                    self.joined(word, Some(hidden), ArgumentRole::Member);
                     return Ok(());
                 }
                 continue;
             };
-            if let Effect::Refused(reason) = option.effect {
-                return Err(Refused {
+            if let OptionEffect::Refused(reason) = option.effect {
+                return Err(OptionFault {
                     argument: word,
                     reason: format!("`-{letter}`: {reason}"),
                 });
             }
-            self.scan.options.push(option);
+            self.line.options.push(option);
             match option.takes {
-                Takes::Nothing => {}
-                Takes::One(role) | Takes::Glued(role) if !rest.is_empty() => {
+                OptionValues::Nothing => {}
+                OptionValues::One(role) | OptionValues::Glued(role) if !rest.is_empty() => {
                     self.joined(word, Some(rest), role);
                     return Ok(());
                 }
-                takes @ (Takes::One(_) | Takes::Glued(_) | Takes::Two(..) | Takes::List(_)) => {
-                    if rest.is_empty() || matches!(takes, Takes::Two(..) | Takes::List(_)) {
-                        self.scan.pieces.push(Piece::Switch(word));
+                takes @ (OptionValues::One(_)
+                | OptionValues::Glued(_)
+                | OptionValues::Two(..)
+                | OptionValues::List(_)) => {
+                    if rest.is_empty()
+                        || matches!(takes, OptionValues::Two(..) | OptionValues::List(_))
+                    {
+                        self.line.tokens.push(Token::Switch(word));
                         self.following(takes);
                         return Ok(());
                     }
                 }
             }
         }
-        self.scan.pieces.push(Piece::Switch(word));
+        self.line.tokens.push(Token::Switch(word));
         Ok(())
     }
 
-    fn unlisted(&self, word: &'a str, letter: char) -> Result<(), Refused<'a>> {
+    fn unlisted(&self, word: &'a str, letter: char) -> Result<(), OptionFault<'a>> {
         match &self.syntax.only {
-            Some(only) if !only.letters.contains(letter) => Err(Refused {
+            Some(only) if !only.letters.contains(letter) => Err(OptionFault {
                 argument: word,
                 reason: format!("`-{letter}` is not among the options accepted here"),
             }),
@@ -238,26 +246,27 @@ impl<'a> Scanner<'a> {
     }
 
     /// Finds a long option, also by the beginning of its name.
-    fn resolve(&self, name: &str) -> Result<Found, String> {
+    fn resolve(&self, name: &str) -> Result<LongOption, String> {
         let syntax = self.syntax;
         if let Some(option) = syntax.option(name) {
-            return Ok(Found::Option(option));
+            return Ok(LongOption::Option(option));
         }
         let only = syntax.only.as_ref();
         if only.is_some_and(|only| only.has(name)) {
-            return Ok(Found::Switch);
+            return Ok(LongOption::Switch);
         }
         if !self.syntax.words && !name.is_empty() {
-            let begins = |option: &&Opt| option.names.iter().any(|long| long.starts_with(name));
+            let begins =
+                |option: &&OptionRule| option.names.iter().any(|long| long.starts_with(name));
             let mut candidates = syntax.options.iter().filter(begins);
             match (candidates.next(), candidates.next()) {
-                (Some(option), None) => return Ok(Found::Option(option)),
+                (Some(option), None) => return Ok(LongOption::Option(option)),
                 (Some(one), Some(other)) => {
                     let dangerous = [one, other].into_iter().chain(candidates);
-                    let mut refused =
-                        dangerous.filter(|option| matches!(option.effect, Effect::Refused(_)));
+                    let mut refused = dangerous
+                        .filter(|option| matches!(option.effect, OptionEffect::Refused(_)));
                     if let Some(option) = refused.next_back() {
-                        return Ok(Found::Option(option));
+                        return Ok(LongOption::Option(option));
                     }
                     return Err(
                         "the name is cut short and fits several options: write it in full"
@@ -267,12 +276,12 @@ impl<'a> Scanner<'a> {
                 (None, _) => {}
             }
             if only.as_ref().is_some_and(begins) {
-                return Ok(Found::Switch);
+                return Ok(LongOption::Switch);
             }
         }
         match only {
             Some(_) => Err("it is not among the options accepted here".to_owned()),
-            None => Ok(Found::Switch),
+            None => Ok(LongOption::Switch),
         }
     }
 }

@@ -1,33 +1,36 @@
 //! Gives each word its role, holds paths to the zone, and makes the plan.
 
 use super::error::CommandError;
-use super::path::{self, Outside};
-use super::role::{Effect, Role, Syntax};
+use super::growth::growth;
+use super::path::{self, PathFault};
 use super::rule::CommandRule;
-use super::scan::{Piece, Refused, Scan, scan};
-use super::space::growth;
-use super::{ArchiveArgument, PathArgument, Plan, Renaming, Rules, ZoneKind, script, text};
-use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, rename, seven, tar};
+use super::syntax::{ArgumentRole, OptionEffect, Syntax};
+use super::tokenizer::{OptionFault, Token, TokenizedLine, tokenize};
+use super::{
+    ArchiveArgument, CommandContext, CommandPlan, PathArgument, RenameArguments, ZoneName, script,
+    text,
+};
+use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, rename, sevenzip, tar};
 use crate::Hint;
 
 /// A command line on its way to a plan.
-pub(super) struct Judge<'a> {
-    pub(super) rules: &'a Rules<'a>,
+pub(super) struct Checker<'a> {
+    pub(super) context: &'a CommandContext<'a>,
     pub(super) rule: &'static CommandRule,
     pub(super) args: Vec<String>,
     paths: Vec<PathArgument>,
     changed_by: Option<String>,
     pub(super) network: bool,
     pub(super) archive: Option<ArchiveArgument>,
-    pub(super) renaming: Option<Renaming>,
+    pub(super) renaming: Option<RenameArguments>,
     pdf: Option<String>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
 }
 
-impl<'a> Judge<'a> {
-    pub(super) fn new(rule: &'static CommandRule, rules: &'a Rules<'a>) -> Self {
+impl<'a> Checker<'a> {
+    pub(super) fn new(rule: &'static CommandRule, context: &'a CommandContext<'a>) -> Self {
         Self {
-            rules,
+            context,
             rule,
             args: rule
                 .fixed
@@ -46,7 +49,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn command_line(&mut self, args: &[String]) -> Result<(), CommandError> {
         let read = match self.rule.name {
-            "7z" | "7za" => seven::read,
+            "7z" | "7za" => sevenzip::read,
             "convert" => magick::convert,
             "curl" => curl::curl,
             "exiftool" => exiftool::read,
@@ -68,13 +71,13 @@ impl<'a> Judge<'a> {
         read(self, args)
     }
 
-    pub(super) fn finish(self) -> Result<Plan, CommandError> {
-        if self.rules.zone == ZoneKind::Uploads
+    pub(super) fn finish(self) -> Result<CommandPlan, CommandError> {
+        if self.context.zone == ZoneName::Uploads
             && let Some(argument) = &self.changed_by
         {
             return Err(self.readonly(argument));
         }
-        Ok(Plan {
+        Ok(CommandPlan {
             command: self.rule.name,
             growth: growth(self.rule.name, &self.args),
             args: self.args,
@@ -88,35 +91,45 @@ impl<'a> Judge<'a> {
         })
     }
 
-    pub(super) fn scan<'w>(
+    pub(super) fn tokenize<'w>(
         &self,
         syntax: &'static Syntax,
         args: &'w [String],
-    ) -> Result<Scan<'w>, CommandError> {
-        scan(syntax, args).map_err(|Refused { argument, reason }| self.refuse(argument, reason))
+    ) -> Result<TokenizedLine<'w>, CommandError> {
+        tokenize(syntax, args)
+            .map_err(|OptionFault { argument, reason }| self.refuse(argument, reason))
     }
 
-    /// Judges what was read.
-    pub(super) fn scanned(&mut self, syntax: &Syntax, scan: &Scan<'_>) -> Result<(), CommandError> {
-        let (in_place, to_stdout) = (scan.has(Effect::InPlace), scan.has(Effect::ToStdout));
-        if (syntax.changes && !to_stdout) || scan.has(Effect::Changes) {
+    /// Checks what was read.
+    pub(super) fn check_line(
+        &mut self,
+        syntax: &Syntax,
+        line: &TokenizedLine<'_>,
+    ) -> Result<(), CommandError> {
+        let (in_place, to_stdout) = (
+            line.has(OptionEffect::InPlace),
+            line.has(OptionEffect::ToStdout),
+        );
+        if (syntax.changes && !to_stdout) || line.has(OptionEffect::Changes) {
             self.changes(self.rule.name);
         }
-        let count = scan.operands();
-        if let Some(option) = scan.find(Effect::InPlace)
+        let count = line.operands();
+        if let Some(option) = line.find(OptionEffect::InPlace)
             && count > 0
         {
             self.changes(&option.shown());
         }
         let mut index = 0;
-        for piece in &scan.pieces {
-            match *piece {
-                Piece::Switch(word) => self.switch(word)?,
-                Piece::Value { prefix, text, role } => self.value(role, prefix, text)?,
-                Piece::Operand(word) => {
-                    let role = match operand_role(syntax, scan, index, count) {
-                        Role::Read | Role::AwkOperand if in_place => Role::Write,
-                        Role::Write if to_stdout => Role::Read,
+        for token in &line.tokens {
+            match *token {
+                Token::Switch(word) => self.switch(word)?,
+                Token::Value { prefix, text, role } => self.value(role, prefix, text)?,
+                Token::Operand(word) => {
+                    let role = match operand_role(syntax, line, index, count) {
+                        ArgumentRole::Read | ArgumentRole::AwkOperand if in_place => {
+                            ArgumentRole::Write
+                        }
+                        ArgumentRole::Write if to_stdout => ArgumentRole::Read,
                         role => role,
                     };
                     self.operand(role, word)?;
@@ -151,14 +164,14 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    pub(super) fn operand(&mut self, role: Role, word: &str) -> Result<(), CommandError> {
+    pub(super) fn operand(&mut self, role: ArgumentRole, word: &str) -> Result<(), CommandError> {
         self.value(role, "", word)
     }
 
-    /// Judges a value, and appends it behind its prefix.
+    /// Checks a value, and appends it behind its prefix.
     pub(super) fn value(
         &mut self,
-        role: Role,
+        role: ArgumentRole,
         prefix: &str,
         value: &str,
     ) -> Result<(), CommandError> {
@@ -166,25 +179,30 @@ impl<'a> Judge<'a> {
         self.plain(prefix, &whole)?;
         let mut chosen = None;
         match role {
-            Role::Word => self.plain(value, &whole)?,
-            Role::Expression | Role::Delimiter => self.expression(value, &whole)?,
-            Role::Awk | Role::Sed | Role::Dc | Role::Filter | Role::Sql | Role::Substitution => {
+            ArgumentRole::Word => self.plain(value, &whole)?,
+            ArgumentRole::Expression | ArgumentRole::Delimiter => self.expression(value, &whole)?,
+            ArgumentRole::Awk
+            | ArgumentRole::Sed
+            | ArgumentRole::Dc
+            | ArgumentRole::Filter
+            | ArgumentRole::Sql
+            | ArgumentRole::Substitution => {
                 self.expression(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }
-            Role::Mode | Role::Suffix | Role::Format => {
+            ArgumentRole::Mode | ArgumentRole::Suffix | ArgumentRole::Format => {
                 self.plain(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }
-            Role::Url => super::curl::address(self, value)?,
-            Role::Data => self.data(value, &whole)?,
-            Role::Revision | Role::Member => {
+            ArgumentRole::Url => super::curl::address(self, value)?,
+            ArgumentRole::Data => self.data(value, &whole)?,
+            ArgumentRole::Revision | ArgumentRole::Member => {
                 self.plain(value, &whole)?;
                 self.inside(value, &whole)?;
             }
-            Role::AwkOperand if assignment(value) => self.expression(value, &whole)?,
-            Role::Archive | Role::NewArchive => {
-                let writes = role == Role::NewArchive;
+            ArgumentRole::AwkOperand if assignment(value) => self.expression(value, &whole)?,
+            ArgumentRole::Archive | ArgumentRole::NewArchive => {
+                let writes = role == ArgumentRole::NewArchive;
                 chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
                 self.archive = Some(ArchiveArgument {
                     position: self.args.len(),
@@ -194,10 +212,10 @@ impl<'a> Judge<'a> {
                     compression: None,
                 });
             }
-            Role::AwkOperand | Role::Read | Role::Folder => {
+            ArgumentRole::AwkOperand | ArgumentRole::Read | ArgumentRole::Folder => {
                 chosen = self.path(value, &whole, prefix.is_empty(), false)?;
             }
-            Role::Database => {
+            ArgumentRole::Database => {
                 if value
                     .get(..5)
                     .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
@@ -208,13 +226,13 @@ impl<'a> Judge<'a> {
                         "name the database itself in `args`, for instance `data.db`",
                     ));
                 }
-                let writes = self.rules.zone != ZoneKind::Uploads;
+                let writes = self.context.zone != ZoneName::Uploads;
                 if !writes {
                     self.fixed("-readonly");
                 }
                 chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
             }
-            Role::Write => chosen = self.path(value, &whole, prefix.is_empty(), true)?,
+            ArgumentRole::Write => chosen = self.path(value, &whole, prefix.is_empty(), true)?,
         }
         self.args
             .push(chosen.map_or(whole, |name| format!("{prefix}{name}")));
@@ -251,7 +269,7 @@ impl<'a> Judge<'a> {
         }
         self.path_characters(value, whole)?;
         let normal = self.inside(value, whole)?;
-        if writes && self.rules.zone.is_versioned() && path::repository(value) {
+        if writes && self.context.zone.is_versioned() && path::repository(value) {
             return Err(CommandError::Protected(Box::new(
                 self.refusal(
                     whole,
@@ -260,19 +278,19 @@ impl<'a> Judge<'a> {
                         "leave `.git` out of `args`; the server commits every change by itself",
                     )
                     .or("")
-                    .call(text::call(self.rules, "git", &["log".to_owned()]))
+                    .call(text::call(self.context, "git", &["log".to_owned()]))
                     .say(" shows the history"),
                 ),
             )));
         }
-        if let Some(edited) = self.rules.file_being_edited {
+        if let Some(edited) = self.context.file_being_edited {
             let name = edited.rsplit('/').next().unwrap_or(edited);
             return self
                 .edited(value, &normal, whole, alone, writes, name)
                 .map(Some);
         }
-        if !self.rules.allow_zone_in_path
-            && path::without_zone(&normal, self.rules.zone.as_str()).is_some()
+        if !self.context.allow_zone_in_path
+            && path::without_zone(&normal, self.context.zone.as_str()).is_some()
         {
             return Err(CommandError::StartsWithZone(Box::new(self.refusal(
                 whole,
@@ -338,11 +356,11 @@ impl<'a> Judge<'a> {
         }
         path::normalise(value).map_err(|outside| {
             let (reason, hint) = match outside {
-                Outside::Absolute => (
+                PathFault::Absolute => (
                     "it is absolute",
                     "paths in `args` are relative to the zone: name what is in it",
                 ),
-                Outside::Climbs => (
+                PathFault::Climbs => (
                     "`..` climbs above the root of the zone",
                     "stay inside the zone; another one is named in `zone`",
                 ),
@@ -354,7 +372,7 @@ impl<'a> Judge<'a> {
     /// Holds a word that is text to what the sandbox lets be: shell syntax that it is, or with a
     /// command that is not confined shell characters anywhere.
     pub(super) fn plain(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        let found = if self.rules.confined {
+        let found = if self.context.confined {
             text::operator(word)
         } else {
             text::shell(word)
@@ -362,7 +380,11 @@ impl<'a> Judge<'a> {
         self.refuse_shell(found, whole)
     }
 
-    fn refuse_shell(&self, found: Option<text::Shell>, whole: &str) -> Result<(), CommandError> {
+    fn refuse_shell(
+        &self,
+        found: Option<text::ShellSyntax>,
+        whole: &str,
+    ) -> Result<(), CommandError> {
         match found {
             None => Ok(()),
             Some(shell) => Err(self.refuse_with(
@@ -374,7 +396,7 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.rules.confined {
+        if self.context.confined {
             Ok(())
         } else {
             self.plain(word, whole)
@@ -382,7 +404,7 @@ impl<'a> Judge<'a> {
     }
 
     fn path_characters(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.rules.confined {
+        if self.context.confined {
             self.refuse_shell(text::operator_in_path(word), whole)
         } else {
             self.plain(word, whole)
@@ -406,27 +428,32 @@ impl<'a> Judge<'a> {
 }
 
 /// No options: every word has the role of the operands.
-fn plain_words(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let role = judge.rule.syntax.rest;
-    args.iter().try_for_each(|word| judge.operand(role, word))
+fn plain_words(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let role = checker.rule.syntax.rest;
+    args.iter().try_for_each(|word| checker.operand(role, word))
 }
 
 /// Options and operands in any order, as GNU's getopt reads them.
-fn options_and_operands(judge: &mut Judge<'_>, args: &[String]) -> Result<(), CommandError> {
-    let syntax = &judge.rule.syntax;
-    let scan = judge.scan(syntax, args)?;
-    judge.scanned(syntax, &scan)
+fn options_and_operands(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let syntax = &checker.rule.syntax;
+    let line = checker.tokenize(syntax, args)?;
+    checker.check_line(syntax, &line)
 }
 
 /// The role of an operand by its place.
-fn operand_role(syntax: &Syntax, scan: &Scan<'_>, index: usize, count: usize) -> Role {
-    let skip = usize::from(scan.has(Effect::TakesFirst));
+fn operand_role(
+    syntax: &Syntax,
+    line: &TokenizedLine<'_>,
+    index: usize,
+    count: usize,
+) -> ArgumentRole {
+    let skip = usize::from(line.has(OptionEffect::TakesFirst));
     let first = syntax.first.get(skip..).unwrap_or_default();
     if let Some(role) = first.get(index) {
         return *role;
     }
     match syntax.last {
-        Some(last) if index + 1 == count && !scan.has(Effect::TakesLast) => last,
+        Some(last) if index + 1 == count && !line.has(OptionEffect::TakesLast) => last,
         _ => syntax.rest,
     }
 }

@@ -1,8 +1,8 @@
 //! Finds the rule of a command, or says what to call instead.
 
-use super::error::{CommandError, Refusal};
+use super::error::{CommandError, CommandRefusal};
 use super::rule::CommandRule;
-use super::{NetworkMode, Rules, ZoneKind, commands, mend, text};
+use super::{CommandContext, NetworkMode, ZoneName, commands, correction, text};
 use crate::{Call, Hint, Repeat};
 
 /// Names that models reach for, and the nearest way that exists.
@@ -145,15 +145,15 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
 pub(super) fn command(
     cmd: &str,
     args: &[String],
-    rules: &Rules<'_>,
+    context: &CommandContext<'_>,
 ) -> Result<&'static CommandRule, CommandError> {
     let refusal = |reason: String, hint: Hint| {
-        Box::new(Refusal {
+        Box::new(CommandRefusal {
             command: text::shown(cmd).replace('\0', "\\0"),
             argument: None,
             reason,
             hint,
-            zone: rules.zone,
+            zone: context.zone,
         })
     };
     let refuse = |reason: &str, hint: Hint| CommandError::Command(refusal(reason.to_owned(), hint));
@@ -167,20 +167,20 @@ pub(super) fn command(
     let Some(rule) = commands().iter().find(|rule| rule.name == cmd) else {
         return Err(unknown(cmd, args, refuse));
     };
-    if rules.zone == ZoneKind::Uploads && !rule.uploads {
+    if context.zone == ZoneName::Uploads && !rule.uploads {
         return Err(refuse(
             "it is not on the whitelist of the read-only zone `uploads`",
             in_uploads(cmd, args),
         ));
     }
-    if rule.network && rules.network == NetworkMode::Disabled {
+    if rule.network && context.network == NetworkMode::Disabled {
         return Err(refuse(
             "the network is off: network_mode is `disabled`",
-            mend::without_network(),
+            correction::without_network(),
         ));
     }
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
-    if rules.file_being_edited.is_some() && elsewhere {
+    if context.file_being_edited.is_some() && elsewhere {
         return Err(refuse(
             "a locked edit reaches only the file being edited",
             "shed_exec runs it on other files; in the edit, name another command in `cmd`".into(),
@@ -189,7 +189,7 @@ pub(super) fn command(
     Ok(rule)
 }
 
-/// What to say about a name without a rule. Where the line can be put right, `mend` says how.
+/// What to say about a name without a rule. Where the line can be put right, `correction` says how.
 fn unknown(
     cmd: &str,
     args: &[String],

@@ -6,13 +6,13 @@ use serde::de::value::{BorrowedStrDeserializer, Error};
 /// What a word means to the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Role {
+pub(super) enum ArgumentRole {
     /// A number, date, name or text; never a path. Nothing that is shell syntax as a whole.
     #[default]
     Word,
     /// A program, filter or pattern. Shell syntax may be its own in a confined command.
     Expression,
-    /// A delimiter or a set of characters, like [`Role::Expression`].
+    /// A delimiter or a set of characters, like [`ArgumentRole::Expression`].
     Delimiter,
     /// An awk program.
     Awk,
@@ -58,22 +58,22 @@ pub(super) enum Role {
 
 /// The values an option takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Takes {
+pub(super) enum OptionValues {
     Nothing,
     /// In the same word, or the next one.
-    One(Role),
+    One(ArgumentRole),
     /// Only in the same word.
-    Glued(Role),
+    Glued(ArgumentRole),
     /// The next two words.
-    Two(Role, Role),
+    Two(ArgumentRole, ArgumentRole),
     /// All words up to the next option.
-    List(Role),
+    List(ArgumentRole),
 }
 
 /// What an option does to the rest of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Effect {
+pub(super) enum OptionEffect {
     #[serde(skip)]
     Ordinary,
     /// Files that are read are written.
@@ -93,16 +93,16 @@ pub(super) enum Effect {
 
 /// One option of a command.
 #[derive(Clone, Debug)]
-pub(super) struct Opt {
+pub(super) struct OptionRule {
     /// Short names.
     pub(super) letters: String,
     /// Long names without dashes.
     pub(super) names: Vec<&'static str>,
-    pub(super) takes: Takes,
-    pub(super) effect: Effect,
+    pub(super) takes: OptionValues,
+    pub(super) effect: OptionEffect,
 }
 
-impl Opt {
+impl OptionRule {
     /// The option as one writes it.
     pub(super) fn shown(&self) -> String {
         match (self.letters.chars().next(), self.names.first()) {
@@ -119,7 +119,7 @@ impl Opt {
     /// Why it is refused.
     pub(super) fn refused(&self) -> Option<&'static str> {
         match self.effect {
-            Effect::Refused(reason) => Some(reason),
+            OptionEffect::Refused(reason) => Some(reason),
             _ => None,
         }
     }
@@ -128,31 +128,31 @@ impl Opt {
 /// How the words of a command are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Syntax {
-    pub(super) options: Vec<Opt>,
+    pub(super) options: Vec<OptionRule>,
     /// Options without a value that are accepted, when no others are.
-    pub(super) only: Option<Opt>,
+    pub(super) only: Option<OptionRule>,
     /// Long options have one dash and no bundles.
     pub(super) words: bool,
     /// Roles of the first operands.
-    pub(super) first: Vec<Role>,
+    pub(super) first: Vec<ArgumentRole>,
     /// Role of the others.
-    pub(super) rest: Role,
+    pub(super) rest: ArgumentRole,
     /// Role of the last operand, when it differs and is not among the first.
-    pub(super) last: Option<Role>,
+    pub(super) last: Option<ArgumentRole>,
     /// Role of operands behind `--`, for git.
-    pub(super) behind: Role,
+    pub(super) behind: ArgumentRole,
     /// The zone may change whatever the operands are.
     pub(super) changes: bool,
 }
 
 impl Syntax {
     /// The option of a long name, as it is.
-    pub(super) fn option(&self, name: &str) -> Option<&Opt> {
+    pub(super) fn option(&self, name: &str) -> Option<&OptionRule> {
         self.options.iter().find(|option| option.has(name))
     }
 
     /// The option of a letter.
-    pub(super) fn letter(&self, letter: char) -> Option<&Opt> {
+    pub(super) fn letter(&self, letter: char) -> Option<&OptionRule> {
         self.options
             .iter()
             .find(|option| option.letters.contains(letter))

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::Line;
-use crate::policy::{Rules, ZoneKind, text};
+use super::CorrectedLine;
+use crate::policy::{CommandContext, ZoneName, text};
 use crate::{Call, Hint, Repeat};
 
 /// Commands that read the file that comes last, as they read a pipe without one.
@@ -33,7 +33,7 @@ const READERS: &[&str] = &[
 
 /// What follows a command.
 #[derive(Clone, Copy, PartialEq)]
-enum Then {
+enum Connector {
     End,
     Pipe,
     Next,
@@ -44,18 +44,22 @@ struct Step {
     words: Vec<String>,
     output: Option<String>,
     merged: bool,
-    then: Then,
+    then: Connector,
 }
 
 /// The calls for a line that holds shell syntax; nothing where there is none, or where it cannot
 /// be said in calls.
-pub(super) fn hint(words: &[String], given: &Line, rules: &Rules<'_>) -> Option<Hint> {
+pub(super) fn hint(
+    words: &[String],
+    given: &CorrectedLine,
+    context: &CommandContext<'_>,
+) -> Option<Hint> {
     words.iter().find(|word| text::operator(word).is_some())?;
     let mut steps = entered(steps(words)?)?;
     let keeps = steps.iter().any(|step| step.output.is_some())
-        || steps.iter().any(|step| step.then == Then::Pipe);
-    let is_plain = rules.file_being_edited.is_none() && !rules.stdout_file;
-    if (keeps || steps.len() > 1) && !is_plain || (keeps && rules.zone == ZoneKind::Uploads) {
+        || steps.iter().any(|step| step.then == Connector::Pipe);
+    let is_plain = context.file_being_edited.is_none() && !context.stdout_file;
+    if (keeps || steps.len() > 1) && !is_plain || (keeps && context.zone == ZoneName::Uploads) {
         return None;
     }
     let mut file = None;
@@ -66,7 +70,7 @@ pub(super) fn hint(words: &[String], given: &Line, rules: &Rules<'_>) -> Option<
             }
             step.words.push(file);
         }
-        if step.then == Then::Pipe {
+        if step.then == Connector::Pipe {
             let name = format!("step-{}.tmp", index + 1);
             file = Some(name.clone());
             step.output = Some(name);
@@ -74,9 +78,9 @@ pub(super) fn hint(words: &[String], given: &Line, rules: &Rules<'_>) -> Option<
     }
     let mut steps = steps.into_iter();
     let first = steps.next()?;
-    let mut hint = Hint::new("no shell runs here: ").again(repeat(first, given, rules)?);
+    let mut hint = Hint::new("no shell runs here: ").again(repeat(first, given, context)?);
     for step in steps {
-        hint = hint.or("then ").call(call(step, given, rules)?);
+        hint = hint.or("then ").call(call(step, given, context)?);
     }
     Some(hint)
 }
@@ -91,7 +95,8 @@ fn entered(mut steps: Vec<Step>) -> Option<Vec<Step>> {
     let ([_, directory], [step]) = (cd.words.as_slice(), steps.as_mut_slice()) else {
         return None;
     };
-    if cd.then != Then::Next || step.output.is_some() || directory.starts_with(['-', '~', '/']) {
+    if cd.then != Connector::Next || step.output.is_some() || directory.starts_with(['-', '~', '/'])
+    {
         return None;
     }
     let directory = directory.trim_end_matches('/');
@@ -120,7 +125,7 @@ fn steps(words: &[String]) -> Option<Vec<Step>> {
         words: Vec::new(),
         output: None,
         merged: false,
-        then: Then::End,
+        then: Connector::End,
     };
     let mut steps = Vec::new();
     let mut step = empty();
@@ -130,9 +135,9 @@ fn steps(words: &[String]) -> Option<Vec<Step>> {
             "|" | "|&" | "&&" | ";" => {
                 step.merged |= word == "|&";
                 step.then = if word.starts_with('|') {
-                    Then::Pipe
+                    Connector::Pipe
                 } else {
-                    Then::Next
+                    Connector::Next
                 };
                 steps.push(std::mem::replace(&mut step, empty()));
             }
@@ -155,25 +160,29 @@ fn steps(words: &[String]) -> Option<Vec<Step>> {
     let last = steps.last_mut()?;
     if last.words.is_empty() {
         steps.pop();
-        steps.last_mut()?.then = Then::End;
+        steps.last_mut()?.then = Connector::End;
     }
     let is_whole = |step: &Step| !step.words.is_empty();
     steps.iter().all(is_whole).then_some(steps)
 }
 
 /// A step as a line that passes.
-fn passing(step: &Step, given: &Line, rules: &Rules<'_>) -> Option<Line> {
+fn passing(
+    step: &Step,
+    given: &CorrectedLine,
+    context: &CommandContext<'_>,
+) -> Option<CorrectedLine> {
     let (command, args) = step.words.split_first()?;
-    let line = Line {
+    let line = CorrectedLine {
         command: command.clone(),
         args: args.to_vec(),
         zone: given.zone,
     };
-    line.judged(rules).is_ok().then_some(line)
+    line.checked(context).is_ok().then_some(line)
 }
 
-fn repeat(step: Step, given: &Line, rules: &Rules<'_>) -> Option<Repeat> {
-    let line = passing(&step, given, rules)?;
+fn repeat(step: Step, given: &CorrectedLine, context: &CommandContext<'_>) -> Option<Repeat> {
+    let line = passing(&step, given, context)?;
     let mut repeat = Repeat::default();
     if line.command != given.command {
         repeat = repeat.and("cmd", line.command.as_str());
@@ -188,9 +197,9 @@ fn repeat(step: Step, given: &Line, rules: &Rules<'_>) -> Option<Repeat> {
     Some(repeat)
 }
 
-fn call(step: Step, given: &Line, rules: &Rules<'_>) -> Option<Call> {
-    let line = passing(&step, given, rules)?;
-    let mut call = text::call(rules, &line.command, &line.args);
+fn call(step: Step, given: &CorrectedLine, context: &CommandContext<'_>) -> Option<Call> {
+    let line = passing(&step, given, context)?;
+    let mut call = text::call(context, &line.command, &line.args);
     if let Some(output) = step.output {
         call = call.with("stdout_file", output);
     }

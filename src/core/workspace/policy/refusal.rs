@@ -1,13 +1,13 @@
-//! Refusals as the judge words them: the argument, the reason, and a call that works.
+//! Refusals as the checker words them: the argument, the reason, and a call that works.
 
-use super::error::{CommandError, Refusal};
-use super::judge::Judge;
-use super::{advice, mend, text};
+use super::checker::Checker;
+use super::error::{CommandError, CommandRefusal};
+use super::{alternatives, correction, text};
 use crate::Hint;
 
-impl Judge<'_> {
+impl Checker<'_> {
     pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        let hint = advice::examples("leave it out of `args`, or do it in another way");
+        let hint = alternatives::examples("leave it out of `args`, or do it in another way");
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
@@ -49,21 +49,21 @@ impl Judge<'_> {
         argument: &str,
         reason: impl Into<String>,
         hint: impl Into<Hint>,
-    ) -> Refusal {
-        Refusal {
+    ) -> CommandRefusal {
+        CommandRefusal {
             command: self.rule.name.to_owned(),
             argument: Some(text::shown(argument)),
             reason: reason.into(),
             hint: hint.into(),
-            zone: self.rules.zone,
+            zone: self.context.zone,
         }
     }
 
     pub(super) fn download_hint(&self, address: &str) -> Hint {
-        if !mend::is_online(self.rules) {
-            return mend::without_network();
+        if !correction::is_online(self.context) {
+            return correction::without_network();
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
-        Hint::new("download it first: ").call(text::call(self.rules, "curl", &args))
+        Hint::new("download it first: ").call(text::call(self.context, "curl", &args))
     }
 }
