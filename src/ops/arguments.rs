@@ -18,6 +18,7 @@ use super::{Operation, schema};
 mod error;
 mod misnamed;
 mod parameter_type;
+mod request;
 
 pub(super) use error::ArgumentError;
 use error::{Meaning, Received};
@@ -49,12 +50,7 @@ pub(super) fn is_known<O: Operation>(name: &str) -> bool {
 /// Coerces `arguments` and reads the request of `O` from them.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
     let coerced = coerce(schema_of::<O>(), arguments, O::is_harmless)?;
-    serde_json::from_value(Value::Object(coerced)).map_err(|error| {
-        ArgumentError::Shape {
-            reason: error.to_string(),
-        }
-        .into()
-    })
+    request::read(coerced)
 }
 
 fn coerce(
@@ -112,15 +108,12 @@ pub(super) fn split_words(arguments: &mut Map<String, Value>, name: &str) {
     }
 }
 
-/// Reads one of a few words, in any case; the first is the default.
+/// Reads one of a few words, in any case.
 pub(super) fn choice(
     parameter: &'static str,
-    value: Option<&str>,
+    value: &str,
     allowed: &'static [&'static str],
 ) -> Result<&'static str, ArgumentError> {
-    let Some(value) = value else {
-        return Ok(allowed.first().copied().unwrap_or_default());
-    };
     allowed
         .iter()
         .copied()

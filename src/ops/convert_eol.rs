@@ -2,39 +2,29 @@
 
 use fileshed_core::disk::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Error, Store, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::arguments::choice;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply, write};
 
 /// `shed_convert_eol`
 pub struct ConvertEol;
 
-/// The parameter `to`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum LineEndParameter {
-    Unix,
-    Windows,
-}
-
 /// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// Line ends
-    #[schema(value_type = Option<LineEndParameter>, default = "unix")]
-    to: Option<String>,
+    #[schema(default = "unix")]
+    to: Option<LineEnds>,
     /// Commit message
     message: Option<String>,
     /// For zone group
@@ -74,15 +64,8 @@ impl Operation for ConvertEol {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
-        let ends = match choice(
-            "to",
-            request.to.as_deref(),
-            &["unix", "windows", "lf", "crlf", "dos"],
-        )? {
-            "windows" | "crlf" | "dos" => LineEnds::Windows,
-            _ => LineEnds::Unix,
-        };
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let ends = request.to.unwrap_or(LineEnds::Unix);
         let file = write::File {
             zone: &zone,
             operation: Self::ID,

@@ -1,13 +1,14 @@
 //! `shed_copy_to_group`: share a file or directory with a group.
 
 use fileshed_core::cross_zone::CrossZoneTransfer;
+use fileshed_core::settings::WriteMode;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{ModeParameter, PersonalZoneParameter};
+use super::vocabulary::PersonalZone;
 use super::{Operation, Reply, cross_zone};
 
 /// `shed_copy_to_group`
@@ -17,8 +18,8 @@ pub struct CopyToGroup;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the source
-    #[schema(value_type = PersonalZoneParameter)]
-    src_zone: String,
+    #[schema(value_type = PersonalZone)]
+    src_zone: ZoneName,
     /// File or directory there
     src_path: String,
     /// Name or id
@@ -28,8 +29,7 @@ pub struct Request {
     /// Commit message
     message: Option<String>,
     /// Who may change it; default as the server has it
-    #[schema(value_type = Option<ModeParameter>)]
-    mode: Option<String>,
+    mode: Option<WriteMode>,
     /// Replace what is there
     #[serde(default)]
     overwrite: bool,
@@ -66,11 +66,10 @@ impl Operation for CopyToGroup {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
-        let from = store.personal_zone(caller, from)?;
+        let from = store.personal_zone(caller, request.src_zone)?;
         let to = store
             .group_zone(caller, Some(&request.group))?
-            .creating(request.mode.as_deref())?;
+            .creating(request.mode);
         let done = CrossZoneTransfer {
             from: &from,
             to: &to,

@@ -1,24 +1,24 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
+use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::choice;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
+use super::vocabulary::WritableZone;
 use super::{Operation, Reply, write};
 
 /// `shed_create_file`
 pub struct CreateFile;
 
-/// The parameter `file_type`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum FileTypeParameter {
+/// What the content of a new file is.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ContentType {
     Text,
     Bytes,
 }
@@ -27,25 +27,24 @@ enum FileTypeParameter {
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// The whole file
     content: String,
     /// What content is
-    #[schema(value_type = Option<FileTypeParameter>, default = "text")]
-    file_type: Option<String>,
+    #[schema(default = "text")]
+    file_type: Option<ContentType>,
     /// Of bytes
-    #[schema(value_type = Option<ContentFormatParameter>, default = "hex")]
-    content_format: Option<String>,
+    #[schema(default = "hex")]
+    content_format: Option<ContentFormat>,
     /// Commit message
     message: Option<String>,
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    #[schema(value_type = Option<ModeParameter>)]
-    mode: Option<String>,
+    mode: Option<WriteMode>,
 }
 
 impl Operation for CreateFile {
@@ -72,20 +71,20 @@ impl Operation for CreateFile {
     type Request = Request;
     type Response = write::Response;
 
+    fn prepare(arguments: &mut Map<String, Value>) {
+        write::drop_mode_outside_groups(arguments);
+    }
+
     fn run(
         store: &Store,
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(request.mode.as_deref())?;
-        let bytes = choice(
-            "file_type",
-            request.file_type.as_deref(),
-            &["text", "bytes"],
-        )? == "bytes";
-        let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;
+            .open_zone(caller, request.zone, request.group.as_deref())?
+            .creating(request.mode);
+        let bytes = request.file_type == Some(ContentType::Bytes);
+        let format = request.content_format.unwrap_or(ContentFormat::Hex);
         let content = if bytes {
             decode(&request.content, format)?
         } else {

@@ -2,13 +2,13 @@
 
 use fileshed_core::disk::Kind;
 use fileshed_core::guard::ChangeRequest;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_delete`
@@ -18,8 +18,8 @@ pub struct Delete;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// Commit message
@@ -52,7 +52,7 @@ impl Operation for Delete {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let writer = zone.remover(Self::ID)?;
         let entry = zone.entry_itself(&path)?;

@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::exec::{self, CommandLine};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Settings, Store};
+use fileshed_core::{Caller, Code, Error, Settings, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::arguments::{integer, not_negative, split_words};
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Operation, Reply, missing};
 
 /// Commands that only read, whatever their arguments are.
@@ -25,8 +25,8 @@ pub struct Exec;
 /// What to run, and where its output goes.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Name alone, such as ls
     cmd: String,
     /// One item an argument; globs work
@@ -140,7 +140,7 @@ impl Operation for Exec {
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let ran = exec::run(
             &zone,
             &CommandLine {

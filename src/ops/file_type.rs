@@ -3,14 +3,14 @@
 use fileshed_core::disk::Kind;
 use fileshed_core::inspect::FileType as Found;
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
 /// `shed_file_type`
@@ -20,8 +20,8 @@ pub struct FileType;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// For zone group
@@ -74,7 +74,7 @@ impl Operation for FileType {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let entry = zone.entry(&path)?;
         if entry.kind() == Kind::Directory {

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_force_unlock`
@@ -19,8 +19,8 @@ pub struct ForceUnlock;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file, unless it is in a group
-    #[schema(value_type = Option<WritableZoneParameter>)]
-    zone: Option<String>,
+    #[schema(value_type = Option<WritableZone>)]
+    zone: Option<ZoneName>,
     /// The locked file
     path: String,
     /// Name or id
@@ -48,12 +48,12 @@ impl Operation for ForceUnlock {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = match (&request.zone, group) {
+        let zone = match (request.zone, group) {
             (Some(zone), _) => zone,
-            (None, Some(_)) => ZoneName::Group.as_str(),
+            (None, Some(_)) => ZoneName::Group,
             (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
         };
-        let zone = store.zone(caller, zone, group)?;
+        let zone = store.open_zone(caller, zone, group)?;
         let path = zone.path_to_change("path", &request.path)?;
         let whose = match lockedit::force_unlock(&zone, &path)? {
             Holder::Caller => "this conversation".to_owned(),

@@ -1,14 +1,13 @@
 //! `shed_group_set_mode`: who may write a file of a group.
 
-use fileshed_core::guard::parse_mode;
+use fileshed_core::settings::WriteMode;
 use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ModeParameter;
 use super::{Aim, Operation, Reply};
 
 /// `shed_group_set_mode`
@@ -22,8 +21,7 @@ pub struct Request {
     /// Your file, relative to the group
     path: String,
     /// owner: you; group: every member; `owner_ro`: nobody
-    #[schema(value_type = ModeParameter)]
-    mode: String,
+    mode: WriteMode,
 }
 
 /// What changed.
@@ -48,11 +46,16 @@ impl Operation for GroupSetMode {
     type Request = Request;
     type Response = Response;
 
+    /// An empty mode is none.
+    fn prepare(arguments: &mut Map<String, Value>) {
+        let mode = arguments.get("mode").and_then(Value::as_str);
+        if mode.is_some_and(|mode| mode.trim().is_empty()) {
+            arguments.remove("mode");
+        }
+    }
+
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let mode = match request.mode.trim() {
-            "" => return Err(ArgumentError::missing::<Self>("mode").into()),
-            mode => parse_mode(mode)?,
-        };
+        let mode = request.mode;
         let zone = store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;

@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::disk::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
 /// Bytes that are shown unless the call says otherwise.
@@ -28,8 +28,8 @@ pub struct Hexdump;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// First byte
@@ -75,7 +75,7 @@ impl Operation for Hexdump {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = request.offset.unwrap_or(0);
         if offset < 0 {

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{ZoneParameter, clickable, picture};
+use super::vocabulary::{AnyZone, clickable, picture};
 use super::{Operation, Reply};
 use crate::content_type;
 
@@ -27,8 +27,8 @@ pub struct LinkCreate;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// With upload default uploads
-    #[schema(value_type = Option<ZoneParameter>)]
-    zone: Option<String>,
+    #[schema(value_type = Option<AnyZone>)]
+    zone: Option<ZoneName>,
     /// With upload the directory that gets the files
     path: Option<String>,
     /// Instead a page where a person sends files
@@ -105,12 +105,12 @@ impl Operation for LinkCreate {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
-        let zone = match (request.zone.as_deref(), request.upload) {
+        let zone = match (request.zone, request.upload) {
             (Some(zone), _) => zone,
-            (None, true) => ZoneName::Uploads.as_str(),
+            (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = store.zone(caller, zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
         let zone = if request.upload { zone.made()? } else { zone };
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,

@@ -1,13 +1,13 @@
 //! `shed_lockedit_open`: lock a file for editing.
 
 use fileshed_core::lockedit::{self, Origin};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_lockedit_open`
@@ -17,8 +17,8 @@ pub struct LockeditOpen;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// For zone group
@@ -58,7 +58,7 @@ impl Operation for LockeditOpen {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let (edit, content) = lockedit::open(&zone, &path)?;
         let size = content.bytes.len() as u64;

@@ -2,13 +2,13 @@
 
 use fileshed_core::lockedit;
 use fileshed_core::text::{addition, expect_editable};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_lockedit_overwrite`
@@ -18,8 +18,8 @@ pub struct LockeditOverwrite;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// The file that is open
     path: String,
     /// The new text
@@ -62,7 +62,7 @@ impl Operation for LockeditOverwrite {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let content = if request.append {

@@ -1,46 +1,36 @@
 //! `shed_patch_bytes`: write bytes, whole or at an offset.
 
+use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{ContentFormatParameter, ModeParameter, WritableZoneParameter};
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply, write};
 
 /// `shed_patch_bytes`
 pub struct PatchBytes;
 
-/// The parameter `position`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum PositionParameter {
-    End,
-    Start,
-    At,
-    Replace,
-}
-
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// The bytes, in their format
     content: String,
     /// Of content
-    #[schema(value_type = Option<ContentFormatParameter>, default = "hex")]
-    content_format: Option<String>,
+    #[schema(default = "hex")]
+    content_format: Option<ContentFormat>,
     /// at and replace need offset
-    #[schema(value_type = Option<PositionParameter>, default = "end")]
-    position: Option<String>,
+    #[schema(default = "end")]
+    position: Option<BytePosition>,
     /// First byte, from 0
     offset: Option<i64>,
     /// Bytes to replace; default as many as content has
@@ -57,8 +47,7 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    #[schema(value_type = Option<ModeParameter>)]
-    mode: Option<String>,
+    mode: Option<WriteMode>,
 }
 
 impl Operation for PatchBytes {
@@ -88,6 +77,7 @@ impl Operation for PatchBytes {
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
+        write::drop_mode_outside_groups(arguments);
     }
 
     fn run(
@@ -96,12 +86,12 @@ impl Operation for PatchBytes {
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(request.mode.as_deref())?;
-        let format = ContentFormat::parse(request.content_format.as_deref().unwrap_or("hex"))?;
+            .open_zone(caller, request.zone, request.group.as_deref())?
+            .creating(request.mode);
+        let format = request.content_format.unwrap_or(ContentFormat::Hex);
         let content = decode(&request.content, format)?;
         let edit = BytesEdit {
-            position: BytePosition::parse(request.position.as_deref().unwrap_or("end"))?,
+            position: request.position.unwrap_or(BytePosition::End),
             content: &content,
             offset: request.offset,
             length: request.length,

@@ -1,39 +1,28 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
+use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Store};
+use fileshed_core::{Caller, Code, Error, Repeat, Store, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{ModeParameter, WritableZoneParameter};
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply, write};
 
 /// `shed_patch_text`
 pub struct PatchText;
 
-/// The parameter `position`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum PositionParameter {
-    End,
-    Start,
-    Before,
-    After,
-    Replace,
-}
-
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     path: String,
     /// The new text
@@ -41,8 +30,7 @@ pub struct Request {
     /// Exact text that the file has once; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
-    #[schema(value_type = Option<PositionParameter>)]
-    position: Option<String>,
+    position: Option<Position>,
     /// From 1
     line: Option<i64>,
     /// Last line to replace
@@ -66,8 +54,7 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    #[schema(value_type = Option<ModeParameter>)]
-    mode: Option<String>,
+    mode: Option<WriteMode>,
 }
 
 impl Operation for PatchText {
@@ -101,6 +88,7 @@ impl Operation for PatchText {
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
+        write::drop_mode_outside_groups(arguments);
     }
 
     fn run(
@@ -109,13 +97,13 @@ impl Operation for PatchText {
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(request.mode.as_deref())?;
+            .open_zone(caller, request.zone, request.group.as_deref())?
+            .creating(request.mode);
         if request.overwrite && request.find.is_some() {
             return Err(TextError::FindWithOverwrite.into());
         }
-        let position = match request.position.as_deref() {
-            Some(position) => Position::parse(position)?,
+        let position = match request.position {
+            Some(position) => position,
             None => Position::meant(
                 request.find.is_some() || request.pattern.is_some(),
                 request.line,

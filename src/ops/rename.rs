@@ -1,13 +1,13 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
 use fileshed_core::guard::ChangeRequest;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_rename`
@@ -17,8 +17,8 @@ pub struct Rename;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// Relative to the zone
     old_path: String,
     /// In the same zone; nothing may be there
@@ -57,7 +57,7 @@ impl Operation for Rename {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
         let writer = zone.writer(Self::ID)?;

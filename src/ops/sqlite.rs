@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use super::arguments::{ArgumentError, choice, not_negative};
 use super::brief::{Keep, csv};
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Aim, Operation, Reply};
 
 mod dialect;
@@ -23,22 +23,12 @@ mod dialect;
 /// `shed_sqlite`
 pub struct Sqlite;
 
-/// The parameter `if_exists`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum IfExistsParameter {
-    Fail,
-    Replace,
-    Append,
-}
-
 /// A statement, or a CSV file to import.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the database
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Database; made when missing
     path: String,
     /// One statement
@@ -57,8 +47,8 @@ pub struct Request {
     /// For an import
     table: Option<String>,
     /// For an import
-    #[schema(value_type = Option<IfExistsParameter>, default = "fail")]
-    if_exists: Option<String>,
+    #[schema(default = "fail")]
+    if_exists: Option<IfExists>,
     /// Default detected
     delimiter: Option<String>,
     /// Default detected
@@ -284,14 +274,10 @@ impl Operation for Sqlite {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
-        let if_exists = choice(
-            "if_exists",
-            request.if_exists.as_deref(),
-            &["fail", "replace", "append"],
-        )?;
+        let if_exists = request.if_exists.unwrap_or(IfExists::Fail);
         let query = request.query.clone();
         let (table, output) = (request.table.clone(), request.output_csv.clone());
         let task = match (&query, &request.import_csv) {
@@ -342,7 +328,7 @@ fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
         return Ok(DateFormat::Directives(text.to_owned()));
     }
     let allowed = &["dayfirst", "monthfirst", "%d.%m.%Y"];
-    Ok(match choice("date_format", Some(text), allowed)? {
+    Ok(match choice("date_format", text, allowed)? {
         "monthfirst" => DateFormat::MonthFirst,
         _ => DateFormat::DayFirst,
     })
@@ -374,7 +360,7 @@ impl Request {
         }
     }
 
-    fn import(self, csv: String, if_exists: &str) -> Result<Import, Error> {
+    fn import(self, csv: String, if_exists: IfExists) -> Result<Import, Error> {
         let table = self
             .table
             .filter(|table| !table.trim().is_empty())
@@ -383,11 +369,7 @@ impl Request {
             csv,
             elsewhere: false,
             table,
-            if_exists: match if_exists {
-                "append" => IfExists::Append,
-                "replace" => IfExists::Replace,
-                _ => IfExists::Fail,
-            },
+            if_exists,
             delimiter: self.delimiter,
             encoding: self.encoding,
             date_columns: self.date_columns,
@@ -404,7 +386,7 @@ fn reply(
     path: String,
     query: Option<String>,
     table: Option<String>,
-    if_exists: &'static str,
+    if_exists: IfExists,
 ) -> Reply<Response> {
     match outcome {
         Outcome::Rows(rows) => {
@@ -471,7 +453,7 @@ fn reply(
                 table,
                 columns: Some(imported.columns),
                 rows_imported: Some(imported.rows),
-                if_exists: Some(if_exists),
+                if_exists: Some(if_exists.as_str()),
                 import_info: Some(ImportInfo {
                     detected_delimiter: info.delimiter,
                     detected_encoding: info.encoding,

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
 /// Entries of one directory that are drawn.
@@ -29,8 +29,8 @@ pub struct Tree;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone to list
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// Directory
     #[schema(default = ".")]
     path: Option<String>,
@@ -73,7 +73,7 @@ impl Operation for Tree {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let text = request.path.as_deref().unwrap_or(".");
         let path = zone.path("path", text).map_err(|error| {
             match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {

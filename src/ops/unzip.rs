@@ -4,13 +4,13 @@ use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::disk::{DiskError, Kind, Target, Totals};
 use fileshed_core::guard::ChangeRequest;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{WritableZoneParameter, ZoneParameter};
+use super::vocabulary::{AnyZone, WritableZone};
 use super::{Operation, Reply};
 
 /// Files that are named.
@@ -26,15 +26,15 @@ pub struct Unzip;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Where the files go
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// The archive
     src: String,
     /// Directory; default: beside the archive
     dest: Option<String>,
     /// Zone of the archive. Default zone
-    #[schema(value_type = Option<ZoneParameter>)]
-    src_zone: Option<String>,
+    #[schema(value_type = Option<AnyZone>)]
+    src_zone: Option<ZoneName>,
     /// For zone group
     group: Option<String>,
 }
@@ -89,11 +89,8 @@ impl Operation for Unzip {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = store.zone(caller, &request.zone, group)?;
-        let from = match &request.src_zone {
-            Some(src_zone) => store.zone_of_parameter(caller, "src_zone", src_zone, group)?,
-            None => store.zone(caller, &request.zone, group)?,
-        };
+        let zone = store.open_zone(caller, request.zone, group)?;
+        let from = store.open_zone(caller, request.src_zone.unwrap_or(request.zone), group)?;
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));

@@ -1,60 +1,63 @@
-//! Schemas of parameters that many operations share. Requests hold the text as it came, because
-//! the core reads it with its own codes; these types only say what to offer. And the form in which
-//! they show a link.
+//! What several operations have in common: which zones a parameter offers, an empty request, and
+//! links in Markdown.
 
+use fileshed_core::ZoneName;
 use fileshed_core::link::Purpose;
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-/// uploads: this chat's files, read and delete only; storage: scratch; documents: kept, every change a commit; group: shared, needs group
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum ZoneParameter {
-    Uploads,
-    Storage,
-    Documents,
-    Group,
+/// What is offered where any zone may be named.
+pub(super) enum AnyZone {}
+
+impl PartialSchema for AnyZone {
+    fn schema() -> RefOr<Schema> {
+        words(
+            "uploads: this chat's files, read and delete only; storage: scratch; documents: kept, every change a commit; group: shared, needs group",
+            &[
+                ZoneName::Uploads,
+                ZoneName::Storage,
+                ZoneName::Documents,
+                ZoneName::Group,
+            ],
+        )
+    }
 }
 
-/// storage: scratch; documents: kept, every change a commit; group: shared, needs group
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum WritableZoneParameter {
-    Storage,
-    Documents,
-    Group,
+impl ToSchema for AnyZone {}
+
+/// What is offered where files can be made and changed.
+pub(super) enum WritableZone {}
+
+impl PartialSchema for WritableZone {
+    fn schema() -> RefOr<Schema> {
+        words(
+            "storage: scratch; documents: kept, every change a commit; group: shared, needs group",
+            &[ZoneName::Storage, ZoneName::Documents, ZoneName::Group],
+        )
+    }
 }
 
-/// A zone of the caller's own.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum PersonalZoneParameter {
-    Uploads,
-    Storage,
-    Documents,
+impl ToSchema for WritableZone {}
+
+/// What is offered where a zone has to be the caller's own.
+pub(super) enum PersonalZone {}
+
+impl PartialSchema for PersonalZone {
+    fn schema() -> RefOr<Schema> {
+        words("A zone of the caller's own.", &ZoneName::PERSONAL)
+    }
 }
 
-/// The parameter `mode`.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum ModeParameter {
-    Owner,
-    Group,
-    OwnerRo,
-}
+impl ToSchema for PersonalZone {}
 
-/// The parameter `content_format`.
-#[derive(ToSchema)]
-#[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(super) enum ContentFormatParameter {
-    Hex,
-    Base64,
-    Raw,
+fn words(description: &str, zones: &[ZoneName]) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description))
+        .enum_values(Some(zones.iter().map(|zone| zone.as_str())))
+        .into()
 }
 
 /// The default of parameters that are true unless said otherwise.

@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use fileshed_core::disk::{DiskError, Entry, Staged, Target};
 use fileshed_core::guard::{ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
-use fileshed_core::{Error, Zone, sharing};
+use fileshed_core::{Error, Zone, ZoneName, sharing};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -32,6 +32,16 @@ pub(super) fn drop_what_overwrite_ignores(arguments: &mut Map<String, Value>) {
         ] {
             arguments.remove(name);
         }
+    }
+}
+
+/// Outside groups there are no modes: the parameter means nothing there, whatever it holds.
+pub(super) fn drop_mode_outside_groups(arguments: &mut Map<String, Value>) {
+    let zone = arguments.get("zone").and_then(Value::as_str);
+    let in_group = zone.is_some_and(|zone| ZoneName::parse(zone).ok() == Some(ZoneName::Group));
+    let mode = arguments.get("mode").and_then(Value::as_str);
+    if mode.is_some_and(|mode| !in_group || mode.trim().is_empty()) {
+        arguments.remove("mode");
     }
 }
 

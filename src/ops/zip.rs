@@ -5,13 +5,13 @@ use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::disk::Target;
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::WritableZoneParameter;
+use super::vocabulary::WritableZone;
 use super::{Aim, Operation, Reply};
 
 /// `shed_zip`
@@ -21,8 +21,8 @@ pub struct Zip;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of src
-    #[schema(value_type = WritableZoneParameter)]
-    zone: String,
+    #[schema(value_type = WritableZone)]
+    zone: ZoneName,
     /// File or directory, relative to the zone
     src: String,
     /// The archive; default src + .zip
@@ -87,7 +87,7 @@ impl Operation for Zip {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => zone.path_to_change("dest", dest)?,

@@ -2,14 +2,14 @@
 
 use fileshed_core::archive::{Archive, Listed};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::ZoneParameter;
+use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
 /// Entries that are listed.
@@ -22,8 +22,8 @@ pub struct Zipinfo;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the file
-    #[schema(value_type = ZoneParameter)]
-    zone: String,
+    #[schema(value_type = AnyZone)]
+    zone: ZoneName,
     /// The archive
     path: String,
     /// For zone group
@@ -89,7 +89,7 @@ impl Operation for Zipinfo {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
         let entries = listing.files + listing.directories;

@@ -6,6 +6,8 @@ mod public_url;
 
 use std::path::PathBuf;
 
+use serde::Deserialize;
+
 use crate::Client;
 
 pub use destination::Destination;
@@ -82,7 +84,9 @@ impl NetworkMode {
 }
 
 /// Who may write a file of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum WriteMode {
     /// Its owner.
     Owner,
@@ -90,6 +94,7 @@ pub enum WriteMode {
     #[default]
     Group,
     /// Nobody, until the owner sets another mode.
+    #[serde(rename = "owner_ro")]
     OwnerReadOnly,
 }
 

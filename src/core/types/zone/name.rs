@@ -1,12 +1,14 @@
 //! The four zones.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
 use crate::{Code, Diagnostic, Hint, Repeat};
 
 /// Which room of a caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ZoneName {
     /// What a conversation brought in: read and delete.
     Uploads,

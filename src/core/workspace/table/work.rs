@@ -160,6 +160,8 @@ impl Import {
 
 /// What an import does when the table is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum IfExists {
     /// Refuse.
     Fail,
@@ -167,6 +169,18 @@ pub enum IfExists {
     Replace,
     /// Add the rows.
     Append,
+}
+
+impl IfExists {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Replace => "replace",
+            Self::Append => "append",
+        }
+    }
 }
 
 /// How dates are written.

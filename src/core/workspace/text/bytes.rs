@@ -3,11 +3,14 @@
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use serde::Deserialize;
 
 use super::TextError;
 
 /// How bytes are written in a `content` parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum ContentFormat {
     /// Two digits a byte: `48656c6c6f`, `48 65 6c`, `0x48, 0x65` or `\x48\x65`.
     Hex,
@@ -129,12 +132,14 @@ fn decode_base64(content: &str) -> Result<Vec<u8>, TextError> {
 }
 
 /// Where the bytes of an edit go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum BytePosition {
-    /// Before everything.
-    Start,
     /// Behind everything.
     End,
+    /// Before everything.
+    Start,
     /// Between the bytes, at an offset.
     At,
     /// Over the bytes from an offset on.

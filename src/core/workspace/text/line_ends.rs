@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 
+use serde::Deserialize;
+
 use super::{Encoding, TextError};
 
 /// Bytes that are read at once.
@@ -11,7 +13,9 @@ const LF: u16 = 0x0a;
 const CR: u16 = 0x0d;
 
 /// How lines are to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum LineEnds {
     /// With LF.
     Unix,

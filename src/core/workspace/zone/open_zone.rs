@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath, parse_mode};
+use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
 use crate::caller::Scope;
 use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
 use crate::group::Group;
@@ -70,15 +70,14 @@ impl<'a> Zone<'a> {
     }
 
     /// The same zone, for a call whose files get another mode than the default: new ones, and those
-    /// of the caller that it writes. `mode` is the parameter of that name; outside groups there are
-    /// no modes.
-    pub fn creating(mut self, mode: Option<&str>) -> Result<Self, Error> {
-        let mode = mode.map(str::trim).filter(|mode| !mode.is_empty());
+    /// of the caller that it writes. Outside groups there are no modes.
+    #[must_use]
+    pub fn creating(mut self, mode: Option<WriteMode>) -> Self {
         if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
-            shared.mode = parse_mode(mode)?;
+            shared.mode = mode;
             shared.asked = true;
         }
-        Ok(self)
+        self
     }
 
     /// The mode of files that come into being, in a group.

@@ -1,14 +1,18 @@
 //! Where an edit goes.
 
+use serde::Deserialize;
+
 use super::TextError;
 
 /// Where the content of an edit goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Position {
-    /// Before everything.
-    Start,
     /// Behind everything.
     End,
+    /// Before everything.
+    Start,
     /// As lines of its own before a line.
     Before,
     /// As lines of its own behind a line.

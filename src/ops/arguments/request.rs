@@ -1,0 +1,199 @@
+//! Reads a request from arguments that have the right types.
+//!
+//! A request holds what the core works with: [`ZoneName`], [`WriteMode`] and other enums. What
+//! such a parameter may say, in which spelling, and how it is refused, is the core's: so each word
+//! is read by the core, and a failure keeps the core's code, details and hint, which serde would
+//! turn into a sentence.
+//!
+//! [`WriteMode`]: fileshed_core::settings::WriteMode
+
+use fileshed_core::guard::parse_mode;
+use fileshed_core::text::{BytePosition, ContentFormat, Position};
+use fileshed_core::{Error, ZoneName};
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
+
+use super::{ArgumentError, choice};
+
+/// Reads a request; what it does not know is left out.
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
+    T::deserialize(Arguments(arguments)).map_err(|failure| failure.0)
+}
+
+/// The word of the enum `kind` that a text means; `words` are all that it has.
+fn word(
+    kind: &str,
+    parameter: &'static str,
+    text: &str,
+    words: &'static [&'static str],
+) -> Result<&'static str, Error> {
+    Ok(match kind {
+        "ZoneName" => ZoneName::parse_parameter(parameter, text)?.as_str(),
+        "WriteMode" => parse_mode(text.trim())?.as_str(),
+        "ContentFormat" => ContentFormat::parse(text)?.as_str(),
+        "Position" => Position::parse(text)?.as_str(),
+        "BytePosition" => BytePosition::parse(text)?.as_str(),
+        "LineEnds" => match choice(parameter, text, LINE_ENDS)? {
+            "lf" => "unix",
+            "crlf" | "dos" => "windows",
+            word => word,
+        },
+        _ => choice(parameter, text, words)?,
+    })
+}
+
+/// Line ends, under all their names.
+const LINE_ENDS: &[&str] = &["unix", "windows", "lf", "crlf", "dos"];
+
+/// Why a request cannot be read, on its way through serde.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.message())]
+struct Failure(Error);
+
+impl serde::de::Error for Failure {
+    fn custom<T: std::fmt::Display>(reason: T) -> Self {
+        let reason = reason.to_string();
+        Self(ArgumentError::Shape { reason }.into())
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        serde::de::Error::custom(error)
+    }
+}
+
+/// All arguments of a call.
+struct Arguments(Map<String, Value>);
+
+impl<'de> Deserializer<'de> for Arguments {
+    type Error = Failure;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        mut self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        let arguments = fields.iter().filter_map(|&parameter| {
+            let value = self.0.remove(parameter)?;
+            Some((parameter, Argument { parameter, value }))
+        });
+        visitor.visit_map(MapDeserializer::new(arguments))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        Ok(Value::Object(self.0).deserialize_any(visitor)?)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// One argument.
+struct Argument {
+    parameter: &'static str,
+    value: Value,
+}
+
+impl<'de> Deserializer<'de> for Argument {
+    type Error = Failure;
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        let text = self.value.as_str().unwrap_or_default();
+        let word = word(name, self.parameter, text, variants).map_err(Failure)?;
+        visitor.visit_enum(word.into_deserializer())
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        if self.value.is_null() {
+            visitor.visit_none()
+        } else {
+            visitor.visit_some(self)
+        }
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        Ok(self.value.deserialize_any(visitor)?)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, Failure> for Argument {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fileshed_core::Code;
+    use fileshed_core::settings::WriteMode;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Request {
+        zone: ZoneName,
+        mode: Option<WriteMode>,
+        path: Option<String>,
+        #[serde(default)]
+        args: Vec<String>,
+        line: Option<i64>,
+        #[serde(default)]
+        overwrite: bool,
+    }
+
+    fn request(arguments: &Value) -> Result<Request, Error> {
+        read(arguments.as_object().cloned().unwrap_or_default())
+    }
+
+    #[test]
+    fn a_request_holds_what_the_core_works_with() {
+        let arguments = json!({
+            "zone": " Group ", "mode": "owner_ro", "path": "a", "args": ["x"], "line": 3, "other": 1,
+        });
+        let expected = Request {
+            zone: ZoneName::Group,
+            mode: Some(WriteMode::OwnerReadOnly),
+            path: Some("a".to_owned()),
+            args: vec!["x".to_owned()],
+            line: Some(3),
+            overwrite: false,
+        };
+        assert_eq!(request(&arguments).ok(), Some(expected));
+    }
+
+    #[test]
+    fn a_word_is_refused_as_the_core_refuses_it() {
+        for (arguments, code) in [
+            (json!({"zone": "strage"}), Code::InvalidZone),
+            (json!({"zone": ""}), Code::MissingParameter),
+            (json!({"zone": "group", "mode": "all"}), Code::InvalidMode),
+            (
+                json!({"zone": "storage", "line": "x"}),
+                Code::InvalidParameter,
+            ),
+        ] {
+            let error = request(&arguments).expect_err("it is refused");
+            assert_eq!(error.code(), code, "{arguments}");
+        }
+    }
+}
