@@ -23,25 +23,20 @@ mod attachments;
 pub mod chat_host;
 pub mod cross_zone;
 pub mod directory;
-pub mod disk;
 pub mod exec;
 pub mod guard;
 pub mod health;
-pub mod history;
 pub mod inspect;
 pub mod link;
 mod link_key;
 pub mod lockedit;
 pub mod namespace;
 mod opening;
-pub mod policy;
 pub mod publication;
-pub mod registry;
 pub mod sharing;
 pub mod store;
 pub mod table;
 mod tenant;
-pub mod text;
 pub mod transfer;
 mod transfer_limiter;
 pub mod users;
@@ -51,6 +46,11 @@ pub mod zone;
 mod zone_access;
 mod zones;
 
+pub use fileshed_history as history;
+pub use fileshed_registry as registry;
+pub use fileshed_rules as policy;
+pub use fileshed_storage as disk;
+pub use fileshed_text as text;
 pub use fileshed_types::{
     Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,
     Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,

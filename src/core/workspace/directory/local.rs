@@ -1,6 +1,6 @@
 //! Groups that the registry of this server keeps.
 
-use super::{Directory, Group, GroupId, Membership};
+use super::{Directory, Group, GroupError, GroupId, Membership};
 use crate::registry::{LocalGroup, Registry};
 use crate::{Caller, Error};
 
@@ -23,7 +23,7 @@ impl Directory for Local<'_> {
         };
         let rows = self.registry.local_groups(Some(user.as_str()))?;
         rows.into_iter()
-            .map(|row| Group::try_from(row).map_err(Error::from))
+            .map(|row| group_of(row).map_err(Error::from))
             .collect()
     }
 
@@ -33,15 +33,12 @@ impl Directory for Local<'_> {
     }
 }
 
-impl TryFrom<LocalGroup> for Group {
-    type Error = super::GroupError;
-
-    fn try_from(row: LocalGroup) -> Result<Self, Self::Error> {
-        Ok(Self {
-            id: GroupId::parse(&row.id)?,
-            name: row.name,
-            description: row.description,
-            member_count: row.members,
-        })
-    }
+/// A group of the registry, for who may see it.
+pub(super) fn group_of(row: LocalGroup) -> Result<Group, GroupError> {
+    Ok(Group {
+        id: GroupId::parse(&row.id)?,
+        name: row.name,
+        description: row.description,
+        member_count: row.members,
+    })
 }

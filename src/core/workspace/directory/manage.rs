@@ -1,5 +1,6 @@
 //! What an administrator does with the groups of this server.
 
+use super::local::group_of;
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
 use crate::registry::{LocalGroup, Registry};
 use crate::{Clock, Code, Diagnostic, Error, Hint, UserId};
@@ -20,7 +21,7 @@ impl<'a> Groups<'a> {
     pub fn list(&self) -> Result<Vec<Group>, Error> {
         let rows = self.registry.local_groups(None)?;
         rows.into_iter()
-            .map(|row| Group::try_from(row).map_err(Error::from))
+            .map(|row| group_of(row).map_err(Error::from))
             .collect()
     }
 

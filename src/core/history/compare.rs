@@ -1,0 +1,229 @@
+//! What is on disk against what HEAD has.
+
+use std::collections::HashMap;
+
+use git2::{Oid, Repository, Tree};
+use rustix::fs::Stat;
+
+use super::HistoryError;
+use super::content::{identify, is_versioned, mode_of, zone_path};
+use super::stat_cache::{Line, Stamp, StatCache};
+use super::tree::files;
+use super::{Change, ChangeKind};
+use fileshed_storage::{DiskError, Kind, Root, Totals};
+use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
+
+/// A path of HEAD with its content.
+type Committed = (Vec<u8>, Oid, i32);
+
+/// A path on disk with what the kernel says about it.
+type OnDisk = (String, Kind, Stat);
+
+/// One versioned file on disk.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) path: String,
+    pub(super) id: Oid,
+    pub(super) mode: i32,
+    pub(super) stat: Stat,
+    /// What HEAD has there.
+    pub(super) head: Option<(Oid, i32)>,
+}
+
+/// The whole zone, compared.
+#[derive(Debug, Default)]
+pub(super) struct Comparison {
+    pub(super) seen: Vec<Seen>,
+    /// In HEAD and not on disk.
+    pub(super) deleted: Vec<Committed>,
+    /// In HEAD, and not to be judged: names that no path can say, files that cannot be read.
+    kept: Vec<Committed>,
+    pub(super) totals: Totals,
+    /// Whether content was read whose stat said nothing.
+    pub(super) learned: bool,
+}
+
+impl Seen {
+    /// How it differs from HEAD.
+    pub(super) fn change(&self) -> Option<ChangeKind> {
+        match self.head {
+            None => Some(ChangeKind::Added),
+            Some((id, mode)) if id == self.id && mode == self.mode => None,
+            // A link is another thing than a file of the same bytes.
+            Some((id, mode)) if id == self.id && mode >> 12 == self.mode >> 12 => {
+                Some(ChangeKind::ModeChanged)
+            }
+            Some(_) => Some(ChangeKind::Modified),
+        }
+    }
+}
+
+impl Comparison {
+    /// Walks `data`; reads only files that `cache` does not know.
+    pub(super) fn new(
+        data: &Root,
+        repository: &Repository,
+        head: Option<&Tree<'_>>,
+        cache: &StatCache,
+    ) -> Result<Self, HistoryError> {
+        let mut comparison = Self::default();
+        let (found, closed) = comparison.find(data)?;
+        let known = cache.known();
+        let mut head = match head {
+            Some(tree) => files(repository, tree)?,
+            None => HashMap::new(),
+        };
+        for (path, kind, stat) in found {
+            let Some(mode) = mode_of(kind, stat.st_mode) else {
+                continue;
+            };
+            let cached = known
+                .get(path.as_bytes())
+                .filter(|(stamp, known, _)| *stamp == Stamp::of(&stat) && *known == mode)
+                .map(|(_, _, id)| *id);
+            comparison.learned |= cached.is_none();
+            let outcome = cached.map_or_else(|| content_id(data, &path), |id| Ok(Some(id)));
+            let id = match outcome {
+                Ok(Some(id)) => id,
+                Ok(None) => {
+                    let kept = head.remove_entry(path.as_bytes());
+                    let kept = kept.map(|(path, (id, mode))| (path, id, mode));
+                    comparison.kept.extend(kept);
+                    continue;
+                }
+                Err(error) if error.is_gone() => continue,
+                Err(error) => return Err(error),
+            };
+            let head = head.remove(path.as_bytes());
+            comparison.seen.push(Seen {
+                path,
+                id,
+                mode,
+                stat,
+                head,
+            });
+        }
+        let (deleted, kept): (Vec<Committed>, Vec<Committed>) = head
+            .into_iter()
+            .map(|(path, (id, mode))| (path, id, mode))
+            .partition(|(path, _, _)| {
+                let hidden = closed.iter().any(|above| is_below(path, above));
+                std::str::from_utf8(path).is_ok() && !hidden
+            });
+        comparison.deleted = deleted;
+        comparison.kept.extend(kept);
+        Ok(comparison)
+    }
+
+    /// Every versioned file, while everything is counted, and the directories that cannot be
+    /// looked into.
+    fn find(&mut self, data: &Root) -> Result<(Vec<OnDisk>, Vec<Vec<u8>>), DiskError> {
+        let totals = &mut self.totals;
+        let mut found = Vec::new();
+        let closed = data.survey(&ZonePath::root(), |path, kind, stat| {
+            if kind == Kind::File && path != b".git" {
+                totals.bytes += stat.st_size as u64;
+                totals.files += 1;
+            }
+            if holds(path, kind)
+                && let Ok(path) = std::str::from_utf8(path)
+            {
+                found.push((path.to_owned(), kind, *stat));
+            }
+        })?;
+        Ok((found, closed))
+    }
+
+    /// What the last commit has, as far as a path can say it.
+    pub(super) fn committed(&self) -> impl Iterator<Item = ZonePath> {
+        let seen = self.seen.iter().filter(|seen| seen.head.is_some());
+        let rest = self.deleted.iter().chain(&self.kept);
+        seen.map(|seen| zone_path(&seen.path))
+            .chain(rest.filter_map(|(path, _, _)| std::str::from_utf8(path).ok().map(zone_path)))
+    }
+
+    /// The differences in the order of their paths.
+    pub(super) fn changes(&self) -> Vec<Change> {
+        let differing = self.seen.iter().filter_map(|seen| {
+            let path = zone_path(&seen.path);
+            seen.change().map(|kind| Change { path, kind })
+        });
+        let deleted = self.deleted.iter().map(|(path, _, _)| Change {
+            path: zone_path(&String::from_utf8_lossy(path)),
+            kind: ChangeKind::Deleted,
+        });
+        let mut changes: Vec<Change> = differing.chain(deleted).collect();
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        changes
+    }
+
+    /// The index of a HEAD that has everything on disk.
+    pub(super) fn lines_after_commit(self) -> Vec<Line> {
+        let seen = self.seen.into_iter().map(|seen| Line {
+            path: seen.path.into_bytes(),
+            id: seen.id,
+            mode: seen.mode,
+            stat: Some(seen.stat),
+        });
+        sorted(seen.chain(without_stat(self.kept)).collect())
+    }
+
+    /// The index of HEAD as it is.
+    pub(super) fn lines_of_head(self) -> Vec<Line> {
+        let seen = self.seen.into_iter().filter_map(|seen| {
+            let same = seen.change().is_none();
+            seen.head.map(|(id, mode)| Line {
+                path: seen.path.into_bytes(),
+                id,
+                mode,
+                stat: same.then_some(seen.stat),
+            })
+        });
+        let rest = without_stat(self.kept).chain(without_stat(self.deleted));
+        sorted(seen.chain(rest).collect())
+    }
+}
+
+/// Whether a history has what is at this path.
+#[must_use]
+pub fn holds(path: &[u8], kind: Kind) -> bool {
+    std::str::from_utf8(path).is_ok_and(|path| {
+        matches!(kind, Kind::File | Kind::Symlink)
+            && path.len() <= PATH_MAX_BYTES
+            && is_versioned(path, kind)
+    })
+}
+
+/// Whether `path` lies in the directory `above`, whose empty name is the root.
+fn is_below(path: &[u8], above: &[u8]) -> bool {
+    above.is_empty()
+        || path
+            .strip_prefix(above)
+            .is_some_and(|rest| rest.starts_with(b"/"))
+}
+
+fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = Line> {
+    committed.into_iter().map(|(path, id, mode)| Line {
+        path,
+        id,
+        mode,
+        stat: None,
+    })
+}
+
+fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
+    lines.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    lines
+}
+
+/// The id of a file's content; nothing where it belongs to another account and cannot be read.
+fn content_id(data: &Root, path: &str) -> Result<Option<Oid>, HistoryError> {
+    let outcome = data
+        .entry_as_named(&zone_path(path))
+        .map_err(HistoryError::from)
+        .and_then(|entry| identify(&entry));
+    match outcome {
+        Err(HistoryError::Disk(DiskError::Denied { .. }) | HistoryError::Unfinished) => Ok(None),
+        other => other.map(Some),
+    }
+}

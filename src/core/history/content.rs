@@ -1,0 +1,125 @@
+//! Files of the zone as git's blobs: the bytes that are on disk, whatever attributes say.
+
+use std::io::{BufReader, Read};
+use std::os::fd::AsRawFd;
+
+use git2::{ObjectType, Oid, Repository};
+
+use super::{HistoryError, object};
+use fileshed_storage::{DiskError, Entry, Kind};
+use fileshed_types::zone::{ZonePath, is_git_name};
+
+/// Larger files pass through a buffer of this size.
+const BUFFER_BYTES: u64 = 1024 * 1024;
+
+/// Mode of a file that is not executable.
+const FILE: i32 = 0o100_644;
+const EXECUTABLE: i32 = 0o100_755;
+/// Mode of a symbolic link; its blob is what it says.
+pub(super) const SYMLINK: i32 = 0o120_000;
+/// Mode of a directory.
+pub(super) const TREE: i32 = 0o040_000;
+
+/// The mode that git keeps of what is on disk; nothing for what git does not keep.
+pub(super) fn mode_of(kind: Kind, permissions: u32) -> Option<i32> {
+    match kind {
+        Kind::File if permissions & 0o100 != 0 => Some(EXECUTABLE),
+        Kind::File => Some(FILE),
+        Kind::Symlink => Some(SYMLINK),
+        Kind::Directory | Kind::Special => None,
+    }
+}
+
+/// Whether git takes this name. It refuses what some system reads as `.git`, also after a
+/// backslash, and links in place of its list of submodules.
+pub(super) fn is_versioned(path: &str, kind: Kind) -> bool {
+    let is_git = path.split('/').any(is_git_name);
+    let is_misleading = kind == Kind::Symlink && is_like_gitmodules(path);
+    !is_git && !is_misleading
+}
+
+/// `.gitmodules` and its short names on NTFS, generously.
+fn is_like_gitmodules(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('\\').any(|name| {
+        let plain: String = name.chars().filter(char::is_ascii).collect();
+        let plain = plain.to_ascii_lowercase();
+        plain.starts_with(".gitmodules") || (plain.starts_with("gi") && plain.contains('~'))
+    })
+}
+
+/// The id that the content has, or would have, in the repository.
+pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
+    let fail = HistoryError::git("look up");
+    match read(entry)? {
+        Content::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
+        Content::Large(file) => identify_open(&file),
+    }
+}
+
+/// Stores the content.
+pub(super) fn store(repository: &Repository, entry: &Entry) -> Result<Oid, HistoryError> {
+    let fail = HistoryError::git("write to");
+    let file = match read(entry)? {
+        Content::Small(bytes) => {
+            let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
+            object::forget_damaged(repository, id);
+            return repository.blob(&bytes).map_err(fail);
+        }
+        Content::Large(file) => file,
+    };
+    let database = repository.odb().map_err(&fail)?;
+    // Compressing costs ten times what hashing costs: a file that only moved is not compressed.
+    let id = identify_open(&file)?;
+    if database.exists(id) && !object::forget_damaged(repository, id) {
+        return Ok(id);
+    }
+    let read_error = |error: std::io::Error| DiskError::of("read", entry.path(), error);
+    let size = file.metadata().map_err(read_error)?.len();
+    let mut writer = database
+        .writer(size as usize, ObjectType::Blob)
+        .map_err(&fail)?;
+    let mut reader = BufReader::with_capacity(BUFFER_BYTES as usize, file.take(size));
+    let copied =
+        std::io::copy(&mut reader, &mut writer).map_err(HistoryError::repository("write to"))?;
+    if copied != size {
+        return Err(HistoryError::Unfinished);
+    }
+    writer.finalize().map_err(&fail)
+}
+
+enum Content {
+    Small(Vec<u8>),
+    Large(std::fs::File),
+}
+
+fn read(entry: &Entry) -> Result<Content, DiskError> {
+    match entry.kind() {
+        Kind::Symlink => Ok(Content::Small(entry.link_target()?)),
+        _ if entry.size() < BUFFER_BYTES => Ok(Content::Small(entry.content()?)),
+        _ => Ok(Content::Large(entry.open()?)),
+    }
+}
+
+/// libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
+/// file that was resolved.
+fn identify_open(file: &std::fs::File) -> Result<Oid, HistoryError> {
+    let look = || {
+        let metadata = file.metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    let before = look();
+    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Oid::hash_file(ObjectType::Blob, name).map_err(|error| {
+        match HistoryError::git("look up")(error) {
+            // It fails at a file that grows or shrinks under it.
+            HistoryError::Git { .. } if look() != before => HistoryError::Unfinished,
+            error => error,
+        }
+    })
+}
+
+/// A path that was found on disk.
+pub(super) fn zone_path(path: &str) -> ZonePath {
+    ZonePath::found(path.to_owned())
+}

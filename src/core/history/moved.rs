@@ -1,0 +1,292 @@
+//! Files that have another path than at the last commit.
+//!
+//! A rename keeps the inode, whatever else happens to the file, so the inodes of the last commit
+//! are remembered before a command begins. An inode that was given back and taken anew is told by
+//! its time of birth, or by its content. What git takes away here and brings back there has the
+//! same content.
+
+use std::collections::{HashMap, HashSet};
+
+use git2::{ObjectType, Oid};
+
+use super::compare::Seen;
+use super::content::zone_path;
+use super::stat_cache::Stamp;
+use super::{ChangeKind, Found, History, HistoryError};
+use fileshed_types::zone::ZonePath;
+
+/// A file at a path where it was not, and where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its path at the last commit. Something else may be there now.
+    pub from: ZonePath,
+    /// Its path on disk. Where something was there before, that lives on under another old path.
+    pub to: ZonePath,
+}
+
+/// Files of the last commit, by their inodes.
+type Census = HashMap<u32, Vec<(String, Oid, Stamp)>>;
+
+impl History {
+    /// Remembers the inodes of a zone whose last commit has everything on disk.
+    pub fn remember_inodes(&self) -> Result<(), HistoryError> {
+        self.cache().remember()
+    }
+
+    /// What moved since [`History::remember_inodes`], among what was found to differ.
+    #[must_use]
+    pub fn moved(&self, found: &Found) -> Vec<Moved> {
+        let comparison = &found.0;
+        let changed: Vec<(&Seen, ChangeKind)> = comparison
+            .seen
+            .iter()
+            .filter_map(|seen| Some((seen, seen.change()?)))
+            .filter(|(_, kind)| matches!(kind, ChangeKind::Added | ChangeKind::Modified))
+            .collect();
+        if changed.is_empty() {
+            return Vec::new();
+        }
+        let census = self.census(found);
+        let mut moved: Vec<Moved> = Vec::new();
+        let mut former: HashMap<&str, String> = HashMap::new();
+        for (seen, _) in &changed {
+            if let Some(from) = self.former(&census, seen) {
+                former.insert(&seen.path, from);
+            }
+        }
+        // The new places of old files, by their old paths.
+        let places: HashMap<&str, &str> = former
+            .iter()
+            .map(|(to, from)| (from.as_str(), *to))
+            .collect();
+        let is_new: HashSet<&str> = changed
+            .iter()
+            .filter(|(_, kind)| *kind == ChangeKind::Added)
+            .map(|(seen, _)| seen.path.as_str())
+            .collect();
+        for (seen, kind) in &changed {
+            let Some(from) = former.get(seen.path.as_str()) else {
+                continue;
+            };
+            // A file that is overwritten keeps its name; two that exchange their names do not.
+            let exchanged = || {
+                let place = places.get(seen.path.as_str());
+                place.is_some_and(|place| !is_new.contains(place))
+            };
+            if *kind == ChangeKind::Added || exchanged() {
+                moved.push(Moved {
+                    from: zone_path(from),
+                    to: zone_path(&seen.path),
+                });
+            }
+        }
+        let mut gone: HashMap<Oid, Vec<String>> = HashMap::new();
+        for (path, id, _) in &comparison.deleted {
+            let path = String::from_utf8_lossy(path).into_owned();
+            if !places.contains_key(path.as_str()) {
+                gone.entry(*id).or_default().push(path);
+            }
+        }
+        if let Ok(nothing) = Oid::hash_object(ObjectType::Blob, b"") {
+            gone.remove(&nothing);
+        }
+        for (seen, kind) in &changed {
+            if *kind == ChangeKind::Added
+                && !former.contains_key(seen.path.as_str())
+                && let Some(candidates) = gone.get_mut(&seen.id)
+                && let Some(from) = take_nearest(candidates, &seen.path)
+            {
+                moved.push(Moved {
+                    from: zone_path(&from),
+                    to: zone_path(&seen.path),
+                });
+            }
+        }
+        moved.sort_by(|a, b| a.to.cmp(&b.to));
+        moved
+    }
+
+    /// What was remembered, as far as the last commit says the same.
+    fn census(&self, found: &Found) -> Census {
+        let comparison = &found.0;
+        let mut head: HashMap<&[u8], Oid> = HashMap::new();
+        for seen in &comparison.seen {
+            if let Some((id, _)) = seen.head {
+                head.insert(seen.path.as_bytes(), id);
+            }
+        }
+        for (path, id, _) in &comparison.deleted {
+            head.insert(path, *id);
+        }
+        let mut census = Census::new();
+        for (path, stamp, id) in self.cache().remembered() {
+            if head.get(path.as_slice()) == Some(&id)
+                && let Ok(path) = String::from_utf8(path)
+                && let Some(inode) = stamp.inode()
+            {
+                census.entry(inode).or_default().push((path, id, stamp));
+            }
+        }
+        census
+    }
+
+    /// Where the very file that is at a path now was before, if elsewhere.
+    fn former(&self, census: &Census, seen: &Seen) -> Option<String> {
+        let candidates = census.get(&(seen.stat.st_ino as u32))?;
+        if candidates.iter().any(|(path, _, _)| *path == seen.path) {
+            return None;
+        }
+        let (path, _, _) = candidates.iter().find(|(_, id, stamp)| {
+            *id == seen.id || {
+                let entry = self.data.entry_as_named(&zone_path(&seen.path)).ok();
+                let born = entry.and_then(|entry| entry.born());
+                born.is_some_and(|born| stamp.is_not_before(born))
+            }
+        })?;
+        Some(path.clone())
+    }
+}
+
+/// The path that differs least: one with the same name, else the first.
+fn take_nearest(candidates: &mut Vec<String>, path: &str) -> Option<String> {
+    fn name(path: &str) -> Option<&str> {
+        path.rsplit('/').next()
+    }
+    candidates.sort();
+    let same = candidates
+        .iter()
+        .position(|candidate| name(candidate) == name(path));
+    (!candidates.is_empty()).then(|| candidates.remove(same.unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use jiff::Timestamp;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::Author;
+    use fileshed_storage::Root;
+
+    struct Place {
+        base: TempDir,
+        history: History,
+    }
+
+    impl Place {
+        /// A zone with files that hold their own names, all in its history.
+        fn with(files: &[&str]) -> Self {
+            let base = TempDir::new().expect("a directory");
+            let parent = Root::open_ambient(base.path()).expect("opens");
+            let data = parent.subdirectory("data").expect("opens");
+            let history = History::open(&parent, &data).expect("a history");
+            let place = Self { base, history };
+            for file in files {
+                place.write(file, file);
+            }
+            let author = Author::server();
+            place
+                .history
+                .capture("begin", &author, Timestamp::UNIX_EPOCH)
+                .expect("captured");
+            place.history.remember_inodes().expect("remembered");
+            place
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.base.path().join("data").join(path)
+        }
+
+        fn write(&self, path: &str, content: &str) {
+            let at = self.at(path);
+            fs::create_dir_all(at.parent().expect("a parent")).expect("made");
+            fs::write(at, content).expect("written");
+        }
+
+        fn rename(&self, from: &str, to: &str) {
+            let to = self.at(to);
+            fs::create_dir_all(to.parent().expect("a parent")).expect("made");
+            fs::rename(self.at(from), to).expect("renamed");
+        }
+
+        fn remove(&self, path: &str) {
+            fs::remove_file(self.at(path)).expect("removed");
+        }
+
+        #[track_caller]
+        fn expect(&self, expected: &[(&str, &str)]) {
+            let found = self.history.find().expect("compared");
+            let moved: Vec<(String, String)> = self
+                .history
+                .moved(&found)
+                .into_iter()
+                .map(|moved| (moved.from.to_string(), moved.to.to_string()))
+                .collect();
+            let pair = |&(from, to): &(&str, &str)| (from.to_owned(), to.to_owned());
+            assert_eq!(moved, expected.iter().map(pair).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn files_and_directories_are_found_where_they_went() {
+        let place = Place::with(&["a", "d/x", "d/e/y", "stays"]);
+        place.expect(&[]);
+        place.rename("a", "b");
+        place.rename("d", "f/g");
+        place.expect(&[("a", "b"), ("d/e/y", "f/g/e/y"), ("d/x", "f/g/x")]);
+        // Written since.
+        place.write("b", "another text");
+        let known = place.history.data.entry(&zone_path("b")).expect("there");
+        if known.born().is_some() {
+            place.expect(&[("a", "b"), ("d/e/y", "f/g/e/y"), ("d/x", "f/g/x")]);
+        }
+    }
+
+    #[test]
+    fn who_overwrites_takes_no_name_and_who_exchanges_does() {
+        let place = Place::with(&["a", "b", "c", "d", "saved"]);
+        place.rename("a", "b");
+        place.rename("c", "t");
+        place.rename("d", "c");
+        place.rename("t", "d");
+        // As editors keep what was there.
+        place.rename("saved", "saved~");
+        place.write("saved", "a new text");
+        place.expect(&[("d", "c"), ("c", "d"), ("saved", "saved~")]);
+    }
+
+    #[test]
+    fn what_has_the_same_content_elsewhere_moved() {
+        let place = Place::with(&["d/plan", "e/plan", "other"]);
+        for path in ["d/plan", "e/plan", "other"] {
+            place.remove(path);
+        }
+        // Made before anything is given back, so that no inode comes again.
+        place.write("kept", "kept");
+        place.write("n/e/plan", "e/plan");
+        place.write("n/name", "d/plan");
+        place.write("empty", "");
+        place.expect(&[("e/plan", "n/e/plan"), ("d/plan", "n/name")]);
+    }
+
+    #[test]
+    fn what_is_new_came_from_nowhere() {
+        let place = Place::with(&["a", "b"]);
+        // The clock of the kernel moves in steps.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        for round in 0..20 {
+            let name = format!("new {round}");
+            place.remove("a");
+            // The file system may give the inode again.
+            place.write(&name, "something else");
+            place.expect(&[]);
+            place.remove(&name);
+            place.write("a", "a");
+        }
+        place.write("copy", "b");
+        place.expect(&[]);
+    }
+}

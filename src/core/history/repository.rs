@@ -1,0 +1,254 @@
+//! The directory of the repository: made, taken over, kept in order.
+//!
+//! It lies beside the work tree, so that no path of the zone leads to it; the work tree has only
+//! a gitfile that says where it is, for people who run git there.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use git2::{ConfigLevel, Repository};
+
+use super::config::cleaned;
+use super::{HistoryError, head};
+use fileshed_storage::{DiskError, Kind, Root};
+use fileshed_types::zone::ZonePath;
+
+/// Name beside the work tree.
+pub(super) const NAME: &str = "repo.git";
+/// Where a new repository waits until it is complete.
+const UNFINISHED: &str = "repo.git.new";
+/// What is only ours, inside the repository.
+pub(super) const OWN: &str = "fileshed";
+const GITFILE: &str = "gitdir: ../repo.git\n";
+/// Wins over every `.gitattributes` of the work tree: git itself, too, stores bytes as they are.
+const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol\n";
+
+const FLUSH: &str = "[core]\n\tfsyncObjectFiles = true\n";
+
+/// Opens the repository beside `data`. Callers hold the zone's writer lock, so every lock file of
+/// git that is there was left by a process that died.
+pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryError> {
+    let place = parent.location().join(NAME);
+    let existing = match fs::read_to_string(place.join("config")) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::InvalidData => String::new(),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if !place.join("HEAD").exists() && !adopt(parent, data)? {
+                create(parent)?;
+            }
+            fs::read_to_string(place.join("config")).unwrap_or_default()
+        }
+        Err(error) => return Err(HistoryError::repository("open")(error)),
+    };
+    let text = cleaned(&existing);
+    if text != existing {
+        write(&place.join("config"), &text).map_err(HistoryError::repository("configure"))?;
+    }
+    mend(&place).map_err(HistoryError::repository("mend"))?;
+    remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
+    restore_gitfile(parent, data)?;
+    // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
+    // in a container is often somebody else.
+    let repository = Repository::open_bare(&place).map_err(HistoryError::git("open"))?;
+    flush_at_once(&repository, &place)?;
+    head::restore(&repository, &place)?;
+    Ok(repository)
+}
+
+/// Makes directories that are missing, and names a branch where nothing does. What the branch was
+/// is put right when the repository is open.
+fn mend(place: &Path) -> std::io::Result<()> {
+    for directory in ["objects", "refs/heads", "refs/tags"] {
+        fs::create_dir_all(place.join(directory))?;
+    }
+    let file = place.join("HEAD");
+    let names_something = match fs::read(&file) {
+        Ok(text) => head::is_sound(&text),
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Err(error) => return Err(error),
+    };
+    if names_something {
+        return Ok(());
+    }
+    let branch = head::recorded(place).map_or_else(|| head::BRANCH.to_owned(), |(name, _)| name);
+    write(&file, format!("ref: {branch}\n"))
+}
+
+/// The same repository for a large commit: what is written through it is not on disk until the
+/// file system is flushed. A flush for every object would take minutes.
+pub(super) fn open_unflushed(place: &Path) -> Result<Repository, HistoryError> {
+    Repository::open_bare(place).map_err(HistoryError::git("open"))
+}
+
+/// Makes this handle put objects and references on disk before they count. The setting is not in
+/// the repository's own configuration, where git itself would warn that it knows a newer name.
+fn flush_at_once(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
+    let settings = place.join(OWN).join("flush");
+    if !settings.exists() {
+        fs::create_dir_all(place.join(OWN))
+            .and_then(|()| write(&settings, FLUSH))
+            .map_err(HistoryError::repository("configure"))?;
+    }
+    repository
+        .config()
+        .and_then(|mut config| config.add_file(&settings, ConfigLevel::App, true))
+        .map_err(HistoryError::git("open"))
+}
+
+/// Makes an empty repository whole before it gets its name.
+fn create(parent: &Root) -> Result<(), HistoryError> {
+    let fail = HistoryError::repository("create");
+    let fresh = parent.location().join(UNFINISHED);
+    match fs::remove_dir_all(&fresh) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
+        _ => {}
+    }
+    let make = || {
+        for directory in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
+            fs::create_dir_all(fresh.join(directory))?;
+        }
+        write(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
+        furnish(&fresh)?;
+        fs::rename(&fresh, parent.location().join(NAME))
+    };
+    make().map_err(fail)
+}
+
+/// What every repository has, new or taken over.
+fn furnish(place: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(place.join("info"))?;
+    fs::create_dir_all(place.join(OWN))?;
+    write(&place.join("info/attributes"), ATTRIBUTES)?;
+    let existing = fs::read_to_string(place.join("config")).unwrap_or_default();
+    write(&place.join("config"), cleaned(&existing))
+}
+
+/// Replaces a file, on disk before it has its name.
+fn write(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = fs::File::create(&beside)?;
+    file.write_all(content.as_ref())?;
+    file.sync_data()?;
+    fs::rename(&beside, path)
+}
+
+/// Takes over a repository that lies inside the work tree: it moves out once, with its history
+/// and without anything that git would run. Whether there was one.
+fn adopt(parent: &Root, data: &Root) -> Result<bool, HistoryError> {
+    let fail = HistoryError::repository("take over");
+    let at = ZonePath::found(".git".to_owned());
+    match data.entry(&at) {
+        Ok(entry) if entry.kind() == Kind::Directory => {}
+        Ok(_) | Err(DiskError::NotFound { .. }) => return Ok(false),
+        Err(error) => return Err(error.into()),
+    }
+    let old = data.subdirectory(".git")?;
+    let has = |name: &str| match old.entry(&ZonePath::found(name.to_owned())) {
+        Ok(_) => Ok(true),
+        Err(DiskError::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    };
+    if !(has("HEAD")? && has("objects")? && has("refs")?) {
+        return Ok(false);
+    }
+    let mut foreign = false;
+    old.walk(&ZonePath::root(), |found| {
+        foreign |= matches!(found.kind, Kind::Symlink | Kind::Special);
+        Ok(found.path.as_str() != "hooks")
+    })?;
+    if foreign {
+        return refuse("holds symbolic or special files");
+    }
+    if has("objects/info/alternates")? || has("commondir")? {
+        return refuse("borrows objects from another one");
+    }
+    let place = data.location().join(".git");
+    let config = fs::read_to_string(place.join("config"))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if ["objectformat", "refstorage", "partialclone"]
+        .iter()
+        .any(|extension| config.contains(extension))
+    {
+        return refuse("is in a format that this server does not read");
+    }
+    let clean = || {
+        for name in ["hooks", "worktrees"] {
+            match fs::remove_dir_all(place.join(name)) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        for name in ["config.worktree", "index"] {
+            remove(&place.join(name))?;
+        }
+        furnish(&place)
+    };
+    clean().map_err(&fail)?;
+    rustix::fs::renameat(data.handle(), ".git", parent.handle(), NAME)
+        .map_err(|error| fail(error.into()))?;
+    Ok(true)
+}
+
+fn refuse<T>(reason: &'static str) -> Result<T, HistoryError> {
+    Err(HistoryError::Unadoptable { reason })
+}
+
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// The gitfile lies in the work tree, where a command may replace it. A directory in its place is
+/// somebody's own repository and stays.
+pub(super) fn restore_gitfile(parent: &Root, data: &Root) -> Result<(), HistoryError> {
+    let at = ZonePath::found(".git".to_owned());
+    match data.entry(&at) {
+        Ok(entry) if entry.kind() == Kind::Directory => return Ok(()),
+        Ok(entry) if entry.kind() == Kind::File && entry.size() == GITFILE.len() as u64 => {
+            if entry
+                .content()
+                .is_ok_and(|content| content == GITFILE.as_bytes())
+            {
+                return Ok(());
+            }
+        }
+        Ok(_) | Err(DiskError::NotFound { .. }) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let fail = HistoryError::repository("mark");
+    let own = parent.location().join(NAME).join(OWN);
+    fs::create_dir_all(&own).map_err(&fail)?;
+    fs::write(own.join("gitfile"), GITFILE).map_err(&fail)?;
+    let from = format!("{NAME}/{OWN}/gitfile");
+    rustix::fs::renameat(parent.handle(), from, data.handle(), ".git")
+        .map_err(|error| fail(error.into()))
+}
+
+fn remove_stale_locks(place: &Path) -> std::io::Result<()> {
+    for name in [
+        "index.lock",
+        "HEAD.lock",
+        "config.lock",
+        "packed-refs.lock",
+        "shallow.lock",
+        "fileshed/stat.lock",
+    ] {
+        remove(&place.join(name))?;
+    }
+    let mut pending = vec![place.join("refs")];
+    while let Some(directory) = pending.pop() {
+        for item in fs::read_dir(&directory)? {
+            let item = item?;
+            if item.file_type()?.is_dir() {
+                pending.push(item.path());
+            } else if item.path().extension().is_some_and(|end| end == "lock") {
+                remove(&item.path())?;
+            }
+        }
+    }
+    Ok(())
+}

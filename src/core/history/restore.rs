@@ -1,0 +1,276 @@
+//! The way back: what a zone was at its last commit.
+
+use std::collections::HashSet;
+use std::io::Write as _;
+
+use git2::{ErrorCode, Oid};
+
+use super::compare::Comparison;
+use super::content::{SYMLINK, zone_path};
+use super::damage::Remedy;
+use super::{Change, History, HistoryError, object, repository};
+use fileshed_storage::{Entry, Kind, Snapshot, Staging, Target, Totals};
+use fileshed_types::zone::ZonePath;
+
+/// A submodule: nothing of it lies in the repository.
+const SUBMODULE: i32 = 0o160_000;
+
+/// Where a history stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The branch that HEAD names.
+    pub reference: Option<String>,
+    /// The last commit.
+    pub commit: Option<String>,
+}
+
+/// What differs from the last commit.
+pub struct Found(pub(super) Comparison);
+
+impl Found {
+    /// In the order of their paths.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change> {
+        self.0.changes()
+    }
+
+    /// Every path of the last commit.
+    pub fn committed(&self) -> impl Iterator<Item = ZonePath> {
+        self.0.committed()
+    }
+
+    /// Every versioned path on disk.
+    pub fn on_disk(&self) -> impl Iterator<Item = ZonePath> {
+        self.0.seen.iter().map(|seen| zone_path(&seen.path))
+    }
+
+    /// Space of everything that is there.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.0.totals
+    }
+
+    /// Leaves alone what was there before as it is now, and what is `gone` for good.
+    pub fn leave(&mut self, before: &Snapshot, gone: &HashSet<Vec<u8>>) {
+        let Self(comparison) = self;
+        comparison
+            .seen
+            .retain(|seen| !before.is_same(&seen.stat) && !gone.contains(seen.path.as_bytes()));
+        comparison
+            .deleted
+            .retain(|(path, _, _)| before.had(path) && !gone.contains(path));
+    }
+}
+
+impl History {
+    /// Where the history stands.
+    pub fn position(&self) -> Result<Position, HistoryError> {
+        let head = self.repository.find_reference("HEAD");
+        let head = head.map_err(HistoryError::git("read"))?;
+        Ok(Position {
+            reference: head.symbolic_target().ok().flatten().map(str::to_owned),
+            commit: self.head()?.map(|id| id.to_string()),
+        })
+    }
+
+    /// Whether the commit of a position can be read.
+    pub fn has(&self, position: &Position) -> Result<bool, HistoryError> {
+        let Some(commit) = &position.commit else {
+            return Ok(true);
+        };
+        let id = Oid::from_str(commit).map_err(HistoryError::git("put back"))?;
+        let tree = object::commit(&self.repository, id)
+            .and_then(|commit| object::tree(&self.repository, commit.tree_id()));
+        Ok(tree.is_ok())
+    }
+
+    /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
+    /// message of the commit that HEAD was moved to.
+    pub fn return_to(&self, start: &Position) -> Result<Option<String>, HistoryError> {
+        let fail = HistoryError::git("put back");
+        // A merge, revert or cherry-pick that stopped half-way is over.
+        self.repository.cleanup_state().map_err(&fail)?;
+        if self.position()? == *start {
+            return Ok(None);
+        }
+        let last = self.head_commit()?;
+        let moved = last.filter(|last| Some(last.id().to_string()) != start.commit);
+        let message =
+            moved.and_then(|last| last.message().ok().map(|text| text.trim_end().to_owned()));
+        let commit = start.commit.as_deref().map(Oid::from_str).transpose();
+        match (&start.reference, commit.map_err(&fail)?) {
+            (Some(name), Some(id)) => {
+                self.repository
+                    .reference(name, id, true, "put back")
+                    .and_then(|_| self.repository.set_head(name))
+                    .map_err(&fail)?;
+            }
+            (Some(name), None) => {
+                match self.repository.find_reference(name) {
+                    Ok(mut reference) => reference.delete().map_err(&fail)?,
+                    Err(error) if error.code() == ErrorCode::NotFound => {}
+                    Err(error) => return Err(fail(error)),
+                }
+                self.repository.set_head(name).map_err(&fail)?;
+            }
+            (None, Some(id)) => self.repository.set_head_detached(id).map_err(&fail)?,
+            (None, None) => {}
+        }
+        Ok(message.filter(|text| !text.is_empty()))
+    }
+
+    /// Finds what differs from the last commit.
+    pub fn find(&self) -> Result<Found, HistoryError> {
+        repository::restore_gitfile(&self.parent, &self.data)?;
+        Ok(Found(self.compare()?))
+    }
+
+    /// Puts back everything that was found to differ: content, modes, what was deleted or moved;
+    /// what is new goes, with directories that are empty then and not among those of `before`.
+    /// Gives the space of what is there then.
+    pub fn restore(
+        &self,
+        found: Found,
+        before: Option<&Snapshot>,
+        staging: &Staging,
+    ) -> Result<Totals, HistoryError> {
+        let Found(comparison) = found;
+        let changed = || {
+            comparison
+                .seen
+                .iter()
+                .filter(|seen| seen.change().is_some())
+        };
+        for seen in changed() {
+            let path = zone_path(&seen.path);
+            let other = seen
+                .head
+                .is_none_or(|(_, mode)| mode >> 12 != seen.mode >> 12);
+            if other {
+                self.take_away(&path, staging)?;
+            }
+            if seen.head.is_none() {
+                self.take_away_empty(path.parent(), before, staging)?;
+            }
+        }
+        for seen in changed() {
+            if let Some((id, mode)) = seen.head {
+                self.put_back_if_whole(&zone_path(&seen.path), id, mode, staging)?;
+            }
+        }
+        for (path, id, mode) in &comparison.deleted {
+            // Only names that are UTF-8 are among the deleted.
+            let path = zone_path(&String::from_utf8_lossy(path));
+            self.put_back_if_whole(&path, *id, *mode, staging)?;
+        }
+        // Git's index may tell of what was undone.
+        self.refresh_index()?;
+        Ok(self.compare()?.totals)
+    }
+
+    fn there(&self, path: &ZonePath) -> Result<Option<Entry>, HistoryError> {
+        match self.data.entry_as_named(path) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if error.is_gone() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<(), HistoryError> {
+        if let Some(entry) = self.there(path)? {
+            staging.remove(&entry)?.keep()?;
+        }
+        Ok(())
+    }
+
+    /// Directories that hold nothing any more.
+    fn take_away_empty(
+        &self,
+        directory: Option<ZonePath>,
+        before: Option<&Snapshot>,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        let mut above = directory;
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
+            let known = before.is_some_and(|before| before.had(directory.as_str().as_bytes()));
+            if !empty || known {
+                break;
+            }
+            self.take_away(&directory, staging)?;
+            above = directory.parent();
+        }
+        Ok(())
+    }
+
+    /// The rest comes back even where the disk lost the content of one file.
+    fn put_back_if_whole(
+        &self,
+        path: &ZonePath,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        match self.put_back(path, id, mode, staging) {
+            Err(error) if error.remedy() == Remedy::Another => {
+                tracing::error!(%path, %error, "what a file was is lost: it stays as a command left it");
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    fn put_back(
+        &self,
+        path: &ZonePath,
+        id: Oid,
+        mode: i32,
+        staging: &Staging,
+    ) -> Result<(), HistoryError> {
+        if mode == SUBMODULE {
+            return Ok(());
+        }
+        for above in std::iter::successors(path.parent(), ZonePath::parent) {
+            if let Some(entry) = self.there(&above)?
+                && entry.kind() != Kind::Directory
+            {
+                staging.remove(&entry)?.keep()?;
+            }
+        }
+        let there = self.there(path)?;
+        if mode == SYMLINK {
+            let blob = object::blob(&self.repository, id)?;
+            self.take_away(path, staging)?;
+            self.data
+                .vacancy_as_named(path)?
+                .make_link(blob.content())?;
+            return Ok(());
+        }
+        let mut staged = staging.create()?;
+        self.write_blob(id, staged.file())?;
+        let target = match there {
+            Some(entry) if entry.kind() == Kind::File => Target::Entry(entry),
+            _ => {
+                self.take_away(path, staging)?;
+                Target::Vacancy(self.data.vacancy_as_named(path)?)
+            }
+        };
+        staged.install(target)?.keep();
+        let mode = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+        Ok(self.data.entry_as_named(path)?.set_mode(mode)?)
+    }
+
+    /// Streams the content where its store can.
+    fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<(), HistoryError> {
+        let fail = HistoryError::git("read");
+        let write = HistoryError::repository("read");
+        object::expect_whole(&self.repository, id)?;
+        let database = self.repository.odb().map_err(&fail)?;
+        if let Ok((mut reader, _, _)) = database.reader(id) {
+            std::io::copy(&mut reader, file).map_err(write)?;
+            return Ok(());
+        }
+        let object = database.read(id).map_err(&fail)?;
+        file.write_all(object.data()).map_err(write)
+    }
+}

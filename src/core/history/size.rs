@@ -1,0 +1,230 @@
+//! How much space a history takes on disk, and the bound for it.
+//!
+//! What was deleted stays in the history, so the quota of the files says nothing about it. A
+//! measurement walks all objects; it is made where what was written since the last one could reach
+//! the bound, and after many commits, so that a commit costs the same whatever there is. What is
+//! known lies in a file of the repository: three numbers, which may be lost.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use git2::{Oid, Repository};
+use serde_json::{Map, Value};
+
+use super::repository::{NAME, OWN};
+use super::{History, HistoryError};
+use fileshed_storage::Root;
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Code, Diagnostic, Hint};
+
+/// Commits after which a measurement is old.
+const COMMITS: u64 = 256;
+/// How long a measurement counts that nothing was committed after: an administrator may have made
+/// space.
+const AGE: Duration = Duration::from_secs(10);
+/// What a file takes on disk beside its bytes.
+const BLOCK: u64 = 4096;
+
+/// A measurement, and what came since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    measured: u64,
+    commits: u64,
+    /// At most; objects are compressed.
+    written: u64,
+}
+
+/// Fails where the history beside the work tree of `parent` takes `limit` bytes or more.
+pub fn expect_space(parent: &Root, limit: u64) -> Result<(), HistoryError> {
+    let place = parent.location().join(NAME);
+    let used = used(&place, limit);
+    if used < limit {
+        return Ok(());
+    }
+    Err(HistoryError::TooLarge(SizeError { used, limit }))
+}
+
+/// Forgets what is known: git itself wrote into the repository.
+pub fn forget(parent: &Root) {
+    let _gone = fs::remove_file(file(&parent.location().join(NAME)));
+}
+
+impl History {
+    /// Notes a commit that wrote these objects.
+    pub(super) fn note_size(&self, objects: impl Iterator<Item = Oid>) {
+        let place = self.git_dir();
+        let Some(known) = read(place) else { return };
+        let written: u64 = objects
+            .map(|id| length(&self.repository, id).saturating_add(BLOCK))
+            .fold(0, u64::saturating_add);
+        write(
+            place,
+            Known {
+                commits: known.commits + 1,
+                written: known.written.saturating_add(written),
+                ..known
+            },
+        );
+    }
+}
+
+/// Bytes of an object before compression.
+fn length(repository: &Repository, id: Oid) -> u64 {
+    let header = repository.odb().and_then(|odb| odb.read_header(id));
+    header.map_or(0, |(length, _)| length as u64)
+}
+
+/// Bytes that the repository takes: those of the last measurement with what came since, where this
+/// is surely less than `limit`; else measured.
+fn used(place: &Path, limit: u64) -> u64 {
+    if let Some(known) = read(place) {
+        let most = known.measured.saturating_add(known.written);
+        if known.commits < COMMITS && most < limit {
+            return most;
+        }
+        if known.commits == 0 && age(&file(place)).is_some_and(|age| age < AGE) {
+            return known.measured;
+        }
+    }
+    let measured = measure(&place.join("objects"));
+    write(
+        place,
+        Known {
+            measured,
+            commits: 0,
+            written: 0,
+        },
+    );
+    measured
+}
+
+/// Bytes on disk of all files below a directory. What cannot be read counts as nothing: a damaged
+/// history is put right when it is opened.
+fn measure(directory: &Path) -> u64 {
+    let items = fs::read_dir(directory).into_iter().flatten().flatten();
+    let size = |item: fs::DirEntry| match item.metadata() {
+        Ok(metadata) if metadata.is_dir() => measure(&item.path()),
+        Ok(metadata) => metadata.blocks() * 512,
+        Err(_) => 0,
+    };
+    items.map(size).sum()
+}
+
+fn file(place: &Path) -> PathBuf {
+    place.join(OWN).join("size")
+}
+
+fn age(file: &Path) -> Option<Duration> {
+    fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()
+}
+
+fn read(place: &Path) -> Option<Known> {
+    let text = fs::read_to_string(file(place)).ok()?;
+    let mut numbers = text.strip_suffix('\n')?.split(' ').map(str::parse);
+    let known = Known {
+        measured: numbers.next()?.ok()?,
+        commits: numbers.next()?.ok()?,
+        written: numbers.next()?.ok()?,
+    };
+    numbers.next().is_none().then_some(known)
+}
+
+/// What cannot be written is measured again.
+fn write(place: &Path, known: Known) {
+    let Known {
+        measured,
+        commits,
+        written,
+    } = known;
+    let text = format!("{measured} {commits} {written}\n");
+    if fs::write(file(place), text).is_err() {
+        let _gone = fs::remove_file(file(place));
+    }
+}
+
+/// A history that takes all the space that it may.
+#[derive(Debug, thiserror::Error)]
+#[error("the history of this zone takes {} MiB, {} MiB are allowed (history_factor)",
+    used.div_ceil(MEBIBYTE), limit / MEBIBYTE)]
+pub struct SizeError {
+    used: u64,
+    limit: u64,
+}
+
+impl Diagnostic for SizeError {
+    fn code(&self) -> Code {
+        Code::QuotaExceeded
+    }
+
+    fn hint(&self) -> Hint {
+        "work in storage, which keeps no history; deleting here still works, but only an \
+         administrator makes space in the history: with a higher history_factor, or by setting the \
+         repository aside"
+            .into()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("history_bytes".to_owned(), self.used.into());
+        details.insert("history_max_bytes".to_owned(), self.limit.into());
+        details
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository() -> tempfile::TempDir {
+        let base = tempfile::tempdir().expect("a directory");
+        for directory in ["objects/00", "objects/pack", OWN] {
+            fs::create_dir_all(base.path().join(directory)).expect("made");
+        }
+        base
+    }
+
+    fn put(base: &tempfile::TempDir, name: &str, bytes: usize) {
+        fs::write(base.path().join("objects").join(name), vec![b'x'; bytes]).expect("written");
+    }
+
+    #[test]
+    fn what_came_since_counts_at_its_most_until_it_is_measured() {
+        let base = repository();
+        put(&base, "00/a", 10_000);
+        let first = used(base.path(), 1 << 20);
+        assert!((10_000..20_000).contains(&first), "{first}");
+        let known = |commits, written| Known {
+            measured: first,
+            commits,
+            written,
+        };
+        write(base.path(), known(1, 50_000));
+        assert_eq!(used(base.path(), 1 << 20), first + 50_000);
+        // It could be too much now, and is not.
+        assert_eq!(used(base.path(), 60_000), first);
+        assert_eq!(read(base.path()), Some(known(0, 0)));
+        put(&base, "pack/b", 100_000);
+        assert_eq!(used(base.path(), 1 << 20), first);
+        write(base.path(), known(COMMITS, 0));
+        assert!(used(base.path(), 1 << 20) > 110_000);
+    }
+
+    #[test]
+    fn a_file_that_is_not_whole_is_measured_anew() {
+        let base = repository();
+        put(&base, "00/a", 10_000);
+        for text in ["", "1", "1 2", "1 2 3", "1 2 x\n", "1 2 3 4\n", "-1 2 3\n"] {
+            fs::write(file(base.path()), text).expect("written");
+            assert!(used(base.path(), 1 << 20) >= 10_000, "{text}");
+        }
+        fs::remove_dir_all(base.path().join("objects")).expect("removed");
+        forget_at(base.path());
+        assert_eq!(used(base.path(), 1 << 20), 0);
+    }
+
+    fn forget_at(place: &Path) {
+        fs::remove_file(file(place)).expect("removed");
+    }
+}

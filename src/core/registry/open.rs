@@ -1,0 +1,127 @@
+//! How the registry is opened, and what there is before.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
+use fileshed_storage::Root;
+use fileshed_types::Error;
+use fileshed_types::settings::Durability;
+
+/// What SQLite keeps beside the registry.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// A registry before it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// There is no file.
+    Nothing,
+    /// There is one without any table.
+    Empty,
+    /// It has tables, and none of them says that this program made it: the original's, perhaps.
+    Foreign,
+    /// It is this program's.
+    Ours,
+}
+
+impl Registry {
+    /// Looks at the registry, without making or changing anything in it.
+    pub fn look(data: &Root) -> Result<Found, Error> {
+        if !data.has(FILE_NAME)? {
+            return Ok(Found::Nothing);
+        }
+        let connection = connect(&data.location().join(FILE_NAME))?;
+        let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let names = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
+        let tables = count(names).map_err(RegistryError::from)?;
+        let marks =
+            count(&format!("{names} AND name = 'migrations'")).map_err(RegistryError::from)?;
+        Ok(match (tables, marks) {
+            (0, _) => Found::Empty,
+            (_, 0) => Found::Foreign,
+            _ => Found::Ours,
+        })
+    }
+
+    /// Opens the registry of a data directory, makes it where it is missing, and brings it up to
+    /// date. One that is damaged is refused as a whole: what it says cannot be relied on.
+    pub fn open(data: &Root, durability: Durability) -> Result<Self, Error> {
+        data.make_private_file(FILE_NAME)?;
+        keep_private(data)?;
+        let registry = Self::open_file(&data.location().join(FILE_NAME), durability)?;
+        // SQLite gives its companions the mode of the database, but those of an older one stay.
+        keep_private(data)?;
+        Ok(registry)
+    }
+
+    fn open_file(file: &Path, durability: Durability) -> Result<Self, RegistryError> {
+        let mut connection = connect(file)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        let synchronous = match durability {
+            Durability::Relaxed => "NORMAL",
+            Durability::Strict => "FULL",
+        };
+        connection.pragma_update(None, "synchronous", synchronous)?;
+        let verdict: String =
+            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        if verdict != "ok" {
+            return Err(RegistryError::Inconsistent(verdict));
+        }
+        schema::migrate(&mut connection)?;
+        Ok(Self::of(connection))
+    }
+
+    /// Enters which pepper the registry belongs to, the first time; fails where it is another.
+    pub fn expect_pepper(&self, fingerprint: &str) -> Result<(), RegistryError> {
+        let connection = self.connection();
+        let known: Option<String> = connection
+            .query_row("SELECT fingerprint FROM pepper", [], |row| row.get(0))
+            .optional()?;
+        match known {
+            Some(known) if known == fingerprint => Ok(()),
+            Some(_) => Err(RegistryError::OtherPepper),
+            None => {
+                connection.execute(
+                    "INSERT OR IGNORE INTO pepper (id, fingerprint) VALUES (1, ?1)",
+                    [fingerprint],
+                )?;
+                Ok(())
+            }
+        }
+    }
+
+    /// Forgets which pepper the registry belongs to: it takes the next one for its own.
+    pub fn forget_pepper(&self) -> Result<(), RegistryError> {
+        self.connection().execute("DELETE FROM pepper", [])?;
+        Ok(())
+    }
+
+    /// Gives the files of a registry another name, which ends in `suffix`.
+    pub fn set_aside(data: &Root, suffix: &str) -> Result<(), Error> {
+        let aside = format!("{FILE_NAME}.{suffix}");
+        data.set_aside(FILE_NAME, &aside)?;
+        for companion in COMPANIONS {
+            data.set_aside(
+                &format!("{FILE_NAME}{companion}"),
+                &format!("{aside}{companion}"),
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn connect(file: &Path) -> Result<Connection, RegistryError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_handler(Some(wait_a_moment))?;
+    Ok(connection)
+}
+
+fn keep_private(data: &Root) -> Result<(), Error> {
+    data.keep_private(FILE_NAME)?;
+    for companion in COMPANIONS {
+        data.keep_private(&format!("{FILE_NAME}{companion}"))?;
+    }
+    Ok(())
+}

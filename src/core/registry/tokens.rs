@@ -1,0 +1,196 @@
+//! Personal tokens: 256 random bits that stand for one user.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use rusqlite::OptionalExtension;
+use sha2::{Digest, Sha256};
+
+use super::{Registry, RegistryError};
+use fileshed_types::{Clock, Error, Scope, UserId, random};
+
+/// Every secret begins with it, so that a leaked one is recognised.
+const PREFIX: &str = "shed_";
+
+/// The personal tokens of one registry.
+#[derive(Debug)]
+pub struct Tokens<'a> {
+    registry: &'a Registry,
+    clock: &'a Clock,
+}
+
+/// A token at the only moment when its secret is known.
+#[derive(Debug)]
+pub struct NewToken {
+    /// For `revoke`.
+    pub id: String,
+    /// What the client sends.
+    pub secret: String,
+}
+
+/// A token as it is kept.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// For `revoke`.
+    pub id: String,
+    /// Whom it stands for.
+    pub user: UserId,
+    /// What it allows.
+    pub scope: Scope,
+    /// What people call it.
+    pub label: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// Whether it was ended.
+    pub revoked: bool,
+}
+
+impl<'a> Tokens<'a> {
+    /// The tokens of `registry`, at the time that `clock` tells.
+    pub fn new(registry: &'a Registry, clock: &'a Clock) -> Self {
+        Self { registry, clock }
+    }
+
+    /// Makes a token.
+    pub fn create(
+        &self,
+        user: &UserId,
+        scope: Scope,
+        expires_at: Option<Timestamp>,
+        label: &str,
+    ) -> Result<NewToken, Error> {
+        let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::bytes::<32>()?));
+        let id = hex::encode(random::bytes::<6>()?);
+        self.registry
+            .connection()
+            .execute(
+                "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                (
+                    &id,
+                    hash(&secret),
+                    user.as_str(),
+                    scope.as_str(),
+                    label,
+                    self.clock.now().as_second(),
+                    expires_at.map(Timestamp::as_second),
+                ),
+            )
+            .map_err(RegistryError::from)?;
+        Ok(NewToken { id, secret })
+    }
+
+    /// All tokens, oldest first.
+    pub fn list(&self) -> Result<Vec<Token>, Error> {
+        let connection = self.registry.connection();
+        let mut statement = connection
+            .prepare(
+                "SELECT id, user_id, scope, label, created_at, expires_at, revoked_at FROM tokens
+                 ORDER BY created_at, id",
+            )
+            .map_err(RegistryError::from)?;
+        let rows = statement
+            .query_map([], read)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(RegistryError::from)?;
+        Ok(rows.into_iter().flatten().collect())
+    }
+
+    /// Ends a token; false where there is none of that id that still lives.
+    pub fn revoke(&self, id: &str) -> Result<bool, Error> {
+        let revoked = self
+            .registry
+            .connection()
+            .execute(
+                "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL",
+                (id, self.clock.now().as_second()),
+            )
+            .map_err(RegistryError::from)?;
+        Ok(revoked == 1)
+    }
+
+    /// The token of this secret; nothing for an unknown, expired or revoked one. The lookup is by
+    /// hash, so its time tells nothing about the secret.
+    pub fn verify(&self, secret: &str) -> Result<Option<Token>, Error> {
+        if !secret.starts_with(PREFIX) {
+            return Ok(None);
+        }
+        let token = self
+            .registry
+            .connection()
+            .prepare_cached(
+                "SELECT id, user_id, scope, label, created_at, expires_at, revoked_at FROM tokens
+                 WHERE hash = ?1",
+            )
+            .and_then(|mut statement| statement.query_row([hash(secret)], read).optional())
+            .map_err(RegistryError::from)?
+            .flatten();
+        let now = self.clock.now();
+        Ok(token.filter(|token| {
+            !token.revoked && token.expires_at.is_none_or(|expires_at| now < expires_at)
+        }))
+    }
+}
+
+fn hash(secret: &str) -> Vec<u8> {
+    Sha256::digest(secret).to_vec()
+}
+
+/// A row; nothing for one that no version of this program writes.
+fn read(row: &rusqlite::Row<'_>) -> Result<Option<Token>, rusqlite::Error> {
+    let (user, scope): (String, String) = (row.get(1)?, row.get(2)?);
+    let moment = |seconds: i64| Timestamp::from_second(seconds).ok();
+    let (Ok(user), Some(scope), Some(created_at)) = (
+        UserId::parse(&user),
+        Scope::parse(&scope),
+        moment(row.get(4)?),
+    ) else {
+        return Ok(None);
+    };
+    Ok(Some(Token {
+        id: row.get(0)?,
+        user,
+        scope,
+        label: row.get(3)?,
+        created_at,
+        expires_at: row.get::<_, Option<i64>>(5)?.and_then(moment),
+        revoked: row.get::<_, Option<i64>>(6)?.is_some(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fileshed_storage::Root;
+    use fileshed_types::settings::Durability;
+
+    #[test]
+    fn a_token_lives_until_it_expires_or_is_revoked() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let data = Root::open_ambient(directory.path()).expect("a root");
+        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
+        let clock = Clock::default();
+        let tokens = Tokens::new(&registry, &clock);
+        let alice = UserId::parse("alice").expect("a name");
+        let soon = clock.now() + jiff::SignedDuration::from_secs(60);
+        let short = tokens
+            .create(&alice, Scope::Read, Some(soon), "")
+            .expect("made");
+        let long = tokens
+            .create(&alice, Scope::Write, None, "ci")
+            .expect("made");
+        let lives = |secret: &str| tokens.verify(secret).expect("read").is_some();
+        assert!(lives(&short.secret) && lives(&long.secret));
+        assert!(!lives("shed_x") && !lives(""));
+        clock.advance(61);
+        assert!(!lives(&short.secret) && lives(&long.secret));
+        assert!(tokens.revoke(&long.id).expect("revoked"));
+        assert!(!tokens.revoke(&long.id).expect("asked again"));
+        assert!(!lives(&long.secret));
+        let kept = tokens.list().expect("listed");
+        assert_eq!(kept.iter().filter(|token| token.revoked).count(), 1);
+        assert!(kept.iter().all(|token| token.user == alice));
+    }
+}

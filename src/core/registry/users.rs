@@ -1,0 +1,166 @@
+//! What the registry knows of users: whom it has met, their credentials, and how they are forgotten.
+
+use rusqlite::{OptionalExtension as _, TransactionBehavior};
+
+use super::{Registry, RegistryError};
+
+/// Credentials that work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Credentials {
+    /// Personal tokens.
+    pub tokens: u64,
+    /// Links, those into groups too.
+    pub links: u64,
+}
+
+/// What is kept of a user who was here.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// As it was sent last; empty where none was.
+    pub name: String,
+    /// Unix seconds of the suspension, while it holds.
+    pub suspended_at: Option<i64>,
+}
+
+impl Registry {
+    /// What is kept of a user; nothing of one who was never here.
+    pub fn standing(&self, user: &str) -> Result<Option<Standing>, RegistryError> {
+        let connection = self.connection();
+        let mut statement =
+            connection.prepare_cached("SELECT name, suspended_at FROM users WHERE id = ?1")?;
+        let standing = statement.query_row([user], |row| {
+            Ok(Standing {
+                name: row.get(0)?,
+                suspended_at: row.get(1)?,
+            })
+        });
+        Ok(standing.optional()?)
+    }
+
+    /// Notes a user; a name that is empty leaves the one that is known.
+    pub fn meet(&self, user: &str, name: &str, now: i64) -> Result<(), RegistryError> {
+        self.connection().execute(
+            "INSERT INTO users (id, name, met_at) VALUES (?1, ?2, ?3)
+             ON CONFLICT (id) DO UPDATE SET name = ?2 WHERE ?2 <> ''",
+            (user, name, now),
+        )?;
+        Ok(())
+    }
+
+    /// Suspends a user; false where that was done before.
+    pub fn suspend(&self, user: &str, now: i64) -> Result<bool, RegistryError> {
+        let changed = self.connection().execute(
+            "INSERT INTO users (id, name, met_at, suspended_at) VALUES (?1, '', ?2, ?2)
+             ON CONFLICT (id) DO UPDATE SET suspended_at = ?2 WHERE suspended_at IS NULL",
+            (user, now),
+        )?;
+        Ok(changed == 1)
+    }
+
+    /// Ends a suspension; false where there is none.
+    pub fn resume(&self, user: &str) -> Result<bool, RegistryError> {
+        let changed = self.connection().execute(
+            "UPDATE users SET suspended_at = NULL WHERE id = ?1 AND suspended_at IS NOT NULL",
+            [user],
+        )?;
+        Ok(changed == 1)
+    }
+
+    /// Files of groups that a user owns.
+    pub fn owned_files(&self, user: &str) -> Result<u64, RegistryError> {
+        let connection = self.connection();
+        let sql = "SELECT count(*) FROM file_ownership WHERE owner_id = ?1";
+        let count: i64 = connection.query_row(sql, [user], |row| row.get(0))?;
+        Ok(count as u64)
+    }
+
+    /// Gives the files of groups that one user owns to another.
+    pub fn give_files(&self, from: &str, to: &str) -> Result<(), RegistryError> {
+        self.connection().execute(
+            "UPDATE file_ownership SET owner_id = ?2, updated_at = CURRENT_TIMESTAMP
+             WHERE owner_id = ?1",
+            (from, to),
+        )?;
+        Ok(())
+    }
+
+    /// Every user that a row names.
+    pub fn known_users(&self) -> Result<Vec<String>, RegistryError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(
+            "SELECT id FROM users
+             UNION SELECT user_id FROM tokens
+             UNION SELECT user_id FROM links WHERE user_id IS NOT NULL
+             UNION SELECT user_id FROM local_group_members
+             UNION SELECT user_id FROM group_sightings
+             UNION SELECT owner_id FROM file_ownership
+             UNION SELECT user_id FROM locks WHERE user_id <> ''
+             ORDER BY 1",
+        )?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The credentials of a user that work now.
+    pub fn credentials(&self, user: &str, now: i64) -> Result<Credentials, RegistryError> {
+        let connection = self.connection();
+        let count = |sql| connection.query_row(sql, (user, now), |row| row.get::<_, i64>(0));
+        let tokens = count(
+            "SELECT count(*) FROM tokens WHERE user_id = ?1 AND revoked_at IS NULL
+             AND (expires_at IS NULL OR expires_at > ?2)",
+        )?;
+        let links = count("SELECT count(*) FROM links WHERE user_id = ?1 AND expires_at > ?2")?;
+        Ok(Credentials {
+            tokens: tokens as u64,
+            links: links as u64,
+        })
+    }
+
+    /// Ends every credential of a user. How many worked until now is what [`Registry::credentials`]
+    /// said before.
+    pub fn end_credentials(&self, user: &str, now: i64) -> Result<(), RegistryError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(
+            "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
+            (user, now),
+        )?;
+        transaction.execute("DELETE FROM links WHERE user_id = ?1", [user])?;
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// Forgets everything about a home that is gone, and about its user: tokens, links, locked edits
+    /// in groups, and being in them. Whose the files of groups are stays, and so does a suspension.
+    pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
+        let mut connection = self.connection();
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for table in [
+            "usage",
+            "locks",
+            "intents",
+            "statements",
+            "links",
+            "published",
+            "attachments",
+        ] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
+        }
+        for table in [
+            "tokens",
+            "links",
+            "locks",
+            "local_group_members",
+            "group_sightings",
+        ] {
+            transaction.execute(&format!("DELETE FROM {table} WHERE user_id = ?1"), [user])?;
+        }
+        transaction.execute(
+            "DELETE FROM users WHERE id = ?1 AND suspended_at IS NULL",
+            [user],
+        )?;
+        transaction.execute("UPDATE users SET name = '' WHERE id = ?1", [user])?;
+        transaction.commit()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! Words as text: shell characters, addresses, and how a value is shown.
+
+use super::CommandContext;
+use fileshed_types::Call;
+
+/// The longest part of a value that an answer repeats.
+const SHOWN: usize = 200;
+
+/// A shell construct found in a word, and what to do instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ShellSyntax {
+    pub(super) token: &'static str,
+    pub(super) instead: &'static str,
+}
+
+const SUBSTITUTION: &str = "no shell runs here, so nothing is substituted: make the inner command a \
+    call of its own and put its output into `args`";
+const CALLS: &str = "no shell runs here: make one shed_exec call for each command";
+const PIPE: &str = "no shell runs here, so there are no pipes: keep the first command's output \
+    with stdout_file=\"step1.txt\" and give that file to the next shed_exec call";
+const REDIRECTION: &str = "no shell runs here: use the parameters stdout_file=\"out.txt\", \
+    stderr_file=\"err.txt\" or redirect_stderr_to_stdout=true";
+const BACKGROUND: &str =
+    "no shell runs here and commands do not run in the background: leave the `&` out";
+
+const SHELL: &[(&str, &str)] = &[
+    ("$(", SUBSTITUTION),
+    ("`", SUBSTITUTION),
+    ("&&", CALLS),
+    (";", CALLS),
+    ("|", PIPE),
+    (">", REDIRECTION),
+    ("&", BACKGROUND),
+];
+
+/// Words that are nothing but shell syntax.
+const OPERATORS: &[(&str, &str)] = &[
+    ("|", PIPE),
+    ("|&", PIPE),
+    ("&&", CALLS),
+    ("||", CALLS),
+    (";", CALLS),
+    ("&", BACKGROUND),
+    (">", REDIRECTION),
+    (">>", REDIRECTION),
+    (">|", REDIRECTION),
+    (">&2", REDIRECTION),
+    ("<", REDIRECTION),
+    ("<<", REDIRECTION),
+    ("<<<", REDIRECTION),
+];
+
+fn among(list: &[(&'static str, &'static str)], is: impl Fn(&str) -> bool) -> Option<ShellSyntax> {
+    let (token, instead) = *list.iter().find(|(token, _)| is(token))?;
+    Some(ShellSyntax { token, instead })
+}
+
+/// The first shell construct in a word.
+pub(super) fn shell(text: &str) -> Option<ShellSyntax> {
+    among(SHELL, |token| text.contains(token))
+}
+
+/// The shell construct that a word plainly is: an operator, a redirection, a command to be
+/// substituted. The same characters inside of a text are text, since no shell reads it.
+pub(super) fn operator(word: &str) -> Option<ShellSyntax> {
+    let inner = word
+        .strip_prefix('`')
+        .and_then(|rest| rest.strip_suffix('`'));
+    let is_substituted = word.find("$(").is_some_and(|at| word[at..].contains(')'))
+        || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains('`'));
+    if is_substituted {
+        return among(SHELL, |token| word.contains(token));
+    }
+    among(OPERATORS, |token| token == word).or_else(|| {
+        let redirects = is_redirection(word);
+        among(OPERATORS, |token| redirects && token == ">")
+    })
+}
+
+/// `2>&1`, `2>err.txt`, `&>>all.log` and `>out.txt` as one word.
+fn is_redirection(word: &str) -> bool {
+    let of_stream = word.strip_prefix(['1', '2', '&']);
+    let rest = of_stream.unwrap_or(word);
+    let Some(target) = rest.strip_prefix(">>").or_else(|| rest.strip_prefix('>')) else {
+        return false;
+    };
+    let is_name = |target: &str| {
+        target.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '_'))
+            && !target.contains(char::is_whitespace)
+    };
+    (of_stream.is_some() && (target.is_empty() || target.starts_with('&'))) || is_name(target)
+}
+
+/// The shell construct in a word that was to be a path: one that it is, one between blanks in it,
+/// or a pipe or redirection at an end, which some programs act upon.
+pub(super) fn operator_in_path(path: &str) -> Option<ShellSyntax> {
+    let trimmed = path.trim();
+    let at_end = |token: &str| {
+        (token == "|" && trimmed.ends_with('|'))
+            || (matches!(token, "|" | ">") && trimmed.starts_with(token))
+    };
+    let between = || {
+        let mut words = path.split_whitespace().filter_map(operator);
+        words.find(|shell| !matches!(shell.token, "&" | ";"))
+    };
+    operator(path)
+        .or_else(between)
+        .or_else(|| among(OPERATORS, at_end))
+}
+
+/// Whether the only shell character is an `&` inside a name, as in `R&D notes.txt`.
+pub(super) fn only_ampersand(text: &str) -> bool {
+    shell(text).is_some_and(|found| found.token == "&") && text.chars().any(char::is_alphanumeric)
+}
+
+/// The scheme of an address (`https://…`), or `git` for the form `git@host:path`.
+pub(super) fn scheme(text: &str) -> Option<&str> {
+    if text.starts_with("git@") {
+        return Some("git");
+    }
+    let (scheme, _) = text.split_once("://")?;
+    is_scheme(scheme).then_some(scheme)
+}
+
+/// A prefix such as `file:` or `concat:` that a media tool acts on.
+pub(super) fn prefix(text: &str) -> Option<&str> {
+    let (prefix, _) = text.split_once([':', ','])?;
+    is_scheme(prefix).then_some(prefix)
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_'))
+}
+
+/// A value as an answer repeats it.
+pub(super) fn shown(text: &str) -> String {
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    text.chars().take(SHOWN).chain("…".chars()).collect()
+}
+
+/// A call in the form hints use.
+pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> Call {
+    let zone = context.zone.as_str();
+    let call = match context.file_being_edited {
+        Some(path) => Call::here("shed_lockedit_exec")
+            .with("zone", zone)
+            .with("path", path),
+        None => Call::here("shed_exec").with("zone", zone),
+    };
+    call.with("cmd", cmd).with("args", args.to_vec())
+}

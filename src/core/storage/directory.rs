@@ -1,0 +1,65 @@
+//! One directory held open, for work on many of its entries: it is resolved once.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use super::entry::{create_file, file_mode, open_file};
+use super::walk::each;
+use super::{DiskError, Found, Root};
+use fileshed_types::zone::ZonePath;
+
+/// An open directory of a zone.
+#[derive(Debug)]
+pub struct Directory {
+    handle: OwnedFd,
+    path: ZonePath,
+}
+
+impl Root {
+    /// Opens the directory at `path`.
+    pub fn hold(&self, path: &ZonePath) -> Result<Directory, DiskError> {
+        let (handle, path) = self.directory(path)?;
+        Ok(Directory { handle, path })
+    }
+}
+
+impl Directory {
+    /// Where it is, without links.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.path
+    }
+
+    /// Its entries, unordered. Names that are not UTF-8 are left out: no path can say them.
+    pub fn list(&self) -> Result<Vec<Found>, DiskError> {
+        let mut found = Vec::new();
+        each(&self.handle, &self.path, |name, stat| {
+            if let Ok(name) = name.to_str() {
+                found.push(Found::new(self.path.join(name), stat));
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// When an entry last came or went, in seconds since 1970.
+    pub fn changed(&self) -> Result<i64, DiskError> {
+        let stat = rustix::fs::fstat(&self.handle)
+            .map_err(|error| DiskError::of("look at", &self.path, error))?;
+        Ok(stat.st_mtime)
+    }
+
+    /// Opens the regular file of that name for reading.
+    pub fn open(&self, name: &str) -> Result<File, DiskError> {
+        open_file(&self.handle, name, &self.path.join(name))
+    }
+
+    /// Makes a new file of that name and gives it to be written.
+    pub fn create(&self, name: &str, executable: bool) -> Result<File, DiskError> {
+        create_file(
+            &self.handle,
+            name,
+            file_mode(executable),
+            &self.path.join(name),
+        )
+    }
+}

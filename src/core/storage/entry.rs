@@ -1,0 +1,358 @@
+//! Something on disk, or a free name: a parent handle and one name.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
+
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
+use rustix::io::Errno;
+use rustix::process::{Flock, FlockOffsetType, FlockType};
+
+use super::root::{kind_of, stat_at};
+use super::{DiskError, Stamp, rights};
+use fileshed_types::zone::ZonePath;
+
+/// What an entry is, links not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Symlink,
+    /// A socket, a pipe or a device: never opened.
+    Special,
+}
+
+impl Kind {
+    /// The kind in a sentence.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::File => "a file",
+            Self::Directory => "a directory",
+            Self::Symlink => "a symbolic link",
+            Self::Special => "a special file",
+        }
+    }
+}
+
+/// One name in one open directory.
+#[derive(Debug)]
+pub struct Place {
+    pub(super) parent: OwnedFd,
+    pub(super) name: String,
+    pub(super) path: ZonePath,
+}
+
+impl Place {
+    pub(super) fn new(parent: OwnedFd, name: String, path: ZonePath) -> Self {
+        Self { parent, name, path }
+    }
+
+    pub(super) fn stat(&self) -> Result<Option<Stat>, DiskError> {
+        stat_at(&self.parent, &self.name, &self.path)
+    }
+}
+
+/// Something that was on disk when it was looked at.
+#[derive(Debug)]
+pub struct Entry {
+    place: Place,
+    kind: Kind,
+    size: u64,
+    stamp: Stamp,
+    mode: u32,
+}
+
+impl Entry {
+    pub(super) fn new(place: Place, stat: &Stat) -> Self {
+        Self {
+            place,
+            kind: kind_of(stat),
+            size: stat.st_size as u64,
+            stamp: Stamp::of(stat),
+            mode: stat.st_mode & 0o777,
+        }
+    }
+
+    /// The root itself: a directory that can be looked into and nothing else.
+    pub(super) fn of_root(directory: OwnedFd) -> Result<Self, DiskError> {
+        let path = ZonePath::root();
+        let stat = rustix::fs::fstat(&directory)
+            .map_err(|error| DiskError::of("look at", &path, error))?;
+        Ok(Self::new(
+            Place::new(directory, ".".to_owned(), path),
+            &stat,
+        ))
+    }
+
+    /// Its path without links.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.place.path
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Size of a file in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// What tells this state of it from others.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Permission bits.
+    #[must_use]
+    pub fn mode(&self) -> u32 {
+        self.mode
+    }
+
+    /// What the kernel knows it by, whatever its name; nothing where it is gone.
+    pub fn inode(&self) -> Result<Option<u64>, DiskError> {
+        Ok(self.place.stat()?.map(|stat| stat.st_ino))
+    }
+
+    /// When the kernel made it, where the file system knows that: seconds and nanoseconds.
+    #[must_use]
+    pub fn born(&self) -> Option<(i64, u32)> {
+        let (flags, wanted) = (AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME);
+        let about = rustix::fs::statx(&self.place.parent, &*self.place.name, flags, wanted).ok()?;
+        let known = StatxFlags::from_bits_retain(about.stx_mask).contains(StatxFlags::BTIME);
+        known.then_some((about.stx_btime.tv_sec, about.stx_btime.tv_nsec))
+    }
+
+    /// The place, for effects.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Fails unless this is a regular file.
+    pub fn expect_file(&self) -> Result<(), DiskError> {
+        if self.kind == Kind::File {
+            Ok(())
+        } else {
+            Err(DiskError::NotAFile {
+                path: self.place.path.clone(),
+                found: self.kind.describe(),
+            })
+        }
+    }
+
+    /// Opens the regular file for reading. A pipe that took its place in the meantime is refused
+    /// without waiting for its writer.
+    pub fn open(&self) -> Result<File, DiskError> {
+        self.expect_file()?;
+        open_file(&self.place.parent, &self.place.name, &self.place.path)
+    }
+
+    /// What shows whether the regular file is changed where it lies.
+    pub fn footprint(&self) -> Result<Footprint, DiskError> {
+        let file = self.open()?;
+        let fail = |error| DiskError::of("look at", &self.place.path, error);
+        let stat = rustix::fs::fstat(&file).map_err(|error| fail(error.into()))?;
+        let mut beginning = Vec::new();
+        file.take(BEGINNING)
+            .read_to_end(&mut beginning)
+            .map_err(fail)?;
+        Ok(Footprint {
+            size: stat.st_size as u64,
+            changed: (
+                stat.st_mtime,
+                stat.st_mtime_nsec,
+                stat.st_ctime,
+                stat.st_ctime_nsec,
+            ),
+            beginning,
+        })
+    }
+
+    /// Whether the regular file begins with these bytes.
+    pub fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
+        begins_with(&self.open()?, bytes, &self.place.path)
+    }
+
+    /// Whether a process has a lock on this byte of the regular file.
+    pub fn is_locked(&self, at: u64) -> Result<bool, DiskError> {
+        let wanted = Flock {
+            start: at,
+            length: 1,
+            pid: None,
+            typ: FlockType::WriteLock,
+            offset_type: FlockOffsetType::Set,
+        };
+        rustix::process::fcntl_getlk(self.open()?, &wanted)
+            .map(|lock| lock.is_some())
+            .map_err(|error| DiskError::of("look at", &self.place.path, error))
+    }
+
+    /// What the symbolic link says, which need not be UTF-8 nor lead anywhere.
+    pub fn link_target(&self) -> Result<Vec<u8>, DiskError> {
+        rustix::fs::readlinkat(&self.place.parent, &*self.place.name, Vec::new())
+            .map(std::ffi::CString::into_bytes)
+            .map_err(|error| DiskError::of("read", &self.place.path, error))
+    }
+
+    /// The whole content of the regular file.
+    pub fn content(&self) -> Result<Vec<u8>, DiskError> {
+        let mut content = Vec::with_capacity(self.size as usize + 1);
+        self.open()?
+            .read_to_end(&mut content)
+            .map_err(|error| DiskError::of("read", &self.place.path, error))?;
+        Ok(content)
+    }
+}
+
+/// Whether an open file begins with these bytes; where it is read next does not change.
+pub(super) fn begins_with(file: &File, bytes: &[u8], path: &ZonePath) -> Result<bool, DiskError> {
+    let mut beginning = vec![0; bytes.len()];
+    match file.read_exact_at(&mut beginning, 0) {
+        Ok(()) => Ok(beginning == bytes),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(DiskError::of("read", path, error)),
+    }
+}
+
+/// Opens what is a regular file, and nothing else.
+pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result<File, DiskError> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let attempt = || rustix::fs::openat(parent, name, flags, Mode::empty());
+    let handle = attempt()
+        .or_else(|error| match error {
+            Errno::ACCESS if rights::give(parent, name, rights::READ) => attempt(),
+            error => Err(error),
+        })
+        .map_err(|error| match error {
+            Errno::LOOP => DiskError::NotAFile {
+                path: path.clone(),
+                found: Kind::Symlink.describe(),
+            },
+            error => DiskError::of("open", path, error),
+        })?;
+    let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
+    match kind_of(&stat) {
+        Kind::File => Ok(File::from(handle)),
+        other => Err(DiskError::NotAFile {
+            path: path.clone(),
+            found: other.describe(),
+        }),
+    }
+}
+
+/// Makes a new file, to be read and written.
+pub(super) fn create_file(
+    parent: &OwnedFd,
+    name: &str,
+    mode: Mode,
+    path: &ZonePath,
+) -> Result<File, DiskError> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, mode)
+        .map(File::from)
+        .map_err(|error| DiskError::of("create", path, error))
+}
+
+/// The permission bits of a new file.
+pub(super) fn file_mode(executable: bool) -> Mode {
+    Mode::from_raw_mode(if executable { 0o755 } else { 0o644 })
+}
+
+/// Bytes of a footprint's beginning: the header of a database, which counts its changes.
+const BEGINNING: u64 = 100;
+
+/// A file as it was at one moment: its size, its times, its first bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Its size in bytes.
+    pub size: u64,
+    changed: (i64, u64, i64, u64),
+    /// Its first bytes, as many as a database's header has.
+    pub beginning: Vec<u8>,
+}
+
+/// A free name, and the directories above it that are still missing.
+#[derive(Debug)]
+pub struct Vacancy {
+    place: Place,
+    missing: Vec<String>,
+    existing: usize,
+}
+
+impl Vacancy {
+    /// `place.parent` is the lowest directory that exists, with `existing` segments above it.
+    pub(super) fn new(place: Place, missing: Vec<String>, existing: usize) -> Self {
+        Self {
+            place,
+            missing,
+            existing,
+        }
+    }
+
+    /// The path that will be filled.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        &self.place.path
+    }
+
+    /// Number of leading segments that are on disk already.
+    #[must_use]
+    pub fn existing_segments(&self) -> usize {
+        self.existing
+    }
+
+    pub(super) fn into_parts(self) -> (Place, Vec<String>) {
+        (self.place, self.missing)
+    }
+}
+
+/// A file to write: there already, or not yet.
+#[derive(Debug)]
+pub enum Target {
+    /// To be replaced.
+    Entry(Entry),
+    /// To be created.
+    Vacancy(Vacancy),
+}
+
+impl Target {
+    /// The path without links.
+    #[must_use]
+    pub fn path(&self) -> &ZonePath {
+        match self {
+            Self::Entry(entry) => entry.path(),
+            Self::Vacancy(vacancy) => vacancy.path(),
+        }
+    }
+
+    /// The entry, where there is one.
+    #[must_use]
+    pub fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry) => Some(entry),
+            Self::Vacancy(_) => None,
+        }
+    }
+
+    /// Bytes that are there now.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.entry().map_or(0, Entry::size)
+    }
+
+    /// Fails where something else than a file is in the way.
+    pub fn expect_file(&self) -> Result<(), DiskError> {
+        self.entry().map_or(Ok(()), Entry::expect_file)
+    }
+}

@@ -1,0 +1,39 @@
+//! The only place that touches files.
+//!
+//! Nothing here takes a checked string and then a path. A [`Root`] is an open directory; openat2
+//! resolves below it (`RESOLVE_BENEATH`, no magic links) to a parent handle and one name, and
+//! every effect acts on that pair. A symbolic link or directory swapped in between changes
+//! nothing: the handle still is what was resolved. What is written is staged in a directory of
+//! the same file system that no path of a zone can name, and moved in by one rename, so that
+//! readers see the old file or the new one.
+
+mod directory;
+mod entry;
+mod error;
+mod reserve;
+mod rights;
+mod root;
+mod search;
+mod snapshot;
+mod spelling;
+mod staging;
+mod stamp;
+mod store;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub use directory::Directory;
+pub use entry::Footprint;
+pub use entry::{Entry, Kind, Target, Vacancy};
+pub use error::DiskError;
+pub use reserve::Reserve;
+pub use root::Root;
+pub use snapshot::Snapshot;
+pub use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};
+pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
+pub use stamp::Stamp;
+pub use store::FileIdentity;
+pub use sync::Flusher;
+pub use walk::{Found, Totals, Weight};

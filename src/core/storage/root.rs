@@ -1,0 +1,393 @@
+//! An open directory that paths are resolved below.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use super::entry::{Entry, Place, Target, Vacancy};
+use super::{DiskError, Kind, rights};
+use fileshed_types::zone::{ZonePath, has_one_spelling};
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+
+/// openat2 answers EAGAIN when a rename races with the resolution of `..`, which normalised paths
+/// do not hold; a link's target may. A few rounds settle every honest race.
+const ROUNDS: usize = 32;
+
+/// A directory handle: the root of a zone, of a user's home, of all data.
+#[derive(Debug)]
+pub struct Root {
+    directory: OwnedFd,
+    /// Where it is on disk: for git and for child processes, never for answers.
+    location: PathBuf,
+}
+
+impl Root {
+    /// Opens a directory by its path and makes it where it is missing. The only place where a
+    /// path of the host is followed; it comes from the configuration.
+    pub fn open_ambient(location: &Path) -> Result<Self, DiskError> {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(location)
+            .map_err(DiskError::server)?;
+        let location = std::fs::canonicalize(location).map_err(DiskError::server)?;
+        let directory =
+            rustix::fs::open(&location, DIRECTORY, Mode::empty()).map_err(DiskError::server)?;
+        Ok(Self {
+            directory,
+            location,
+        })
+    }
+
+    /// A directory that is open already.
+    pub(super) fn of(directory: OwnedFd, location: PathBuf) -> Self {
+        Self {
+            directory,
+            location,
+        }
+    }
+
+    /// The directory `name` below this one, made where it is missing. `name` may have several
+    /// segments; it comes from the server, not from a caller.
+    pub fn subdirectory(&self, name: &str) -> Result<Self, DiskError> {
+        if let Some(existing) = self.existing_subdirectory(name)? {
+            return Ok(existing);
+        }
+        let mut place = PathBuf::new();
+        for segment in name.split('/') {
+            place.push(segment);
+            match rustix::fs::mkdirat(&self.directory, &place, Mode::RWXU) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(DiskError::server(error)),
+            }
+        }
+        self.existing_subdirectory(name)?
+            .ok_or_else(|| DiskError::server(Errno::NOENT))
+    }
+
+    /// The directory `name` below this one, if there is one.
+    pub fn existing_subdirectory(&self, name: &str) -> Result<Option<Self>, DiskError> {
+        match self.open_directory(name) {
+            Ok(directory) => Ok(Some(Self {
+                directory,
+                location: self.location.join(name),
+            })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(DiskError::server(error)),
+        }
+    }
+
+    /// Where the directory is on disk. For git and child processes; never part of an answer.
+    #[must_use]
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
+    /// The open directory.
+    #[must_use]
+    pub fn handle(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// The same directory as a handle of its own.
+    pub fn try_clone(&self) -> Result<Self, DiskError> {
+        Ok(Self {
+            directory: clone_handle(&self.directory)?,
+            location: self.location.clone(),
+        })
+    }
+
+    /// The same directory, opened once more: with locks of its own.
+    pub fn try_reopen(&self) -> Result<Self, DiskError> {
+        let directory = self.open_directory(".").map_err(DiskError::server)?;
+        Ok(Self::of(directory, self.location.clone()))
+    }
+
+    /// What is at `path`, not following a link in its last segment: for removing and renaming.
+    /// What is not there in NFC is found in its own spelling.
+    pub fn entry(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        match self.entry_as_given(path) {
+            Err(error @ DiskError::NotFound { .. }) => self.respelled(path)?.ok_or(error),
+            other => other,
+        }
+    }
+
+    /// What is at `path` in NFC or as it was given, and in no other spelling.
+    pub fn entry_as_given(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        match self.entry_as_named(path) {
+            Err(error @ DiskError::NotFound { .. }) => match path.as_spelled() {
+                Some(spelled) => self.entry_as_named(&spelled).map_err(|_| error),
+                None => Err(error),
+            },
+            other => other,
+        }
+    }
+
+    /// What is at `path`, following links as long as they stay inside.
+    pub fn followed(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        let entry = self.entry(path)?;
+        if entry.kind() != Kind::Symlink {
+            return Ok(entry);
+        }
+        let real = self.canonical(entry.path())?;
+        self.entry_as_named(&real)
+    }
+
+    /// A file that may be created or replaced at `path`.
+    pub fn target(&self, path: &ZonePath) -> Result<Target, DiskError> {
+        match self.followed(path) {
+            Ok(entry) => Ok(Target::Entry(entry)),
+            Err(DiskError::NotFound { .. }) => {
+                // A dangling link is not followed into being.
+                if let Ok(link) = self.entry(path) {
+                    return Err(DiskError::Exists {
+                        path: link.path().clone(),
+                    });
+                }
+                Ok(Target::Vacancy(self.vacancy(path)?))
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// A name at `path` that nothing has yet, in any spelling. Directories above it that are
+    /// missing are made when the name is filled.
+    pub fn vacancy(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
+        let vacancy = self.vacancy_where(path, |directory| self.entry(directory))?;
+        let free = vacancy.path();
+        let (Some(above), Some(name)) = (free.parent(), free.name()) else {
+            return Ok(vacancy);
+        };
+        let is_alone = vacancy.existing_segments() + 1 < free.segments().count()
+            || has_one_spelling(name)
+            || self.spellings_in(&above, name)?.is_empty();
+        if is_alone {
+            Ok(vacancy)
+        } else {
+            Err(DiskError::Exists { path: path.clone() })
+        }
+    }
+
+    /// A free name in exactly this spelling, whatever other spellings there are.
+    pub fn vacancy_as_named(&self, path: &ZonePath) -> Result<Vacancy, DiskError> {
+        self.vacancy_where(path, |directory| self.entry_as_named(directory))
+    }
+
+    /// A free name, below directories that `entry` finds.
+    fn vacancy_where(
+        &self,
+        path: &ZonePath,
+        entry: impl Fn(&ZonePath) -> Result<Entry, DiskError>,
+    ) -> Result<Vacancy, DiskError> {
+        let Some(name) = path.name() else {
+            return Err(DiskError::Exists { path: path.clone() });
+        };
+        let mut directory = path.parent().unwrap_or_else(ZonePath::root);
+        let mut missing = Vec::new();
+        let (parent, real) = loop {
+            match self.directory(&directory) {
+                Ok(found) => break found,
+                Err(DiskError::NotFound { .. }) => {
+                    if let Ok(there) = entry(&directory) {
+                        if there.kind() == Kind::Directory && *there.path() != directory {
+                            directory = there.path().clone();
+                            continue;
+                        }
+                        // A dangling link in the middle of the path is in the way.
+                        return Err(DiskError::NotADirectory { path: directory });
+                    }
+                    missing.insert(0, directory.name().unwrap_or_default().to_owned());
+                    directory = directory.parent().unwrap_or_else(ZonePath::root);
+                }
+                Err(other) => return Err(other),
+            }
+        };
+        let mut full = real.clone();
+        for segment in &missing {
+            full = full.join(segment);
+        }
+        let place = Place::new(parent, name.to_owned(), full.join(name));
+        if missing.is_empty() && place.stat()?.is_some() {
+            return Err(DiskError::Exists { path: path.clone() });
+        }
+        Ok(Vacancy::new(place, missing, real.segments().count()))
+    }
+
+    /// The directory at `path`, for reading names.
+    pub fn directory(&self, path: &ZonePath) -> Result<(OwnedFd, ZonePath), DiskError> {
+        if path.is_root() {
+            return Ok((clone_handle(&self.directory)?, ZonePath::root()));
+        }
+        match self.open_directory(path.as_str()) {
+            Ok(directory) => Ok((directory, path.clone())),
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                let directory = self
+                    .resolve(path.as_str(), DIRECTORY, ResolveFlags::empty())
+                    .map_err(|error| DiskError::of("open", path, error))?;
+                let real = self.place_of(&directory, path)?;
+                Ok((directory, real))
+            }
+            Err(error) => Err(DiskError::of("open", path, error)),
+        }
+    }
+
+    /// Opens the regular file at `path` for reading.
+    pub fn read(&self, path: &ZonePath) -> Result<File, DiskError> {
+        self.followed(path)?.open()
+    }
+
+    /// What is at `path` in this very spelling.
+    pub fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
+        let Some(name) = path.name() else {
+            return Entry::of_root(clone_handle(&self.directory)?);
+        };
+        let (parent, real) = self
+            .directory(&path.parent().unwrap_or_else(ZonePath::root))
+            .map_err(|error| match error {
+                DiskError::NotFound { .. } => DiskError::NotFound { path: path.clone() },
+                other => other,
+            })?;
+        let place = Place::new(parent, name.to_owned(), real.join(name));
+        match place.stat()? {
+            Some(stat) => Ok(Entry::new(place, &stat)),
+            None => Err(DiskError::NotFound { path: path.clone() }),
+        }
+    }
+
+    /// The path without links that `path` leads to.
+    fn canonical(&self, path: &ZonePath) -> Result<ZonePath, DiskError> {
+        let target = self
+            .resolve(
+                path.as_str(),
+                OFlags::PATH | OFlags::CLOEXEC,
+                ResolveFlags::empty(),
+            )
+            .map_err(|error| DiskError::of("follow", path, error))?;
+        self.place_of(&target, path)
+    }
+
+    /// Where below this root an open file is, as the kernel names it.
+    fn place_of(&self, handle: &OwnedFd, asked: &ZonePath) -> Result<ZonePath, DiskError> {
+        let name_of = |handle: BorrowedFd<'_>| {
+            std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+                .map_err(|error| DiskError::of("follow", asked, error))
+        };
+        let (root, real) = (name_of(self.handle())?, name_of(handle.as_fd())?);
+        real.strip_prefix(&root)
+            .ok()
+            .and_then(Path::to_str)
+            .map(|path| ZonePath::found(path.to_owned()))
+            .ok_or_else(|| DiskError::Escape {
+                path: asked.clone(),
+            })
+    }
+
+    /// Only the handle.
+    pub(super) fn into_handle(self) -> OwnedFd {
+        self.directory
+    }
+
+    /// The directory at `path`, which the server names: no link is followed.
+    pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
+        self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+    }
+
+    fn resolve(
+        &self,
+        path: impl rustix::path::Arg + Copy,
+        flags: OFlags,
+        more: ResolveFlags,
+    ) -> Result<OwnedFd, Errno> {
+        resolve(self.handle(), path, flags, more)
+    }
+}
+
+fn resolve(
+    directory: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    more: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let found = match attempt(directory, path, flags, more) {
+        Err(Errno::ACCESS) => {
+            let way = path.as_cow_c_str()?;
+            let follow = !more.contains(ResolveFlags::NO_SYMLINKS);
+            if !rights::clear_way(directory, way.to_bytes(), follow) {
+                return Err(Errno::ACCESS);
+            }
+            attempt(directory, path, flags, more)?
+        }
+        other => other?,
+    };
+    if flags.contains(DIRECTORY) {
+        rights::keep_usable(&found);
+    }
+    Ok(found)
+}
+
+fn attempt(
+    directory: BorrowedFd<'_>,
+    path: impl rustix::path::Arg + Copy,
+    flags: OFlags,
+    more: ResolveFlags,
+) -> Result<OwnedFd, Errno> {
+    let mut last = Errno::AGAIN;
+    for _ in 0..ROUNDS {
+        match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH | more) {
+            Err(Errno::AGAIN) => last = Errno::AGAIN,
+            other => return other,
+        }
+    }
+    Err(last)
+}
+
+/// A directory whose name need not be UTF-8.
+pub(super) fn open_raw(base: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+    resolve(base, path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+}
+
+pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {
+    directory
+        .try_clone()
+        .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
+}
+
+/// What `name` in `parent` is, links followed; nothing where there is nothing.
+pub(super) fn stat_at_handle(parent: BorrowedFd<'_>, name: &str) -> Result<Option<Stat>, Errno> {
+    match rustix::fs::statat(parent, name, AtFlags::empty()) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What `name` in `parent` is, not following links; nothing where there is nothing.
+pub(super) fn stat_at(
+    parent: &OwnedFd,
+    name: &str,
+    path: &ZonePath,
+) -> Result<Option<Stat>, DiskError> {
+    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(stat)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(DiskError::of("look at", path, error)),
+    }
+}
+
+pub(super) fn kind_of(stat: &Stat) -> Kind {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Directory,
+        FileType::Symlink => Kind::Symlink,
+        _ => Kind::Special,
+    }
+}

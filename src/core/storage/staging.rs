@@ -1,0 +1,285 @@
+//! Effects, each of them one rename, each of them undone unless it is confirmed.
+//!
+//! New content is written beside the zone and exchanged with what it replaces; what is removed
+//! moves out of the zone whole. So a change is there or not there, and until it is confirmed the
+//! old state still exists and can be put back.
+
+mod directory;
+mod effect;
+mod journal;
+mod remove;
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::entry::Place;
+use super::root::{clone_handle, kind_of, open_raw};
+use super::{DiskError, Kind, Root, Target};
+use fileshed_types::zone::ZonePath;
+
+pub use directory::{Merge, StagedDirectory, StagedEntry};
+pub(super) use effect::make_directories;
+use effect::move_place;
+pub use effect::{Installed, Removed, Renamed};
+pub use journal::Journal;
+pub(super) use remove::remove_tree;
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+/// The directory beside the zones of one home where content waits to be moved in or removed.
+#[derive(Debug)]
+pub struct Staging {
+    directory: OwnedFd,
+    location: PathBuf,
+    /// Names begin with it, so that what a dead process left can be told apart.
+    owner: String,
+}
+
+impl Staging {
+    /// Staging in `root`, by the process that is called `owner`.
+    pub fn new(root: &Root, owner: &str) -> Result<Self, DiskError> {
+        Ok(Self {
+            location: root.location().to_owned(),
+            directory: root.try_clone()?.into_handle(),
+            owner: owner.to_owned(),
+        })
+    }
+
+    fn fresh_name(&self) -> String {
+        format!("{}-{}", self.owner, COUNTER.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A new, empty, private file.
+    pub fn create(&self) -> Result<Staged, DiskError> {
+        let name = self.fresh_name();
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.directory, &*name, flags, Mode::from(0o644))
+            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+        Ok(Staged {
+            file: File::from(file),
+            location: self.location.join(&name),
+            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            installed: false,
+        })
+    }
+
+    /// A staged file with this content.
+    pub fn write(&self, content: &[u8]) -> Result<Staged, DiskError> {
+        let mut staged = self.create()?;
+        staged
+            .file
+            .write_all(content)
+            .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
+        Ok(staged)
+    }
+
+    /// A staged file with the content of `source`, from where it stands; shares the blocks where
+    /// the file system can.
+    pub fn copy(&self, source: &mut File) -> Result<Staged, DiskError> {
+        let mut staged = self.create()?;
+        std::io::copy(source, &mut staged.file)
+            .map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
+        Ok(staged)
+    }
+
+    /// An empty directory of its own for one command, gone with the handle.
+    pub fn private_directory(&self) -> Result<PrivateDirectory, DiskError> {
+        let name = self.fresh_name();
+        rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
+            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+        Ok(PrivateDirectory {
+            at: Place::new(
+                clone_handle(&self.directory)?,
+                name.clone(),
+                ZonePath::root(),
+            ),
+            location: self.location.join(name),
+        })
+    }
+
+    /// A regular file that a child made in its private directory, staged.
+    pub fn take(&self, private: &PrivateDirectory, name: &str) -> Result<Staged, DiskError> {
+        let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let from = format!("{}/{name}", private.at.name);
+        let file = rustix::fs::openat(&private.at.parent, &*from, flags, Mode::empty());
+        let file = file.map_err(fail)?;
+        let kind = kind_of(&rustix::fs::fstat(&file).map_err(fail)?);
+        if kind != Kind::File {
+            return Err(DiskError::NotAFile {
+                path: ZonePath::root(),
+                found: kind.describe(),
+            });
+        }
+        let name = self.fresh_name();
+        rustix::fs::renameat(&private.at.parent, &*from, &self.directory, &*name).map_err(fail)?;
+        Ok(Staged {
+            file: File::from(file),
+            location: self.location.join(&name),
+            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            installed: false,
+        })
+    }
+
+    /// Removes what processes left here that are gone: every name that does not begin with one of
+    /// `living`, which is asked after the names were read: who stages later is among them. What a
+    /// journal may need stays until that was rolled back.
+    pub fn sweep(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<(), DiskError> {
+        let left = self.left_behind(living)?;
+        if !left.iter().any(|name| journal::is_journal(name)) {
+            for name in left {
+                remove_tree(&self.directory, &name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The journals of processes that are gone.
+    pub fn journals(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<Vec<String>, DiskError> {
+        let mut left = self.left_behind(living)?;
+        left.retain(|name| journal::is_journal(name));
+        Ok(left)
+    }
+
+    fn left_behind(
+        &self,
+        living: impl FnOnce() -> Result<Vec<String>, DiskError>,
+    ) -> Result<Vec<String>, DiskError> {
+        let path = ZonePath::root();
+        let listing = rustix::fs::Dir::read_from(&self.directory)
+            .map_err(|error| DiskError::of("list", &path, error))?;
+        let mut names: Vec<String> = listing
+            .flatten()
+            .map(|item| item.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.contains('-'))
+            .collect();
+        if !names.is_empty() {
+            let living: Vec<String> = living()?.iter().map(|name| format!("{name}-")).collect();
+            names.retain(|name| !living.iter().any(|owner| name.starts_with(owner)));
+        }
+        Ok(names)
+    }
+}
+
+/// A directory for one command. Dropped, it is gone with everything in it.
+#[derive(Debug)]
+pub struct PrivateDirectory {
+    at: Place,
+    location: PathBuf,
+}
+
+impl PrivateDirectory {
+    /// Where it is on disk.
+    #[must_use]
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
+    /// Bytes of everything in it.
+    pub fn measure(&self) -> Result<u64, DiskError> {
+        let fail = |error: Errno| DiskError::server(error);
+        let name = std::ffi::CString::new(&*self.at.name).map_err(|_| fail(Errno::INVAL))?;
+        let directory = open_raw(self.at.parent.as_fd(), &name).map_err(fail)?;
+        let totals = Root::of(directory, self.location.clone()).measure()?;
+        Ok(totals.bytes)
+    }
+
+    /// Puts a file of the server into it.
+    pub fn furnish(&self, name: &str, content: &str) -> Result<(), DiskError> {
+        self.receive(name, &mut content.as_bytes())
+    }
+
+    /// Puts a copy of what `source` gives into it.
+    pub fn receive(&self, name: &str, source: &mut impl std::io::Read) -> Result<(), DiskError> {
+        let fail = |error: std::io::Error| DiskError::server(error);
+        let path = format!("{}/{name}", self.at.name);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.at.parent, &*path, flags, Mode::from(0o600))
+            .map_err(|error| fail(error.into()))?;
+        std::io::copy(source, &mut File::from(file)).map_err(fail)?;
+        Ok(())
+    }
+}
+
+impl Drop for PrivateDirectory {
+    fn drop(&mut self) {
+        report(&remove_tree(&self.at.parent, &self.at.name));
+    }
+}
+
+/// A file that nobody sees yet. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Staged {
+    file: File,
+    location: PathBuf,
+    at: Place,
+    installed: bool,
+}
+
+impl Staged {
+    /// The open file.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Where it is on disk, for a child process to read.
+    #[must_use]
+    pub fn location(&self) -> &Path {
+        &self.location
+    }
+
+    /// Whether it begins with these bytes.
+    pub fn begins_with(&self, bytes: &[u8]) -> Result<bool, DiskError> {
+        super::entry::begins_with(&self.file, bytes, &ZonePath::root())
+    }
+
+    /// Bytes written so far.
+    pub fn size(&self) -> Result<u64, DiskError> {
+        Ok(self
+            .file
+            .metadata()
+            .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?
+            .len())
+    }
+
+    /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
+    /// power cut cannot leave a torn or empty file.
+    pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
+        let fail = |error| DiskError::of("write", target.path(), error);
+        if let Some(entry) = target.entry() {
+            // What the server needs, too: it reads the file for history, and the next edit.
+            let mode = entry.mode() | 0o600;
+            rustix::fs::fchmod(&self.file, Mode::from(mode)).map_err(fail)?;
+        }
+        rustix::fs::fdatasync(&self.file).map_err(fail)?;
+        let installed = Installed::new(&self.at, target)?;
+        self.installed = true;
+        Ok(installed)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.installed {
+            let _gone = rustix::fs::unlinkat(&self.at.parent, &*self.at.name, AtFlags::empty());
+        }
+    }
+}
+
+fn report(undone: &Result<(), DiskError>) {
+    if let Err(error) = undone {
+        tracing::error!(%error, "something staged could not be put back or removed");
+    }
+}

@@ -1,0 +1,455 @@
+//! Directories that are prepared beside the zone and arrive whole.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use rustix::fs::{Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::journal::{Journal, Step, below_home};
+use super::{
+    Installed, Place, Renamed, Staged, Staging, make_directories, move_place, remove_tree, report,
+};
+use crate::entry::{create_file, file_mode, open_file};
+use crate::root::clone_handle;
+use crate::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
+use fileshed_types::zone::{ZonePath, has_one_spelling};
+
+/// Permission bits of a directory.
+const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
+
+/// Clashing paths that a refusal names.
+const NAMED: usize = 5;
+
+/// A directory that nobody sees yet. Dropped, it is gone with everything in it.
+#[derive(Debug)]
+pub struct StagedDirectory {
+    root: Root,
+    staging: Staging,
+    name: String,
+    installed: bool,
+}
+
+impl Staging {
+    /// A new, empty, private directory.
+    pub fn directory(&self) -> Result<StagedDirectory, DiskError> {
+        let name = self.fresh_name();
+        let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
+        let staging = self.try_clone()?;
+        rustix::fs::mkdirat(&self.directory, &*name, DIRECTORY).map_err(fail)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle =
+            rustix::fs::openat(&self.directory, &*name, flags, Mode::empty()).map_err(fail)?;
+        Ok(StagedDirectory {
+            root: Root::of(handle, self.location.join(&name)),
+            staging,
+            name,
+            installed: false,
+        })
+    }
+
+    /// A private copy of an entry below `data`, files and directories; blocks are shared where the
+    /// file system can. `skip` gets paths below the entry and says what is left out. Fails at
+    /// links and special files.
+    pub fn copy_tree(
+        &self,
+        data: &Root,
+        entry: &Entry,
+        skip: impl Fn(&ZonePath) -> bool,
+    ) -> Result<StagedEntry, DiskError> {
+        data.weigh(entry, &skip)?;
+        if entry.kind() == Kind::File {
+            let mut staged = self.copy(&mut entry.open()?)?;
+            let mode = mode_of(entry);
+            rustix::fs::fchmod(staged.file(), mode)
+                .map_err(|error| DiskError::of("copy", entry.path(), error))?;
+            return Ok(staged.into());
+        }
+        let copy = self.directory()?;
+        let above = entry.path().as_str().len() + usize::from(!entry.path().is_root());
+        data.walk(entry.path(), |found| {
+            let inside = found.path.as_str().get(above..).unwrap_or_default();
+            let inside = ZonePath::found(inside.to_owned());
+            if skip(&inside) {
+                return Ok(false);
+            }
+            if found.kind == Kind::Directory {
+                copy.create_directory(&inside)?;
+                return Ok(true);
+            }
+            let source = data.entry(&found.path)?;
+            let mut file = copy.create(&inside, mode_of(&source))?;
+            std::io::copy(&mut source.open()?, &mut file)
+                .map_err(|error| DiskError::of("copy", &found.path, error))?;
+            Ok(true)
+        })?;
+        Ok(copy.into())
+    }
+}
+
+/// What a copy of a file may: read and write, and be executed where the file may.
+fn mode_of(entry: &Entry) -> Mode {
+    file_mode(entry.mode() & 0o100 != 0)
+}
+
+impl StagedDirectory {
+    /// Makes a directory in it, with those above.
+    pub fn create_directory(&self, path: &ZonePath) -> Result<(), DiskError> {
+        if self.root.directory(path).is_ok() {
+            return Ok(());
+        }
+        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
+        rustix::fs::mkdirat(&place.parent, &*place.name, DIRECTORY)
+            .map_err(|error| DiskError::of("create", path, error))
+    }
+
+    /// Makes a new file in it, with the directories above, and gives it to be written. Its time
+    /// can be set on the open file, when everything is written.
+    pub fn create_file(&self, path: &ZonePath, executable: bool) -> Result<File, DiskError> {
+        self.create(path, file_mode(executable))
+    }
+
+    fn create(&self, path: &ZonePath, mode: Mode) -> Result<File, DiskError> {
+        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
+        create_file(&place.parent, &place.name, mode, path)
+    }
+
+    /// A directory in it, for work on many of its entries.
+    pub fn open(&self, path: &ZonePath) -> Result<Directory, DiskError> {
+        self.root.hold(path)
+    }
+
+    /// What it holds so far.
+    pub fn totals(&self) -> Result<Totals, DiskError> {
+        self.root.measure()
+    }
+
+    /// What it holds so far, with the largest file.
+    pub fn weight(&self) -> Result<Weight, DiskError> {
+        self.root
+            .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
+    }
+
+    /// Every file in it, below it.
+    fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        let mut files = Vec::new();
+        self.root.walk(&ZonePath::root(), |found| {
+            if found.kind == Kind::File {
+                files.push(found.path.clone());
+            }
+            Ok(true)
+        })?;
+        Ok(files)
+    }
+
+    /// Gives the directory its name in the zone, in one rename.
+    pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
+        self.flush()?;
+        let installed = Installed::new(&self.place()?, target)?;
+        self.installed = true;
+        Ok(installed)
+    }
+
+    /// Takes a file that another one holds, under another path.
+    pub fn adopt(&self, other: &Self, from: &ZonePath, to: &ZonePath) -> Result<(), DiskError> {
+        Renamed::new(&other.root.entry(from)?, self.root.vacancy_as_named(to)?)?.keep();
+        Ok(())
+    }
+
+    /// Gives away a file that it holds, to be installed alone.
+    pub fn take(&self, path: &ZonePath) -> Result<Staged, DiskError> {
+        let name = self.staging.fresh_name();
+        let at = Place::new(
+            clone_handle(&self.staging.directory)?,
+            name.clone(),
+            ZonePath::root(),
+        );
+        move_place(
+            self.root.entry(path)?.place(),
+            &at,
+            RenameFlags::NOREPLACE,
+            "stage",
+        )?;
+        Ok(Staged {
+            file: open_file(&at.parent, &at.name, path)?,
+            location: self.staging.location.join(name),
+            at,
+            installed: false,
+        })
+    }
+
+    /// Prepares to move what it holds into `directory`, which is below `data` and not empty.
+    /// Fails where something of the same name is there, unless both are directories.
+    pub fn merge_into(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
+        self.merge(data, directory, false)
+    }
+
+    /// Prepares to move what it holds into `directory`; files may replace files.
+    pub fn merge_over(self, data: &Root, directory: &Entry) -> Result<Merge, DiskError> {
+        self.merge(data, directory, true)
+    }
+
+    fn merge(self, data: &Root, directory: &Entry, replace: bool) -> Result<Merge, DiskError> {
+        if directory.kind() != Kind::Directory {
+            return Err(DiskError::NotADirectory {
+                path: directory.path().clone(),
+            });
+        }
+        let mut arrivals = Vec::new();
+        let mut clashes = Vec::new();
+        let mut pending = vec![(ZonePath::root(), directory.path().clone())];
+        while let Some((above, below)) = pending.pop() {
+            let mut names = None;
+            for found in self.root.list(&above)? {
+                let name = found.path.name().unwrap_or_default();
+                let path = there_as(data, &below, name, &mut names)?;
+                let mut arrive = |replaces, path| {
+                    arrivals.push(Arrival {
+                        inode: found.stat.st_ino,
+                        replaces,
+                        inside: found.path.clone(),
+                        path,
+                    });
+                };
+                match data.entry_as_named(&path) {
+                    Err(DiskError::NotFound { .. }) => arrive(false, path),
+                    Ok(there)
+                        if replace && there.kind() == Kind::File && found.kind == Kind::File =>
+                    {
+                        let staged = self.root.entry_as_named(&found.path)?.open()?;
+                        rustix::fs::fchmod(&staged, Mode::from(there.mode()))
+                            .map_err(|error| DiskError::of("write", &path, error))?;
+                        arrive(true, path);
+                    }
+                    Ok(there)
+                        if there.kind() == Kind::Directory && found.kind == Kind::Directory =>
+                    {
+                        pending.push((found.path, path));
+                    }
+                    Ok(_) => clashes.push(path),
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        if !clashes.is_empty() {
+            clashes.sort();
+            let more = clashes.len().saturating_sub(NAMED);
+            clashes.truncate(NAMED);
+            return Err(DiskError::Clash {
+                paths: clashes,
+                more,
+            });
+        }
+        Ok(Merge {
+            directory: directory.path().clone(),
+            into: below_home(&self.staging, directory.place())?,
+            weight: self.weight()?,
+            staged: self,
+            arrivals,
+        })
+    }
+
+    /// What it holds is on disk before it has its name, so that a power cut cannot leave torn or
+    /// empty files.
+    fn flush(&self) -> Result<(), DiskError> {
+        rustix::fs::syncfs(self.root.handle()).map_err(DiskError::server)
+    }
+
+    fn place(&self) -> Result<Place, DiskError> {
+        Ok(Place::new(
+            clone_handle(&self.staging.directory)?,
+            self.name.clone(),
+            ZonePath::root(),
+        ))
+    }
+}
+
+impl Drop for StagedDirectory {
+    fn drop(&mut self) {
+        if !self.installed {
+            report(&remove_tree(&self.staging.directory, &self.name));
+        }
+    }
+}
+
+/// Names of one directory that have several spellings, read once.
+type Names = Option<HashMap<String, Vec<ZonePath>>>;
+
+/// The path of `name` in a directory of the zone: in the spelling that is there, if one is.
+fn there_as(
+    data: &Root,
+    directory: &ZonePath,
+    name: &str,
+    names: &mut Names,
+) -> Result<ZonePath, DiskError> {
+    let given = directory.join(name);
+    let composed: String = name.nfc().collect();
+    if has_one_spelling(&composed) || data.entry_as_named(&given).is_ok() {
+        return Ok(given);
+    }
+    let names = match names {
+        Some(names) => names,
+        None => names.insert(data.names(directory)?),
+    };
+    let there = names.get(&composed).and_then(|paths| paths.first());
+    Ok(there.cloned().unwrap_or(given))
+}
+
+/// What of `path` lies below `directory`.
+fn below<'p>(directory: &ZonePath, path: &'p ZonePath) -> &'p str {
+    let rest = path.as_str().get(directory.as_str().len()..);
+    rest.unwrap_or_default().trim_start_matches('/')
+}
+
+/// One entry of a staged directory, and where it goes.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    inode: u64,
+    /// Whether a file is there, which it exchanges places with.
+    replaces: bool,
+    /// Below the staged directory.
+    inside: ZonePath,
+    /// In the zone.
+    path: ZonePath,
+}
+
+/// A staged directory whose entries are about to move into a directory that is there: into
+/// directories of the same name, and in the place of files only where that was asked for.
+#[derive(Debug)]
+pub struct Merge {
+    staged: StagedDirectory,
+    /// The directory that is there, in the zone.
+    directory: ZonePath,
+    /// That directory, relative to the tenant root.
+    into: String,
+    weight: Weight,
+    arrivals: Vec<Arrival>,
+}
+
+impl Merge {
+    /// What comes into being: files, and directories with all that they hold.
+    pub fn paths(&self) -> impl Iterator<Item = &ZonePath> {
+        self.arrivals.iter().map(|arrival| &arrival.path)
+    }
+
+    /// Every file that comes into being, in the zone.
+    pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        let places: HashMap<&str, &ZonePath> = self
+            .arrivals
+            .iter()
+            .map(|arrival| (arrival.inside.as_str(), &arrival.path))
+            .collect();
+        let place = |inside: ZonePath| {
+            let found = std::iter::successors(Some(inside.clone()), ZonePath::parent)
+                .find_map(|above| Some((above.as_str().len(), *places.get(above.as_str())?)));
+            match found {
+                Some((length, path)) if length == inside.as_str().len() => path.clone(),
+                Some((length, path)) => path.join(&inside.as_str()[length + 1..]),
+                None => self.directory.join(inside.as_str()),
+            }
+        };
+        Ok(self.staged.files()?.into_iter().map(place).collect())
+    }
+
+    /// What arrives.
+    #[must_use]
+    pub fn weight(&self) -> &Weight {
+        &self.weight
+    }
+
+    /// The largest file that arrives, in the zone, and its size.
+    #[must_use]
+    pub fn largest(&self) -> Option<(ZonePath, u64)> {
+        let (inside, size) = self.weight.largest.as_ref()?;
+        Some((self.directory.join(inside.as_str()), *size))
+    }
+
+    /// Moves everything in.
+    pub fn carry_out(self) -> Result<Journal, DiskError> {
+        let (journal, arrivals) = self.prepare()?;
+        journal
+            .carry_out()
+            .map_err(|(number, error)| match arrivals.get(number) {
+                Some(arrival) if error == Errno::EXIST => DiskError::Clash {
+                    paths: vec![arrival.path.clone()],
+                    more: 0,
+                },
+                Some(arrival) => DiskError::of("write", &arrival.path, error),
+                None => DiskError::server(error),
+            })?;
+        Ok(journal)
+    }
+
+    pub(crate) fn prepare(mut self) -> Result<(Journal, Vec<Arrival>), DiskError> {
+        self.staged.flush()?;
+        let from = below_home(&self.staged.staging, &self.staged.place()?)?;
+        let steps = self.arrivals.iter().map(|arrival| Step {
+            exchange: arrival.replaces,
+            inode: arrival.inode,
+            from: format!("{from}/{}", arrival.inside),
+            to: format!("{}/{}", self.into, below(&self.directory, &arrival.path)),
+        });
+        let rest = self.staged.name.clone();
+        let journal = Journal::write(&self.staged.staging, rest, steps.collect())?;
+        // From here on the journal has it.
+        self.staged.installed = true;
+        Ok((journal, self.arrivals))
+    }
+}
+
+/// Something staged: one file, or a directory.
+#[derive(Debug)]
+pub enum StagedEntry {
+    /// A file.
+    File(Staged),
+    /// A directory with what it holds.
+    Directory(StagedDirectory),
+}
+
+impl From<Staged> for StagedEntry {
+    fn from(file: Staged) -> Self {
+        Self::File(file)
+    }
+}
+
+impl From<StagedDirectory> for StagedEntry {
+    fn from(directory: StagedDirectory) -> Self {
+        Self::Directory(directory)
+    }
+}
+
+impl StagedEntry {
+    /// What it holds, or is.
+    pub fn weight(&self) -> Result<Weight, DiskError> {
+        match self {
+            Self::File(file) => Ok(Weight::of_file(file.size()?)),
+            Self::Directory(directory) => directory.weight(),
+        }
+    }
+
+    /// Every file of it, below it: a file is the root of itself.
+    pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+        match self {
+            Self::File(_) => Ok(vec![ZonePath::root()]),
+            Self::Directory(directory) => directory.files(),
+        }
+    }
+
+    /// What the kernel knows it by, whatever its name.
+    pub fn inode(&self) -> Result<u64, DiskError> {
+        let stat = match self {
+            Self::File(file) => rustix::fs::fstat(&file.file),
+            Self::Directory(directory) => rustix::fs::fstat(directory.root.handle()),
+        };
+        Ok(stat.map_err(DiskError::server)?.st_ino)
+    }
+
+    /// Gives it its name in the zone.
+    pub fn install(self, target: Target) -> Result<Installed, DiskError> {
+        match self {
+            Self::File(file) => file.install(target),
+            Self::Directory(directory) => directory.install(target),
+        }
+    }
+}

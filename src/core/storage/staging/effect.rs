@@ -1,0 +1,256 @@
+//! What a rename did, and how it is undone.
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::{Staging, remove_tree, report};
+use crate::entry::Place;
+use crate::root::{clone_handle, kind_of};
+use crate::{DiskError, Entry, Kind, Target, Vacancy, rights};
+use fileshed_types::zone::ZonePath;
+
+/// Something that has its name, while what had it before still exists. Dropped without
+/// [`Installed::keep`], the old state comes back.
+#[derive(Debug)]
+pub struct Installed {
+    at: Place,
+    old: Place,
+    replaced: bool,
+    made: Vec<Place>,
+    kept: bool,
+}
+
+impl Installed {
+    /// Gives what is staged at `staged` the name of `target`, in one rename.
+    pub(super) fn new(staged: &Place, target: Target) -> Result<Self, DiskError> {
+        let path = target.path().clone();
+        let replaced = target.entry().map(Entry::kind);
+        let (at, made) = match target {
+            Target::Entry(entry) => {
+                let place = entry.place();
+                let at = Place::new(clone_handle(&place.parent)?, place.name.clone(), path);
+                (at, Vec::new())
+            }
+            Target::Vacancy(vacancy) => make_directories(vacancy)?,
+        };
+        let flags = match replaced {
+            Some(_) => RenameFlags::EXCHANGE,
+            None => RenameFlags::NOREPLACE,
+        };
+        if let Err(error) = move_place(staged, &at, flags, "write") {
+            remove_made(&made);
+            return Err(error);
+        }
+        let old = Place::new(
+            clone_handle(&staged.parent)?,
+            staged.name.clone(),
+            ZonePath::root(),
+        );
+        // A command that runs meanwhile may have put a directory there: it goes back whole.
+        let found = old.stat()?.map(|stat| kind_of(&stat));
+        if found == Some(Kind::Directory) && replaced != Some(Kind::Directory) {
+            report(&move_place(&at, &old, RenameFlags::EXCHANGE, "undo"));
+            return Err(DiskError::NotAFile {
+                path: at.path.clone(),
+                found: Kind::Directory.describe(),
+            });
+        }
+        Ok(Self {
+            at,
+            old,
+            replaced: replaced.is_some(),
+            made,
+            kept: false,
+        })
+    }
+
+    /// Makes the change final.
+    pub fn keep(mut self) {
+        self.kept = true;
+        if self.replaced {
+            report(&remove_tree(&self.old.parent, &self.old.name));
+        }
+    }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        let (at, old) = (&self.at, &self.old);
+        let back = if self.replaced {
+            // Where a command took the new one away meanwhile, the old one still comes back.
+            move_place(at, old, RenameFlags::EXCHANGE, "undo")
+                .or_else(|_| move_place(old, at, RenameFlags::NOREPLACE, "undo"))
+        } else {
+            move_place(at, old, RenameFlags::NOREPLACE, "undo")
+        };
+        report(&back);
+        report(&remove_tree(&self.old.parent, &self.old.name));
+        remove_made(&self.made);
+    }
+}
+
+impl Staging {
+    /// Takes an entry out of its zone.
+    pub fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
+        let from = Place::new(
+            clone_handle(&entry.place().parent)?,
+            entry.place().name.clone(),
+            entry.path().clone(),
+        );
+        let to = Place::new(
+            clone_handle(&self.directory)?,
+            self.fresh_name(),
+            ZonePath::root(),
+        );
+        move_place(&from, &to, RenameFlags::NOREPLACE, "remove")?;
+        Ok(Removed {
+            from,
+            to,
+            kept: false,
+        })
+    }
+}
+
+/// Something that left its zone and still exists beside it.
+#[derive(Debug)]
+pub struct Removed {
+    from: Place,
+    to: Place,
+    kept: bool,
+}
+
+impl Removed {
+    /// Makes the removal final.
+    pub fn keep(mut self) -> Result<(), DiskError> {
+        self.kept = true;
+        remove_tree(&self.to.parent, &self.to.name)
+    }
+}
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        if !self.kept {
+            report(&move_place(
+                &self.to,
+                &self.from,
+                RenameFlags::NOREPLACE,
+                "undo",
+            ));
+        }
+    }
+}
+
+/// Something that moved inside its zone.
+#[derive(Debug)]
+pub struct Renamed {
+    from: Place,
+    to: Place,
+    made: Vec<Place>,
+    kept: bool,
+}
+
+impl Renamed {
+    /// Moves `entry` to `vacancy`.
+    pub fn new(entry: &Entry, vacancy: Vacancy) -> Result<Self, DiskError> {
+        let place = entry.place();
+        let from = Place::new(
+            clone_handle(&place.parent)?,
+            place.name.clone(),
+            place.path.clone(),
+        );
+        let (to, made) = make_directories(vacancy)?;
+        if let Err(error) = move_place(&from, &to, RenameFlags::NOREPLACE, "rename") {
+            remove_made(&made);
+            return Err(error);
+        }
+        Ok(Self {
+            from,
+            to,
+            made,
+            kept: false,
+        })
+    }
+
+    /// Makes the move final.
+    pub fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Renamed {
+    fn drop(&mut self) {
+        if !self.kept {
+            report(&move_place(
+                &self.to,
+                &self.from,
+                RenameFlags::NOREPLACE,
+                "undo",
+            ));
+            remove_made(&self.made);
+        }
+    }
+}
+
+impl Entry {
+    /// Gives this the free name `vacancy`, at once and for good.
+    pub fn rename(&self, vacancy: Vacancy) -> Result<(), DiskError> {
+        Renamed::new(self, vacancy).map(Renamed::keep)
+    }
+
+    /// Gives this the name of `taken`, which is gone then.
+    pub fn replace(&self, taken: &Self) -> Result<(), DiskError> {
+        move_place(self.place(), taken.place(), RenameFlags::empty(), "replace")
+    }
+}
+
+pub(super) fn move_place(
+    from: &Place,
+    to: &Place,
+    flags: RenameFlags,
+    action: &'static str,
+) -> Result<(), DiskError> {
+    let (old, new) = ((&from.parent, &*from.name), (&to.parent, &*to.name));
+    rights::rename(old, new, flags).map_err(|error| match error {
+        Errno::INVAL => DiskError::IntoItself {
+            path: from.path.clone(),
+        },
+        Errno::NOENT => DiskError::NotFound {
+            path: from.path.clone(),
+        },
+        error => DiskError::of(action, &to.path, error),
+    })
+}
+
+/// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.
+pub(crate) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> {
+    let (mut place, missing) = vacancy.into_parts();
+    let mut made = Vec::new();
+    for name in missing {
+        let result = rustix::fs::mkdirat(&place.parent, &*name, Mode::from(0o755));
+        if !matches!(result, Ok(()) | Err(Errno::EXIST)) {
+            remove_made(&made);
+        }
+        match result {
+            Ok(()) => made.push(Place::new(
+                clone_handle(&place.parent)?,
+                name.clone(),
+                ZonePath::root(),
+            )),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(DiskError::of("create", &place.path, error)),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
+            .map_err(|error| DiskError::of("create", &place.path, error))?;
+    }
+    Ok((place, made))
+}
+
+fn remove_made(made: &[Place]) {
+    for place in made.iter().rev() {
+        let _kept_when_used = rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR);
+    }
+}

@@ -1,0 +1,311 @@
+//! Several renames that count as one.
+//!
+//! Where one rename is not enough, what goes where is written down before the first one. Whoever
+//! finds the journal of a process that is gone undoes what it did, so that all of it happened or
+//! nothing. Removing the journal makes the change final.
+//!
+//! A step is known to have happened by the inode that it moved: it is where the step took it.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::{Place, make_directories, remove_tree, report};
+use crate::root::{clone_handle, kind_of, stat_at};
+use crate::{DiskError, Entry, Kind, Root, Staging, rights};
+use fileshed_types::zone::ZonePath;
+
+/// What the names of journals end with.
+const ENDING: &str = ".journal";
+
+/// Names that are tried for what cannot go back under its own.
+const NEIGHBOURS: u32 = 1000;
+
+/// One rename. Places are below the directory that holds staging and zones.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Step {
+    /// Whether both places change what they hold; else the second one is free before.
+    pub(super) exchange: bool,
+    /// What moves.
+    pub(super) inode: u64,
+    pub(super) from: String,
+    pub(super) to: String,
+}
+
+/// Renames under way, or done and not final. Dropped without [`Journal::keep`], all is as it was.
+#[derive(Debug)]
+pub struct Journal {
+    staging: Staging,
+    home: Root,
+    name: String,
+    steps: Vec<Step>,
+    /// What the steps leave behind in staging.
+    rest: String,
+    kept: bool,
+}
+
+/// A step that could not be taken: its number and why.
+type Stopped = (usize, Errno);
+
+impl Journal {
+    /// Writes down the steps. `rest` is the name in staging that is removed in the end.
+    pub(super) fn write(
+        staging: &Staging,
+        rest: String,
+        steps: Vec<Step>,
+    ) -> Result<Self, DiskError> {
+        let staging = staging.try_clone()?;
+        let name = format!("{}{ENDING}", staging.fresh_name());
+        let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let journal = Self {
+            home: home_of(&staging)?,
+            name,
+            steps,
+            rest,
+            kept: false,
+            staging,
+        };
+        let mode = Mode::RUSR | Mode::WUSR;
+        let file = rustix::fs::openat(&journal.staging.directory, &*journal.name, flags, mode)
+            .map_err(DiskError::server)?;
+        let mut file = File::from(file);
+        file.write_all(&text)
+            .and_then(|()| file.sync_all())
+            .map_err(DiskError::server)?;
+        Ok(journal)
+    }
+
+    /// Takes all steps.
+    pub(super) fn carry_out(&self) -> Result<(), Stopped> {
+        for (number, step) in self.steps.iter().enumerate() {
+            step.take(&self.home).map_err(|error| (number, error))?;
+        }
+        Ok(())
+    }
+
+    /// Takes the first steps only, as a process that is killed; how many.
+    #[cfg(test)]
+    pub(crate) fn take_some(&self, steps: usize) -> usize {
+        let taken = self.steps.iter().take(steps);
+        taken.filter(|step| step.take(&self.home).is_ok()).count()
+    }
+
+    /// Makes the change final.
+    pub fn keep(mut self) -> Result<(), DiskError> {
+        self.kept = true;
+        self.forget()?;
+        remove_tree(&self.staging.directory, &self.rest)
+    }
+
+    fn forget(&self) -> Result<(), DiskError> {
+        forget(&self.staging, &self.name)
+    }
+}
+
+fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
+    match rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(DiskError::server(error)),
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        // What cannot be undone now is undone when this process is gone.
+        let undone = undo(&self.home, &self.steps).and_then(|()| self.forget());
+        report(&undone);
+        if undone.is_ok() {
+            report(&remove_tree(&self.staging.directory, &self.rest));
+        }
+    }
+}
+
+impl Staging {
+    /// Moves `entry` to the place of `target`, which goes when the change is final.
+    pub fn supplant(&self, entry: &Entry, target: &Entry) -> Result<Journal, DiskError> {
+        let gone = || DiskError::NotFound {
+            path: entry.path().clone(),
+        };
+        let inode = entry.place().stat()?.ok_or_else(gone)?.st_ino;
+        let name = self.fresh_name();
+        let beside = Place::new(
+            clone_handle(&self.directory)?,
+            name.clone(),
+            ZonePath::root(),
+        );
+        let waiting = below_home(self, &beside)?;
+        let steps = vec![
+            Step {
+                exchange: false,
+                inode,
+                from: below_home(self, entry.place())?,
+                to: waiting.clone(),
+            },
+            Step {
+                exchange: true,
+                inode,
+                from: waiting,
+                to: below_home(self, target.place())?,
+            },
+        ];
+        let journal = Journal::write(self, name, steps)?;
+        journal.carry_out().map_err(|(number, error)| {
+            let path = [entry.path(), target.path()][number];
+            DiskError::of("move", path, error)
+        })?;
+        // A command that runs meanwhile may have put a directory there: it goes back whole.
+        let old = beside.stat()?.map(|stat| kind_of(&stat));
+        if old == Some(Kind::Directory) && target.kind() != Kind::Directory {
+            return Err(DiskError::NotAFile {
+                path: target.path().clone(),
+                found: Kind::Directory.describe(),
+            });
+        }
+        Ok(journal)
+    }
+
+    /// Undoes what the process that wrote this journal did.
+    pub fn roll_back(&self, journal: &str) -> Result<(), DiskError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut text = Vec::new();
+        match rustix::fs::openat(&self.directory, journal, flags, Mode::empty()) {
+            Ok(file) => File::from(file)
+                .read_to_end(&mut text)
+                .map_err(DiskError::server)?,
+            // Somebody else was here first.
+            Err(Errno::NOENT) => return Ok(()),
+            Err(error) => return Err(DiskError::server(error)),
+        };
+        // Written in part: no step was taken.
+        let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
+        undo(&home_of(self)?, &steps)?;
+        forget(self, journal)
+    }
+}
+
+/// Whether a name in staging is that of a journal.
+pub(super) fn is_journal(name: &str) -> bool {
+    name.ends_with(ENDING)
+}
+
+/// The directory that holds staging and the zones.
+fn home_of(staging: &Staging) -> Result<Root, DiskError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let home = rustix::fs::openat(&staging.directory, "..", flags, Mode::empty())
+        .map_err(DiskError::server)?;
+    let location = staging.location.parent().unwrap_or(&staging.location);
+    Ok(Root::of(home, location.to_owned()))
+}
+
+/// Where a place is, below the directory that holds staging.
+pub(super) fn below_home(staging: &Staging, place: &Place) -> Result<String, DiskError> {
+    let name_of = |handle: &OwnedFd| {
+        std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+            .map_err(DiskError::server)
+    };
+    let staging_is = name_of(&staging.directory)?;
+    let above = name_of(&place.parent)?;
+    let home = staging_is.parent().unwrap_or(Path::new("/"));
+    let below = above.strip_prefix(home).ok().and_then(Path::to_str);
+    below
+        .map(|above| format!("{above}/{}", place.name))
+        .ok_or_else(|| DiskError::Escape {
+            path: place.path.clone(),
+        })
+}
+
+/// Undoes the steps that were taken, the last one first.
+fn undo(home: &Root, steps: &[Step]) -> Result<(), DiskError> {
+    for step in steps.iter().rev() {
+        step.undo(home)?;
+    }
+    Ok(())
+}
+
+impl Step {
+    fn take(&self, home: &Root) -> Result<(), Errno> {
+        let flags = if self.exchange {
+            RenameFlags::EXCHANGE
+        } else {
+            RenameFlags::NOREPLACE
+        };
+        let (from, from_name) = parent_of(home, &self.from)?;
+        let (to, to_name) = parent_of(home, &self.to)?;
+        rights::rename((&from, from_name), (&to, to_name), flags)
+    }
+
+    fn undo(&self, home: &Root) -> Result<(), DiskError> {
+        let path = || ZonePath::found(self.to.clone());
+        let (to, to_name) = match parent_of(home, &self.to) {
+            Ok(found) => found,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
+            Err(error) => return Err(DiskError::of("undo", &path(), error)),
+        };
+        let there = stat_at(&to, to_name, &path())?;
+        if there.is_none_or(|stat| stat.st_ino != self.inode) {
+            return Ok(());
+        }
+        if self.exchange {
+            let (from, from_name) = parent_of(home, &self.from)
+                .map_err(|error| DiskError::of("undo", &path(), error))?;
+            match rights::rename((&to, to_name), (&from, from_name), RenameFlags::EXCHANGE) {
+                Ok(()) => return Ok(()),
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(DiskError::of("undo", &path(), error)),
+            }
+        }
+        self.put_back(home, &to, to_name)
+    }
+
+    /// Moves back what was moved. Where somebody took its name meanwhile, it gets another one
+    /// beside: nothing is lost.
+    fn put_back(&self, home: &Root, to: &OwnedFd, to_name: &str) -> Result<(), DiskError> {
+        let own = ZonePath::found(self.from.clone());
+        let above = own.parent().unwrap_or_else(ZonePath::root);
+        let name = own.name().unwrap_or_default();
+        for number in 0..NEIGHBOURS {
+            let place = match number {
+                0 => own.clone(),
+                1 => above.join(&format!("{name} (recovered)")),
+                number => above.join(&format!("{name} (recovered {number})")),
+            };
+            let vacancy = match home.vacancy_as_named(&place) {
+                Ok(vacancy) => vacancy,
+                Err(DiskError::Exists { .. }) => continue,
+                Err(error) => return Err(error),
+            };
+            let (free, _made) = make_directories(vacancy)?;
+            let flags = RenameFlags::NOREPLACE;
+            match rights::rename((to, to_name), (&free.parent, &free.name), flags) {
+                Err(Errno::EXIST) => {}
+                other => return other.map_err(|error| DiskError::of("undo", &own, error)),
+            }
+        }
+        Err(DiskError::Exists { path: own })
+    }
+}
+
+/// The open directory that holds a place, and the name in it. No link is followed.
+fn parent_of<'p>(home: &Root, place: &'p str) -> Result<(OwnedFd, &'p str), Errno> {
+    let (above, name) = place.rsplit_once('/').unwrap_or((".", place));
+    Ok((home.open_directory(above)?, name))
+}
+
+impl Staging {
+    pub(super) fn try_clone(&self) -> Result<Self, DiskError> {
+        Ok(Self {
+            directory: clone_handle(&self.directory)?,
+            location: self.location.clone(),
+            owner: self.owner.clone(),
+        })
+    }
+}

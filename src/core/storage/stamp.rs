@@ -1,0 +1,63 @@
+//! What tells one state of a file from another without reading it.
+
+use std::fs::File;
+
+use jiff::Timestamp;
+use rustix::fs::Stat;
+use sha2::{Digest, Sha256};
+
+use super::DiskError;
+use fileshed_types::zone::ZonePath;
+
+/// One state of one file. Every write of the server makes a new file, and whatever else changes
+/// one moves its time of change, which nobody can set back. The clock of the kernel moves in steps
+/// of some milliseconds: two changes in place within one step look alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
+impl Stamp {
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            inode: stat.st_ino,
+            size: stat.st_size as u64,
+            modified: (stat.st_mtime, stat.st_mtime_nsec),
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+
+    /// The state of an open file.
+    pub fn of_file(file: &File) -> Result<Self, DiskError> {
+        rustix::fs::fstat(file)
+            .map(|stat| Self::of(&stat))
+            .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// When the content was written, to the second.
+    #[must_use]
+    pub fn modified(&self) -> Timestamp {
+        Timestamp::from_second(self.modified.0).unwrap_or_default()
+    }
+
+    /// A text that another state does not have.
+    #[must_use]
+    pub fn tag(&self) -> String {
+        let state = format!(
+            "{} {} {:?} {:?}",
+            self.inode, self.size, self.modified, self.changed
+        );
+        let mut tag = hex::encode(Sha256::digest(state));
+        tag.truncate(32);
+        tag
+    }
+}

@@ -1,0 +1,87 @@
+//! The data directory itself, and the server's own files in it.
+
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::io::Errno;
+
+use super::root::stat_at_handle;
+use super::{DiskError, Root};
+
+/// Bits of anybody but the server's account.
+const OTHERS: u32 = 0o077;
+
+/// What only the server's account may do with its files.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Which file it is, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl Root {
+    /// Opens a directory by its path, if there is one.
+    pub fn open_existing_ambient(location: &Path) -> Result<Option<Self>, DiskError> {
+        match std::fs::metadata(location) {
+            Ok(_) => Self::open_ambient(location).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(DiskError::server(error)),
+        }
+    }
+
+    /// Fails where the file system takes no writes.
+    pub fn expect_writable(&self) -> Result<(), DiskError> {
+        let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
+        if found.f_flag.contains(StatVfsMountFlags::RDONLY) {
+            return Err(DiskError::server(Errno::ROFS));
+        }
+        Ok(())
+    }
+
+    /// Makes an empty file of the server's own, unless there is one.
+    pub fn make_private_file(&self, name: &str) -> Result<(), DiskError> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+        rustix::fs::openat(self.handle(), name, flags, PRIVATE).map_err(DiskError::server)?;
+        Ok(())
+    }
+
+    /// Takes from everybody else what they may do with a file of the server's own, if it is there.
+    pub fn keep_private(&self, name: &str) -> Result<(), DiskError> {
+        match stat_at_handle(self.handle(), name).map_err(DiskError::server)? {
+            Some(stat) if stat.st_mode & OTHERS != 0 => {
+                let mode = Mode::from(stat.st_mode & 0o700);
+                match rustix::fs::chmodat(self.handle(), name, mode, AtFlags::empty()) {
+                    // Another account's file, which the administrator shares with the server.
+                    Ok(()) | Err(Errno::PERM | Errno::NOENT) => Ok(()),
+                    Err(error) => Err(DiskError::server(error)),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether `name` is there.
+    pub fn has(&self, name: &str) -> Result<bool, DiskError> {
+        let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
+        Ok(found.is_some())
+    }
+
+    /// Tells the file `name` from another one that takes its place; nothing where there is none.
+    pub fn identity(&self, name: &str) -> Result<Option<FileIdentity>, DiskError> {
+        let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
+        Ok(found.map(|stat| FileIdentity {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        }))
+    }
+
+    /// Gives a file of the server's own another name, if it is there.
+    pub fn set_aside(&self, name: &str, to: &str) -> Result<(), DiskError> {
+        match rustix::fs::renameat(self.handle(), name, self.handle(), to) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(DiskError::server(error)),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! When acknowledged changes reach the disk.
+//!
+//! One thread flushes the file system that holds the data: within a second after a change
+//! (relaxed), or at once, with everybody who waits sharing one flush (strict).
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{DiskError, Root};
+use fileshed_types::settings::Durability;
+
+/// Longest time that an acknowledged change stays in memory only, when relaxed.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Changes so far.
+    asked: u64,
+    /// Changes that the last flush covered.
+    done: u64,
+    stopping: bool,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// The flushing thread and the way to wait for it.
+#[derive(Debug)]
+pub struct Flusher {
+    shared: Arc<Shared>,
+    durability: Durability,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Flusher {
+    /// Starts flushing the file system of `root`.
+    pub fn start(root: &Root, durability: Durability) -> Result<Self, DiskError> {
+        let shared = Arc::new(Shared::default());
+        let directory = root.try_clone()?.into_handle();
+        let thread = std::thread::Builder::new()
+            .name("flush".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || flush_until_stopped(&shared, &directory, durability)
+            })
+            .map_err(|error| {
+                DiskError::of("flush", &fileshed_types::zone::ZonePath::root(), error)
+            })?;
+        Ok(Self {
+            shared,
+            durability,
+            thread: Some(thread),
+        })
+    }
+
+    /// Says that something changed. Strict: comes back when it is on disk.
+    pub fn changed(&self) {
+        let mut state = self.shared.lock();
+        state.asked += 1;
+        let mine = state.asked;
+        self.shared.changed.notify_all();
+        if self.durability == Durability::Strict {
+            while state.done < mine && !state.stopping {
+                state = self
+                    .shared
+                    .changed
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    /// Whether every change so far is on disk.
+    #[cfg(test)]
+    pub(super) fn is_flushed(&self) -> bool {
+        let state = self.shared.lock();
+        state.asked == state.done
+    }
+}
+
+impl Drop for Flusher {
+    fn drop(&mut self) {
+        self.shared.lock().stopping = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn flush_until_stopped(shared: &Shared, directory: &OwnedFd, durability: Durability) {
+    loop {
+        let mut state = shared.lock();
+        while state.asked == state.done && !state.stopping {
+            state = shared
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if durability == Durability::Relaxed && !state.stopping {
+            // Changes of the coming second share this flush.
+            (state, _) = shared
+                .changed
+                .wait_timeout_while(state, INTERVAL, |state| !state.stopping)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let (covered, stopping) = (state.asked, state.stopping);
+        drop(state);
+        if let Err(error) = rustix::fs::syncfs(directory) {
+            tracing::error!(%error, "the data could not be flushed to disk");
+        }
+        let mut state = shared.lock();
+        state.done = covered;
+        shared.changed.notify_all();
+        if stopping {
+            return;
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! Reading whole trees: names, sizes, and what changed.
+//!
+//! A walk opens every directory anew from the root, by openat2 without links, so that it holds one
+//! handle at any depth and never leaves the zone. Its cost grows with the tree; only what must see
+//! everything walks (`shed_tree`, a measurement after a command, a search for changes).
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::rc::Rc;
+
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+
+use super::root::{kind_of, open_raw};
+use super::{DiskError, Entry, Kind, Root};
+use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
+
+/// One entry of a walk.
+#[derive(Debug)]
+pub struct Found {
+    /// Path below the walked root.
+    pub path: ZonePath,
+    /// What it is.
+    pub kind: Kind,
+    /// Everything that the kernel says about it.
+    pub stat: Stat,
+}
+
+impl Found {
+    pub(super) fn new(path: ZonePath, stat: Stat) -> Self {
+        let kind = kind_of(&stat);
+        Self { path, kind, stat }
+    }
+
+    /// Size of a file in bytes.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.stat.st_size as u64
+    }
+}
+
+/// Space that a tree takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Sum of the sizes of all files.
+    pub bytes: u64,
+    /// Number of files.
+    pub files: u64,
+}
+
+impl Totals {
+    /// One file more.
+    fn add(&mut self, size: u64) {
+        self.bytes += size;
+        self.files += 1;
+    }
+}
+
+/// Space that a tree takes, and the largest file in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// All of it.
+    pub totals: Totals,
+    /// Path, below what was weighed, and size; nothing where there is no file.
+    pub largest: Option<(ZonePath, u64)>,
+}
+
+impl Weight {
+    /// One file.
+    #[must_use]
+    pub fn of_file(size: u64) -> Self {
+        let mut weight = Self::default();
+        weight.add(b"", size);
+        weight
+    }
+
+    /// One file more, `path` below the top.
+    fn add(&mut self, path: &[u8], size: u64) {
+        self.totals.add(size);
+        if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
+            let path = String::from_utf8_lossy(path).into_owned();
+            self.largest = Some((ZonePath::found(path), size));
+        }
+    }
+}
+
+impl Root {
+    /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
+    /// can say them.
+    pub fn list(&self, path: &ZonePath) -> Result<Vec<Found>, DiskError> {
+        self.hold(path)?.list()
+    }
+
+    /// Every entry below `path`, parents before children, directories that vanish meanwhile or
+    /// belong to another account left out. `visit` decides for a directory whether the walk goes into it.
+    pub fn walk(
+        &self,
+        path: &ZonePath,
+        mut visit: impl FnMut(&Found) -> Result<bool, DiskError>,
+    ) -> Result<(), DiskError> {
+        let mut pending = vec![path.clone()];
+        let mut first = true;
+        while let Some(directory) = pending.pop() {
+            let entries = match self.list(&directory) {
+                // What is nested deeper than a path can say is left out, too.
+                Err(DiskError::TooDeep { .. } | DiskError::Denied { .. }) if !first => continue,
+                Err(error) if !first && error.is_gone() => continue,
+                other => other?,
+            };
+            first = false;
+            for entry in entries {
+                if visit(&entry)? && entry.kind == Kind::Directory {
+                    pending.push(entry.path);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Space of everything below the root, whatever the names. Files with several names count
+    /// once for each.
+    pub fn measure(&self) -> Result<Totals, DiskError> {
+        self.measure_below(&ZonePath::root())
+    }
+
+    /// Space of everything below the root, and the number of directories.
+    pub fn measure_all(&self) -> Result<(Totals, u64), DiskError> {
+        let (mut totals, mut directories) = (Totals::default(), 0);
+        self.survey(&ZonePath::root(), |_, kind, stat| match kind {
+            Kind::File => totals.add(stat.st_size as u64),
+            Kind::Directory => directories += 1,
+            _ => {}
+        })?;
+        Ok((totals, directories))
+    }
+
+    /// Space of everything below one directory.
+    pub fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
+        let mut totals = Totals::default();
+        self.survey(path, |_, kind, stat| {
+            if kind == Kind::File {
+                totals.add(stat.st_size as u64);
+            }
+        })?;
+        Ok(totals)
+    }
+
+    /// What goes with an entry to another place: files and directories, and nothing else. `skip`
+    /// gets the path below the entry and says what stays behind, with everything below it. Fails
+    /// at a link, at a special file and at a name that no path can say.
+    pub fn weigh(
+        &self,
+        entry: &Entry,
+        mut skip: impl FnMut(&ZonePath) -> bool,
+    ) -> Result<Weight, DiskError> {
+        let mut weight = Weight::default();
+        let above = entry.path().as_str().len() + usize::from(!entry.path().is_root());
+        let mut fault = None;
+        let mut look = |path: &[u8], kind: Kind, size: u64| {
+            let place = String::from_utf8_lossy(path);
+            let inside = ZonePath::found(place.get(above..).unwrap_or_default().to_owned());
+            if fault.is_some() || skip(&inside) {
+                return;
+            }
+            let path_of = || ZonePath::found(place.clone().into_owned());
+            match kind {
+                _ if std::str::from_utf8(path).is_err() => {
+                    fault = Some(DiskError::Stays {
+                        path: path_of(),
+                        what: "has a name that is not UTF-8",
+                    });
+                }
+                Kind::File | Kind::Directory if path.len() > PATH_MAX_BYTES => {
+                    fault = Some(DiskError::TooDeep {
+                        path: entry.path().clone(),
+                    });
+                }
+                Kind::File => weight.add(inside.as_str().as_bytes(), size),
+                Kind::Directory => {}
+                Kind::Symlink | Kind::Special => {
+                    fault = Some(DiskError::Stays {
+                        path: path_of(),
+                        what: match kind {
+                            Kind::Symlink => "is a symbolic link",
+                            _ => "is a special file",
+                        },
+                    });
+                }
+            }
+        };
+        look(entry.path().as_str().as_bytes(), entry.kind(), entry.size());
+        let mut closed = Vec::new();
+        if entry.kind() == Kind::Directory {
+            closed = self.survey(entry.path(), |path, kind, stat| {
+                look(path, kind, stat.st_size as u64);
+            })?;
+        }
+        if let Some(path) = closed.first() {
+            let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+            fault = fault.or(Some(DiskError::Denied { path }));
+        }
+        fault.map_or(Ok(weight), Err)
+    }
+
+    /// Every name below one directory, also those that are not UTF-8. Paths are those below the
+    /// root, without a leading slash. Gives the directories that belong to another account and
+    /// that the server may not look into.
+    pub fn survey(
+        &self,
+        path: &ZonePath,
+        mut visit: impl FnMut(&[u8], Kind, &Stat),
+    ) -> Result<Vec<Vec<u8>>, DiskError> {
+        let mut pending = vec![Below::of(path)];
+        let mut closed = Vec::new();
+        while let Some(below) = pending.pop() {
+            let directory = match self.open_below(&below) {
+                // Gone since it was seen, or something else now.
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                Err(Errno::ACCESS | Errno::PERM) => {
+                    closed.push(below.path);
+                    continue;
+                }
+                other => other.map_err(|error| {
+                    let path = ZonePath::found(String::from_utf8_lossy(&below.path).into_owned());
+                    DiskError::of("measure", &path, error)
+                })?,
+            };
+            let directory = Rc::new(directory);
+            let looked = each(&directory, &ZonePath::root(), |name, stat| {
+                let inside = below.child(&directory, name.to_bytes());
+                let kind = kind_of(&stat);
+                visit(&inside.path, kind, &stat);
+                if kind == Kind::Directory {
+                    pending.push(inside);
+                }
+            });
+            match looked {
+                Err(DiskError::Denied { .. }) => closed.push(below.path),
+                other => other?,
+            }
+        }
+        Ok(closed)
+    }
+
+    pub(super) fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
+        let base = below
+            .base
+            .as_ref()
+            .map_or(self.handle(), |base| base.as_fd());
+        let relative = CString::new(&*below.relative).map_err(|_| Errno::INVAL)?;
+        open_raw(base, &relative)
+    }
+}
+
+/// A directory that is yet to be looked into. A path may be longer than the kernel takes at
+/// once: it then begins at a directory on the way.
+#[derive(Clone)]
+pub(super) struct Below {
+    base: Option<Rc<OwnedFd>>,
+    relative: Vec<u8>,
+    /// From the root.
+    pub(super) path: Vec<u8>,
+}
+
+impl Below {
+    /// A directory that a path can say.
+    pub(super) fn of(path: &ZonePath) -> Self {
+        Self {
+            base: None,
+            relative: path.display().as_bytes().to_vec(),
+            path: path.as_str().as_bytes().to_vec(),
+        }
+    }
+
+    pub(super) fn child(&self, directory: &Rc<OwnedFd>, name: &[u8]) -> Self {
+        let join = |above: &[u8]| match above {
+            b"" | b"." => name.to_vec(),
+            above => [above, b"/", name].concat(),
+        };
+        let path = join(&self.path);
+        if self.relative.len() > PATH_MAX_BYTES {
+            return Self {
+                base: Some(Rc::clone(directory)),
+                relative: name.to_vec(),
+                path,
+            };
+        }
+        Self {
+            base: self.base.clone(),
+            relative: join(&self.relative),
+            path,
+        }
+    }
+}
+
+pub(super) fn each(
+    directory: &OwnedFd,
+    path: &ZonePath,
+    mut visit: impl FnMut(&CStr, Stat),
+) -> Result<(), DiskError> {
+    let fail = |error: Errno| DiskError::of("list", path, error);
+    for item in rustix::fs::Dir::read_from(directory.as_fd()).map_err(fail)? {
+        let item = item.map_err(fail)?;
+        if matches!(item.file_name().to_bytes(), b"." | b"..") {
+            continue;
+        }
+        match rustix::fs::statat(directory, item.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => visit(item.file_name(), stat),
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(fail(error)),
+        }
+    }
+    Ok(())
+}

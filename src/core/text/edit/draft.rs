@@ -1,0 +1,198 @@
+//! A new text, written from front to back.
+
+use std::ops::Range;
+
+use crate::TextError;
+use crate::lines::{self, LineEnd, line_count};
+use crate::pattern::{Pattern, Subject};
+use crate::template::Piece;
+
+/// The most places that are remembered, which is more than are shown.
+const PLACES: usize = 16;
+
+/// The new text while it is written.
+pub(super) struct Draft<'a> {
+    text: &'a [u8],
+    content: &'a str,
+    line_end: LineEnd,
+    limit: u64,
+    out: Vec<u8>,
+    /// Up to here the text was kept or left out.
+    done: usize,
+    /// Where the new text is new.
+    places: Vec<Range<usize>>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(text: &'a [u8], content: &'a str, limit: u64) -> Self {
+        Self {
+            text,
+            content,
+            line_end: LineEnd::of(text),
+            limit,
+            out: Vec::with_capacity(text.len() + content.len()),
+            done: 0,
+            places: Vec::new(),
+        }
+    }
+
+    /// The text before the edit.
+    pub(super) fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The text after the edit, and where it is new.
+    pub(super) fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), TextError> {
+        self.keep_up_to(self.text.len());
+        self.check_limit()?;
+        Ok((self.out, self.places))
+    }
+
+    fn keep_up_to(&mut self, end: usize) {
+        self.out.extend_from_slice(&self.text[self.done..end]);
+        self.done = end;
+    }
+
+    fn insert(&mut self, new: &[u8]) -> Result<(), TextError> {
+        self.line_end.push(&mut self.out, new);
+        self.check_limit()
+    }
+
+    fn check_limit(&self) -> Result<(), TextError> {
+        if self.out.len() as u64 > self.limit {
+            return Err(TextError::TooLarge { limit: self.limit });
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, start: usize) {
+        if self.places.len() < PLACES {
+            self.places.push(start..self.out.len());
+        }
+    }
+
+    pub(super) fn insert_raw(&mut self, at: usize) -> Result<u64, TextError> {
+        self.keep_up_to(at);
+        let start = self.out.len();
+        self.insert(self.content.as_bytes())?;
+        self.remember(start);
+        Ok(line_count(self.content.as_bytes()))
+    }
+
+    /// Adds the content behind the last line.
+    pub(super) fn append(&mut self) -> Result<u64, TextError> {
+        self.keep_up_to(self.text.len());
+        let ends_within_line = !lines::is_complete(self.text);
+        let between = self.line_end.between(ends_within_line, self.content);
+        self.out.extend_from_slice(between);
+        let start = self.out.len();
+        self.insert(self.content.as_bytes())?;
+        self.remember(start);
+        Ok(line_count(self.content.as_bytes()))
+    }
+
+    pub(super) fn insert_lines(&mut self, at: usize) -> Result<u64, TextError> {
+        self.replace_lines(at..at)?;
+        Ok(line_count(self.content.as_bytes()))
+    }
+
+    /// Replaces whole lines with the content as whole lines, and counts the lines replaced.
+    pub(super) fn replace_lines(&mut self, range: Range<usize>) -> Result<u64, TextError> {
+        let (content, replaced) = (self.content.as_bytes(), &self.text[range.clone()]);
+        self.keep_up_to(range.start);
+        let mut start = self.out.len();
+        if !content.is_empty() {
+            if !lines::is_complete(&self.text[..range.start]) {
+                self.out.extend_from_slice(self.line_end.as_bytes());
+                start = self.out.len();
+            }
+            self.insert(content)?;
+            if !lines::is_complete(content) && lines::is_complete(replaced) {
+                self.out.extend_from_slice(self.line_end.as_bytes());
+            }
+        }
+        self.done = range.end;
+        self.remember(start);
+        Ok(line_count(replaced))
+    }
+
+    /// Replaces a part of the text with the content, and counts the lines that it is in.
+    pub(super) fn replace_text(&mut self, place: Range<usize>) -> Result<u64, TextError> {
+        let replaced = &self.text[place.clone()];
+        self.keep_up_to(place.start);
+        let start = self.out.len();
+        // Line ends that the text itself had there say more than those of the rest.
+        let line_end = if replaced.contains(&b'\n') {
+            LineEnd::of(replaced)
+        } else {
+            self.line_end
+        };
+        line_end.push(&mut self.out, self.content.as_bytes());
+        self.check_limit()?;
+        self.done = place.end;
+        self.remember(start);
+        Ok(line_count(replaced).max(1))
+    }
+
+    /// Inserts the content at the place of every matching line, and counts lines and matches.
+    pub(super) fn insert_at_matches(
+        &mut self,
+        pattern: &Pattern<'_>,
+        all: bool,
+        place: fn(Range<usize>) -> usize,
+    ) -> Result<(u64, u64), TextError> {
+        let meter = pattern.meter(self.text)?;
+        let (mut lines, mut matches) = (0, 0);
+        for line in lines::ranges(self.text) {
+            if pattern.occurs_in(lines::without_end(&self.text[line.clone()]), &meter)? {
+                lines += self.insert_lines(place(line))?;
+                matches += 1;
+                if !all {
+                    break;
+                }
+            }
+        }
+        counted(pattern, lines, matches)
+    }
+
+    /// Replaces what the pattern matches, and counts lines and matches.
+    pub(super) fn replace_matches(
+        &mut self,
+        pattern: &Pattern<'_>,
+        pieces: &[Piece],
+        all: bool,
+    ) -> Result<(u64, u64), TextError> {
+        let meter = pattern.meter(self.text)?;
+        let subject = Subject::new(self.text);
+        let mut found = pattern.matches(&subject, &meter);
+        let (mut lines, mut matches) = (0, 0);
+        while let Some(found) = found.next()? {
+            self.keep_up_to(found.whole.start);
+            let start = self.out.len();
+            for piece in pieces {
+                match piece {
+                    Piece::Literal(literal) => self.insert(literal.as_bytes())?,
+                    Piece::Group(number) => {
+                        self.out.extend_from_slice(&self.text[found.group(*number)]);
+                        self.check_limit()?;
+                    }
+                }
+            }
+            lines += line_count(&self.text[found.whole.clone()]).max(1);
+            matches += 1;
+            self.done = found.whole.end;
+            self.remember(start);
+            if !all {
+                break;
+            }
+        }
+        counted(pattern, lines, matches)
+    }
+}
+
+fn counted(pattern: &Pattern<'_>, lines: u64, matches: u64) -> Result<(u64, u64), TextError> {
+    match matches {
+        0 => Err(pattern.not_found()),
+        _ => Ok((lines, matches)),
+    }
+}

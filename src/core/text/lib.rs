@@ -1,0 +1,34 @@
+//! Edits of file contents, from bytes to bytes.
+//!
+//! Everything here is a pure function: callers read the file, apply an edit and write the result.
+//! A text is a sequence of bytes with lines that end at LF or CRLF and nowhere else; bytes that an
+//! edit does not touch come out as they went in, valid UTF-8 or not.
+
+mod binary;
+mod bytes;
+mod closest;
+mod dialect;
+mod edit;
+mod encoding;
+mod error;
+mod excerpt;
+mod hexdump;
+mod line_ends;
+mod lines;
+mod literal;
+mod pattern;
+mod substitution;
+mod template;
+mod transliteration;
+
+pub use binary::expect_editable;
+pub use binary::is_binary_kind;
+pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
+pub use closest::Closest;
+pub use edit::{Edited, NoPattern, Position, TextEdit, addition};
+pub use encoding::Encoding;
+pub use error::TextError;
+pub use hexdump::hexdump;
+pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
+pub use lines::line_count;
+pub use substitution::Substitutions;
