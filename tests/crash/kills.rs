@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use fileshed_test_support::moment::{Moment, looks_at_histories};
 use fileshed_test_support::outside::{Repository, assert_same, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
-use fileshed_test_support::{PATIENCE, Server, Setup};
+use fileshed_test_support::{Server, Setup, wait_until};
 
 const USERS: [&str; 3] = ["ada", "grace", "linus"];
 
@@ -198,9 +198,9 @@ fn a_command_ends_with_its_server() {
             let call = json!({"zone": "storage", "cmd": "sleep", "args": [duration]});
             wire.call("shed_exec", &call).unwrap_err()
         });
-        assert!(eventually(|| is_running(duration)), "the command runs");
+        wait_until("the command runs", || is_running(duration));
         server.kill();
-        assert!(eventually(|| !is_running(duration)), "the command ended");
+        wait_until("the command ended", || !is_running(duration));
     });
 }
 
@@ -211,15 +211,4 @@ fn is_running(argument: &str) -> bool {
         line.split(|byte| *byte == 0)
             .any(|word| word == argument.as_bytes())
     })
-}
-
-fn eventually(condition: impl Fn() -> bool) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        if condition() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    false
 }

@@ -116,7 +116,7 @@ fn the_profile_for_containers_leaves_namespaces() {
         profile.display().to_string(),
     );
     let tried = std::process::Command::new(python)
-        .args([&launcher, &profile, "/bin/true"])
+        .args(["-B", &launcher, &profile, "/bin/true"])
         .output();
     if !tried.is_ok_and(|output| output.status.success()) {
         println!("SKIP: the profile is tried with python3 and the headers of the kernel");
@@ -129,7 +129,7 @@ fn the_profile_for_containers_leaves_namespaces() {
         server.client().get("/health").body["isolation"].clone()
     };
     let here = isolation(Server::with());
-    let held = isolation(Server::with().through(&[python, &launcher, &profile]));
+    let held = isolation(Server::with().through(&[python, "-B", &launcher, &profile]));
     assert_eq!(held, here);
 }
 

@@ -19,6 +19,15 @@ pub fn team_of(user: &str) -> String {
     format!("team-{id}")
 }
 
+/// The arguments of a call in a zone; a group is the one called `team`.
+pub fn within(zone: &str, mut arguments: Value) -> Value {
+    arguments["zone"] = zone.into();
+    if zone == "group" {
+        arguments["group"] = "team".into();
+    }
+    arguments
+}
+
 /// Headers for requests to a server.
 #[derive(Clone)]
 pub struct Client<'a> {
@@ -74,6 +83,19 @@ impl Client<'_> {
             schema::assert_declared(operation, &answer.body["data"]);
         }
         answer
+    }
+
+    /// `data` of a call in a zone, which must succeed.
+    #[track_caller]
+    pub fn data_in(&self, zone: &str, operation: &str, arguments: Value) -> Value {
+        let arguments = within(zone, arguments);
+        let answer = self.call(operation, &arguments);
+        assert_eq!(
+            answer.status, 200,
+            "{operation} {arguments}: {}",
+            answer.text
+        );
+        answer.body["data"].clone()
     }
 
     /// A body as it is, also one that is no JSON.
@@ -150,6 +172,18 @@ impl Answer {
         self.headers
             .get(name)
             .map_or("", |value| value.to_str().unwrap_or("?"))
+    }
+
+    /// All that it tells, but for its id and its time.
+    pub fn told(&self) -> (u16, String, Vec<String>) {
+        let mut headers: Vec<String> = self
+            .headers
+            .iter()
+            .filter(|(name, _)| !["x-request-id", "date"].contains(&name.as_str()))
+            .map(|(name, value)| format!("{name}: {value:?}"))
+            .collect();
+        headers.sort();
+        (self.status, self.text.clone(), headers)
     }
 
     /// The code of a failure, or "" on success.

@@ -26,15 +26,17 @@ mod schema;
 mod server;
 mod setup;
 pub mod standin;
+mod wait;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use app::TestApp;
-pub use client::{Answer, Client, team_of};
+pub use client::{Answer, Client, team_of, within};
 pub use server::Server;
 pub use setup::{Finished, Setup};
+pub use wait::{eventually, wait_until};
 
 /// Longest that a server may take to start, to answer or to stop.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -6,12 +6,10 @@ those of the profile of Docker 28 (profiles/seccomp/default.json), as far as thi
 commands could ask for them.
 """
 
-import ctypes
-import os
 import platform
-import signal
-import struct
 import sys
+
+from seccomp_filter import ALLOW, ANSWER, ANY_BIT, EQUAL, LOAD, REFUSE, UNKNOWN, start, step
 
 # Calls with a number of their own on each machine.
 OWN_NUMBERS = {
@@ -35,16 +33,6 @@ SHARED_NUMBERS = {
 CLONE3 = 435
 NEW_NAMESPACES = 0x7E020000
 
-ALLOW = 0x7FFF0000
-REFUSE = 0x00050000 | 1  # EPERM
-UNKNOWN = 0x00050000 | 38  # ENOSYS
-
-LOAD, EQUAL, ANY_BIT, ANSWER = 0x20, 0x15, 0x45, 0x06
-
-
-def step(code: int, yes: int, no: int, value: int) -> bytes:
-    return struct.pack("HBBI", code, yes, no, value)
-
 
 def program() -> bytes:
     numbers = dict(OWN_NUMBERS[platform.machine()])
@@ -59,22 +47,8 @@ def program() -> bytes:
     return text + step(ANSWER, 0, 0, ALLOW)
 
 
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-
 def main() -> None:
-    text = program()
-    buffer = ctypes.create_string_buffer(text, len(text))
-    wanted = Program(len(text) // 8, ctypes.addressof(buffer))
-    libc = ctypes.CDLL(None, use_errno=True)
-    no_new_privs, seccomp, filter_mode = 38, 22, 2
-    if libc.prctl(no_new_privs, 1, 0, 0, 0) or libc.prctl(seccomp, filter_mode, ctypes.byref(wanted)):
-        sys.exit(f"closed.py: prctl: {os.strerror(ctypes.get_errno())}")
-    # Python ignores these two, and what is ignored is inherited.
-    for name in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(name, signal.SIG_DFL)
-    os.execvp(sys.argv[1], sys.argv[1:])
+    start(program(), sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -49,5 +49,5 @@ if [ "$(id -u)" -eq 0 ]; then
     # Nothing of root's own programs.
     export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 fi
-[ "$way" != closed ] || launcher+=(python3 "$here/closed.py")
+[ "$way" != closed ] || launcher+=(python3 -B "$here/closed.py")
 "${launcher[@]}" "$@"

@@ -5,26 +5,18 @@ calls come from the headers of this machine; names that it does not know are lef
 does.
 """
 
-import ctypes
 import json
 import os
 import platform
 import re
-import signal
-import struct
 import sys
+
+from seccomp_filter import ALLOW, ANSWER, EQUAL, LOAD, REFUSE, start, step
 
 HEADERS = {
     "x86_64": ["/usr/include/x86_64-linux-gnu/asm/unistd_64.h", "/usr/include/asm/unistd_64.h"],
     "aarch64": ["/usr/include/asm-generic/unistd.h"],
 }
-ALLOW = 0x7FFF0000
-REFUSE = 0x00050000 | 1  # EPERM
-LOAD, EQUAL, ANSWER = 0x20, 0x15, 0x06
-
-
-def step(code: int, yes: int, no: int, value: int) -> bytes:
-    return struct.pack("HBBI", code, yes, no, value)
 
 
 def numbers() -> dict[str, int]:
@@ -54,23 +46,10 @@ def program(profile: dict) -> bytes:
     return text + step(ANSWER, 0, 0, REFUSE)
 
 
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
-
-
 def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
-        text = program(json.load(file))
-    buffer = ctypes.create_string_buffer(text, len(text))
-    wanted = Program(len(text) // 8, ctypes.addressof(buffer))
-    libc = ctypes.CDLL(None, use_errno=True)
-    no_new_privs, seccomp, filter_mode = 38, 22, 2
-    if libc.prctl(no_new_privs, 1, 0, 0, 0) or libc.prctl(seccomp, filter_mode, ctypes.byref(wanted)):
-        sys.exit(f"profile.py: prctl: {os.strerror(ctypes.get_errno())}")
-    # Python ignores these two, and what is ignored is inherited.
-    for name in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(name, signal.SIG_DFL)
-    os.execvp(sys.argv[2], sys.argv[2:])
+        profile = json.load(file)
+    start(program(profile), sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
 //! What somebody brings through a link is told to the chat that asked for it.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, PATIENCE, TestApp};
+use fileshed_test_support::{Client, TestApp, wait_until};
 
 const EVENT: &str = "/api/v1/chats/chat-1/messages/m-4/event";
 
@@ -59,11 +57,7 @@ fn bring(server: &TestApp, link: &str, names: &[&str]) {
 
 /// What the chat was told, once it was told something `count` times.
 fn told(webui: &StandIn, count: usize) -> Vec<String> {
-    let begun = Instant::now();
-    while webui.count(EVENT) < count {
-        assert!(begun.elapsed() < PATIENCE, "nothing was told in time");
-        std::thread::yield_now();
-    }
+    wait_until("the chat is told", || webui.count(EVENT) >= count);
     let asked = webui.asked().into_iter();
     let events = asked.filter(|asked| asked.path == EVENT);
     let texts = events.map(|asked| {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup, TestApp};
+use fileshed_test_support::{Server, Setup, TestApp, wait_until};
 
 /// Which users are in the group `team-id`, called `Team`.
 type Members = Arc<Mutex<Vec<&'static str>>>;
@@ -110,13 +110,9 @@ fn who_joins_need_not_wait_and_who_leaves_is_out_in_time() {
     out.refused(404, "GROUP_NOT_FOUND");
     *members.lock().unwrap() = vec!["dan"];
     let until = |client: &fileshed_test_support::Client<'_>, status: u16| {
-        let begun = std::time::Instant::now();
-        while client.call("shed_patch_text", &write("x\n")).status != status {
-            assert!(
-                begun.elapsed() < fileshed_test_support::PATIENCE,
-                "not in time"
-            );
-        }
+        wait_until("the groups are asked for again", || {
+            client.call("shed_patch_text", &write("x\n")).status == status
+        });
     };
     until(&dan, 200);
     until(&ada, 404);

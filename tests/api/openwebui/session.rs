@@ -1,13 +1,14 @@
 //! Users who call with what they are signed in to Open WebUI with.
 
 use std::sync::{Arc, Condvar, Mutex, mpsc};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use fileshed_test_support::jwt::{now, sign, token, with};
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Answer as Answered, Client, PATIENCE, Server, Setup, TestApp};
+use fileshed_test_support::{
+    Answer as Answered, Client, PATIENCE, Server, Setup, TestApp, wait_until,
+};
 
 const WEBUI_SECRET: &str = "webui-secret";
 const STATUS: &str = "/api/v1/users/user/status";
@@ -384,10 +385,7 @@ fn made_up_credentials_do_not_occupy_the_server() {
                 let _ = answer.send(client.call("shed_parameters", &json!({})));
             });
         }
-        let begun = Instant::now();
-        while webui.count(STATUS) < 16 {
-            assert!(begun.elapsed() < PATIENCE, "sixteen are asked about");
-        }
+        wait_until("sixteen are asked about", || webui.count(STATUS) >= 16);
         // Others are served meanwhile, also a session that has to be asked about.
         is_user(&server, &server.as_user("bob"), "bob");
         is_user(

@@ -4,12 +4,12 @@ use std::io::Write as _;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, PATIENCE, Server, TestApp};
+use fileshed_test_support::{Client, Server, TestApp, wait_until};
 
 const EVENTS: &str = "/api/v1/chats/chat-1/messages/message-1/event";
 
@@ -63,11 +63,7 @@ fn shows(texts: [(&str, bool); 2]) -> Vec<(String, bool)> {
 
 /// The events once there are so many.
 fn events(webui: &StandIn, count: usize) -> Vec<Value> {
-    let begun = Instant::now();
-    while webui.count(EVENTS) < count {
-        assert!(begun.elapsed() < PATIENCE, "no events in time");
-        std::thread::yield_now();
-    }
+    wait_until("there are events", || webui.count(EVENTS) >= count);
     let asked = webui.asked();
     asked.iter().map(Asked::json).collect()
 }

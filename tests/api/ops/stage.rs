@@ -4,14 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use fileshed::ops::Entry;
 use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::hints::Reading;
-use fileshed_test_support::{Answer, Client, PATIENCE, Server, Setup, TestApp, team_of};
+use fileshed_test_support::{Answer, Client, Server, Setup, TestApp, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];
@@ -100,19 +99,6 @@ pub(crate) fn bring(client: &Client<'_>, zone: &str, path: &str, content: &str) 
     match zone {
         "uploads" => upload(client, path, content),
         _ => file(client, zone, path, content),
-    }
-}
-
-/// Calls `look` until it gives something.
-#[track_caller]
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

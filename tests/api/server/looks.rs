@@ -3,18 +3,7 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Client, Server};
-
-fn look(client: &Client<'_>, operation: &str, mut arguments: Value) -> Value {
-    arguments["zone"] = json!("uploads");
-    let answer = client.call(operation, &arguments);
-    assert_eq!(
-        answer.status, 200,
-        "{operation} {arguments}: {}",
-        answer.text
-    );
-    answer.body["data"].clone()
-}
+use fileshed_test_support::Server;
 
 #[test]
 fn a_conversation_that_only_looks_has_no_directory() {
@@ -25,7 +14,7 @@ fn a_conversation_that_only_looks_has_no_directory() {
     let uploads = server.data().join("users/alice/Uploads");
     for chat in ["one", "two", "{odd}"] {
         let alice = server.as_user("alice").chat(chat);
-        look(&alice, "shed_tree", json!({}));
+        alice.data_in("uploads", "shed_tree", json!({}));
         for line in [
             &["ls", "-la"][..],
             &["find", "."],
@@ -43,7 +32,11 @@ fn a_conversation_that_only_looks_has_no_directory() {
                 answer.text
             );
         }
-        let found = look(&alice, "shed_exec", json!({"cmd": "find", "args": ["."]}));
+        let found = alice.data_in(
+            "uploads",
+            "shed_exec",
+            json!({"cmd": "find", "args": ["."]}),
+        );
         assert_eq!(found["stdout"], ".\n");
         alice.call("shed_stats", &json!({})).data();
         alice.call("shed_link_list", &json!({})).data();
@@ -77,8 +70,8 @@ fn a_conversation_that_only_looks_has_no_directory() {
         b"brought\n",
     );
     assert!(matches!(brought.status, 200 | 201), "{}", brought.text);
-    let shown = look(
-        &alice,
+    let shown = alice.data_in(
+        "uploads",
         "shed_exec",
         json!({"cmd": "cat", "args": ["a.txt"]}),
     );
@@ -90,7 +83,11 @@ fn a_conversation_that_only_looks_has_no_directory() {
         .collect();
     assert_eq!(made, ["one"]);
     let other = server.as_user("alice").chat("two");
-    let found = look(&other, "shed_exec", json!({"cmd": "find", "args": ["."]}));
+    let found = other.data_in(
+        "uploads",
+        "shed_exec",
+        json!({"cmd": "find", "args": ["."]}),
+    );
     assert_eq!(found["stdout"], ".\n");
     let nothing = server.data().join("users/alice/.empty");
     assert_eq!(std::fs::read_dir(nothing).expect("listed").count(), 0);

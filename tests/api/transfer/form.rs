@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use fileshed_test_support::{Answer, Client, PATIENCE, Server, TestApp};
+use fileshed_test_support::{Answer, Client, Server, TestApp};
 
 pub(crate) const BOUNDARY: &str = "----boundary7MA4YWxkTrZu0gW";
 
@@ -124,18 +123,5 @@ fn below(directory: &Path, name: &str, found: &mut BTreeMap<String, Vec<u8>>) {
                 found.insert(name, content);
             }
         }
-    }
-}
-
-/// Calls `look` until it gives something.
-#[track_caller]
-pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }

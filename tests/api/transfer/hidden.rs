@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::transfer::form::{many_users, send};
-use fileshed_test_support::{Answer, Client, TestApp};
+use fileshed_test_support::{Client, TestApp};
 
 /// A link into a directory of `ada`'s storage with much in it, and one into an empty one.
 fn links(server: &TestApp) -> [String; 2] {
@@ -39,18 +39,6 @@ fn links(server: &TestApp) -> [String; 2] {
         let url = url.unwrap().to_owned();
         url[url.find("/links/").unwrap()..].to_owned()
     })
-}
-
-/// All that an answer tells, but for its id and its time.
-fn told(answer: &Answer) -> (u16, String, Vec<String>) {
-    let mut headers: Vec<String> = answer
-        .headers
-        .iter()
-        .filter(|(name, _)| !["x-request-id", "date"].contains(&name.as_str()))
-        .map(|(name, value)| format!("{name}: {value:?}"))
-        .collect();
-    headers.sort();
-    (answer.status, answer.text.clone(), headers)
 }
 
 /// Forms that meet what is there in every way.
@@ -91,7 +79,7 @@ fn same_for_all(server: &TestApp, client: &Client<'_>) {
     for names in FORMS {
         let files: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"sent"[..])).collect();
         let (met, free) = (send(client, &full, &files), send(client, &empty, &files));
-        assert_eq!(told(&met), told(&free), "{names:?}");
+        assert_eq!(met.told(), free.told(), "{names:?}");
         for text in [&met.text, &free.text] {
             assert!(!text.contains("(2)"), "{names:?}: {text}");
         }
@@ -131,7 +119,7 @@ fn a_name_that_is_taken_a_hundred_times_is_taken_in_all_the_same() {
     }
     let form = [("taken.txt", &b"sent"[..])];
     let (met, free) = (send(&client, &full, &form), send(&client, &empty, &form));
-    assert_eq!((met.status, told(&met)), (200, told(&free)));
+    assert_eq!((met.status, met.told()), (200, free.told()));
 }
 
 #[test]

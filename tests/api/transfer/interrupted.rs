@@ -7,9 +7,9 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::transfer::form::{
-    as_user, content_type, eventually, files, head, many_users, request, send, sizes_staged, staged,
+    as_user, content_type, files, head, many_users, request, send, sizes_staged, staged,
 };
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, eventually};
 
 /// Half of an upload of 2 MB, whose first file is complete.
 fn half(server: &Server, address: &str) -> TcpStream {

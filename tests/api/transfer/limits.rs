@@ -6,10 +6,9 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use crate::transfer::form::{
-    as_user, body, content_type, eventually, files, head, many_users, request, send, sizes_staged,
-    staged,
+    as_user, body, content_type, files, head, many_users, request, send, sizes_staged, staged,
 };
-use fileshed_test_support::{PATIENCE, Server};
+use fileshed_test_support::{PATIENCE, Server, eventually};
 
 /// Sends a form of `total` bytes until the server answers; how much went out, and the answer.
 fn pour(server: &Server, total: usize) -> (usize, String) {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::transfer::form::{self, files, many_users, send};
-use fileshed_test_support::{Answer, Client, Server, TestApp};
+use fileshed_test_support::{Client, Server, TestApp};
 
 fn put(client: &Client<'_>, zone: &str, path: &str, content: &str) {
     let file = json!({"zone": zone, "path": path, "content": content});
@@ -119,18 +119,6 @@ fn a_link_to_uploads_stays_in_its_conversation() {
     assert_eq!(listed.data()["files"][0]["size_bytes"], 3);
 }
 
-/// All that an answer tells, but for its id.
-fn told(answer: &Answer) -> (u16, String, Vec<String>) {
-    let mut headers: Vec<String> = answer
-        .headers
-        .iter()
-        .filter(|(name, _)| !["x-request-id", "date"].contains(&name.as_str()))
-        .map(|(name, value)| format!("{name}: {value:?}"))
-        .collect();
-    headers.sort();
-    (answer.status, answer.text.clone(), headers)
-}
-
 #[test]
 fn links_that_do_not_work_all_look_the_same() {
     let server = many_users().app();
@@ -167,9 +155,9 @@ fn links_that_do_not_work_all_look_the_same() {
         assert_eq!(unknown.status, 404, "{what}");
         for link in [&revoked, &gone, &expired, &moved] {
             let answer = browser.get(&address(link));
-            assert_eq!(told(&answer), told(&unknown), "{what}");
+            assert_eq!(answer.told(), unknown.told(), "{what}");
             let answer = send(&browser, &address(link), &[("a", b"x")]);
-            assert_eq!(told(&answer), told(&unknown), "{what}");
+            assert_eq!(answer.told(), unknown.told(), "{what}");
         }
     }
     anybody

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::faults::space::call;
 use crate::faults::unprivileged;
 use fileshed_test_support::outside::Repository;
 use fileshed_test_support::{Client, Server};
@@ -29,12 +28,7 @@ const REMOVED: &[(&str, &[&str])] = &[
 ];
 
 fn names(client: &Client<'_>, zone: &str) -> Vec<String> {
-    let listed = call(
-        client,
-        zone,
-        "shed_exec",
-        json!({"cmd": "ls", "args": ["-1"]}),
-    );
+    let listed = client.data_in(zone, "shed_exec", json!({"cmd": "ls", "args": ["-1"]}));
     let listed = listed["stdout"].as_str().unwrap().to_owned();
     listed.lines().map(str::to_owned).collect()
 }
@@ -50,18 +44,17 @@ fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
             &["edited.md", "kept.md"]
         };
         assert_eq!(names(&ada, zone), expected, "{what}: {zone}");
-        call(&ada, zone, "shed_tree", json!({}));
+        ada.data_in(zone, "shed_tree", json!({}));
     }
     for zone in ZONES {
         let file = json!({"path": "new.md", "content": "new\n"});
-        call(&ada, zone, "shed_create_file", file.clone());
-        call(&ada, zone, "shed_patch_text", file);
+        ada.data_in(zone, "shed_create_file", file.clone());
+        ada.data_in(zone, "shed_patch_text", file);
         let edit = json!({"path": "new.md", "content": "edited\n"});
-        call(&ada, zone, "shed_lockedit_open", edit.clone());
-        call(&ada, zone, "shed_lockedit_overwrite", edit.clone());
-        call(&ada, zone, "shed_lockedit_save", edit);
-        call(
-            &ada,
+        ada.data_in(zone, "shed_lockedit_open", edit.clone());
+        ada.data_in(zone, "shed_lockedit_overwrite", edit.clone());
+        ada.data_in(zone, "shed_lockedit_save", edit);
+        ada.data_in(
             zone,
             "shed_exec",
             json!({"cmd": "cp", "args": ["new.md", "copy.md"]}),
@@ -74,7 +67,7 @@ fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
     ada.call("shed_maintenance", &json!({})).data();
     for zone in ["documents", "group"] {
         let status = json!({"cmd": "git", "args": ["status", "--porcelain"]});
-        let status = call(&ada, zone, "shed_exec", status);
+        let status = ada.data_in(zone, "shed_exec", status);
         assert_eq!(status["stdout"], "", "{what}: {zone}");
     }
     // Others notice nothing.
@@ -92,24 +85,17 @@ fn furnish(server: &Server) {
     let ada = server.as_user("ada").chat("chat");
     for zone in ZONES {
         for path in ["kept.md", "edited.md"] {
-            call(
-                &ada,
+            ada.data_in(
                 zone,
                 "shed_create_file",
                 json!({"path": path, "content": "text\n"}),
             );
         }
-        call(
-            &ada,
-            zone,
-            "shed_lockedit_open",
-            json!({"path": "edited.md"}),
-        );
+        ada.data_in(zone, "shed_lockedit_open", json!({"path": "edited.md"}));
     }
     let bob = server.as_user("bob").chat("chat");
     for zone in ["storage", "documents"] {
-        call(
-            &bob,
+        bob.data_in(
             zone,
             "shed_create_file",
             json!({"path": "kept.md", "content": "text\n"}),

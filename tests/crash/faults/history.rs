@@ -6,7 +6,6 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::faults::space::call;
 use crate::faults::unprivileged;
 use fileshed_test_support::Server;
 use fileshed_test_support::outside::Repository;
@@ -248,7 +247,7 @@ fn damaged(zone: &str, restarted: bool) {
         let client = server.as_user(&user).chat("chat");
         for path in ["d/a.md", "d/b.md", "top.md"] {
             let file = json!({"path": path, "content": format!("{path} as it was\n")});
-            call(&client, zone, "shed_create_file", file);
+            client.data_in(zone, "shed_create_file", file);
         }
         let file = json!({"zone": "storage", "path": "beside.md", "content": "beside\n"});
         client.call("shed_create_file", &file).data();
@@ -272,20 +271,20 @@ fn damaged(zone: &str, restarted: bool) {
         let client = server.as_user(&format!("user-{number}")).chat("chat");
         let parent = &parents[number];
         // Reads need no history and change none, in no zone.
-        call(&client, zone, "shed_tree", json!({}));
+        client.data_in(zone, "shed_tree", json!({}));
         let read = json!({"cmd": "cat", "args": ["d/a.md"]});
-        let shown = call(&client, zone, "shed_exec", read);
+        let shown = client.data_in(zone, "shed_exec", read);
         assert_eq!(shown["stdout"], "d/a.md as it was\n", "{what}");
-        call(&client, "storage", "shed_tree", json!({}));
+        client.data_in("storage", "shed_tree", json!({}));
         client.call("shed_stats", &json!({})).data();
         assert_eq!(set_aside(parent), Vec::<PathBuf>::new(), "{what}");
         // A change is acknowledged, and so is the next one.
         let file = json!({"path": "d/new.md", "content": "new\n"});
-        call(&client, zone, "shed_create_file", file);
+        client.data_in(zone, "shed_create_file", file);
         let patch = json!({"path": "d/a.md", "content": "more\n"});
-        call(&client, zone, "shed_patch_text", patch);
+        client.data_in(zone, "shed_patch_text", patch);
         let touch = json!({"cmd": "touch", "args": ["touched"]});
-        call(&client, zone, "shed_exec", touch);
+        client.data_in(zone, "shed_exec", touch);
         let kept = set_aside(parent);
         assert_eq!(
             kept.len(),
@@ -294,10 +293,10 @@ fn damaged(zone: &str, restarted: bool) {
         );
         // The history holds everything, and git itself reads it.
         let log = json!({"cmd": "git", "args": ["log", "--format=%s"]});
-        let log = call(&client, zone, "shed_exec", log);
+        let log = client.data_in(zone, "shed_exec", log);
         let status = json!({"cmd": "git", "args": ["status", "--porcelain"]});
         assert_eq!(
-            call(&client, zone, "shed_exec", status)["stdout"],
+            client.data_in(zone, "shed_exec", status)["stdout"],
             "",
             "{what}"
         );
@@ -354,7 +353,7 @@ fn owners_stay_where_a_history_is_lost() {
     let ada = server.as_member("ada", "team-1").chat("chat");
     let bob = server.as_member("bob", "team-1").chat("chat");
     let file = json!({"path": "plan.md", "content": "plan\n", "mode": "owner"});
-    call(&ada, "group", "shed_create_file", file);
+    ada.data_in("group", "shed_create_file", file);
     let repository = server.data().join("groups/team-1/repo.git");
     zeroed(&object(&repository, "HEAD"));
     give_to_the_server(&server);
@@ -369,7 +368,7 @@ fn owners_stay_where_a_history_is_lost() {
     assert_eq!(set_aside(&server.data().join("groups/team-1")).len(), 1);
     // The content that a refusal would put back is lost as well: the others come back.
     let file = json!({"path": "other.md", "content": "other\n", "mode": "owner"});
-    call(&ada, "group", "shed_create_file", file);
+    ada.data_in("group", "shed_create_file", file);
     zeroed(&object(&repository, "HEAD:plan.md"));
     give_to_the_server(&server);
     refused(
@@ -377,6 +376,9 @@ fn owners_stay_where_a_history_is_lost() {
         json!({"cmd": "truncate", "args": ["-s", "1", "plan.md", "other.md"]}),
     );
     let shown = json!({"cmd": "cat", "args": ["other.md"]});
-    assert_eq!(call(&bob, "group", "shed_exec", shown)["stdout"], "other\n");
+    assert_eq!(
+        bob.data_in("group", "shed_exec", shown)["stdout"],
+        "other\n"
+    );
     refused("shed_delete", json!({"path": "plan.md"}));
 }

@@ -7,22 +7,16 @@ use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
 use fileshed_test_support::outside::Repository;
-use fileshed_test_support::{Answer, Client};
+use fileshed_test_support::{Answer, Client, within};
 
 fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
     let (cmd, args) = line.split_first().unwrap();
-    let mut call = json!({"zone": zone, "cmd": cmd, "args": args});
-    if zone == "group" {
-        call["group"] = json!("team");
-    }
+    let call = within(zone, json!({"cmd": cmd, "args": args}));
     client.call("shed_exec", &call)
 }
 
 fn create(client: &Client<'_>, zone: &str, path: &str) -> Answer {
-    let mut call = json!({"zone": zone, "path": path, "content": "text\n"});
-    if zone == "group" {
-        call["group"] = json!("team");
-    }
+    let call = within(zone, json!({"path": path, "content": "text\n"}));
     client.call("shed_create_file", &call)
 }
 
@@ -36,11 +30,8 @@ fn everything_works(client: &Client<'_>, zones: &[&str], what: &str) {
             assert_eq!(made.status, 200, "{what}: {zone}: {}", made.text);
             continue;
         }
-        let call = |operation: &str, mut call: Value| {
-            call["zone"] = json!(zone);
-            if zone == "group" {
-                call["group"] = json!("team");
-            }
+        let call = |operation: &str, call: Value| {
+            let call = within(zone, call);
             let answer = client.call(operation, &call);
             assert_eq!(
                 answer.status, 200,

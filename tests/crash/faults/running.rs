@@ -5,23 +5,12 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
 use fileshed_test_support::outside::Repository;
-use fileshed_test_support::{PATIENCE, Server};
-
-/// Waits until something is so.
-#[track_caller]
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
+use fileshed_test_support::{PATIENCE, Server, wait_until};
 
 /// One call on a connection of its own; nothing where no whole answer came.
 fn attempt(address: &str, user: &str, operation: &str, arguments: &Value) -> Option<(u16, Value)> {

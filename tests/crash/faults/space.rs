@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
-use fileshed_test_support::{Answer, Client, Setup};
+use fileshed_test_support::{Answer, Client, Setup, within};
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -21,27 +21,6 @@ fn quota(megabytes: u64) -> Option<Setup> {
         .env("FILESHED_QUOTA_PER_USER_MB", &megabytes)
         .env("FILESHED_QUOTA_PER_GROUP_MB", &megabytes);
     Some(setup)
-}
-
-pub(crate) fn within(zone: &str, mut call: Value) -> Value {
-    call["zone"] = json!(zone);
-    if zone == "group" {
-        call["group"] = json!("team");
-    }
-    call
-}
-
-/// What an operation of a zone answers.
-#[track_caller]
-pub(crate) fn call(client: &Client<'_>, zone: &str, operation: &str, arguments: Value) -> Value {
-    let arguments = within(zone, arguments);
-    let answer = client.call(operation, &arguments);
-    assert_eq!(
-        answer.status, 200,
-        "{operation} {arguments}: {}",
-        answer.text
-    );
-    answer.body["data"].clone()
 }
 
 /// So many bytes of text that nothing compresses, another one for each seed.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use crate::ops::stage::{done, eventually, ran};
-use fileshed_test_support::Server;
+use crate::ops::stage::{done, ran};
 use fileshed_test_support::family::left_of_commands;
+use fileshed_test_support::{Server, eventually};
 
 /// Processes whose command line holds `word`.
 fn running(word: &str) -> Vec<PathBuf> {

@@ -46,6 +46,12 @@ fn copy(client: &Client<'_>, arguments: &Value) -> String {
     shown["stdout"].as_str().unwrap().to_owned()
 }
 
+/// Two conversations of one user.
+fn chats(server: &TestApp) -> (Client<'_>, Client<'_>) {
+    let chat = |id| server.as_user("alice").chat(id);
+    (chat("a"), chat("b"))
+}
+
 /// Two conversations of one user, or of two members of a group.
 fn pairs(server: &TestApp) -> [(&'static str, Client<'_>, Client<'_>); 3] {
     let chat = |name| server.as_user("alice").chat(name);
@@ -120,10 +126,7 @@ fn a_line_that_another_wrote_after_the_lock_expired_stays() {
 #[test]
 fn the_other_way_out_begins_with_what_is_there() {
     let server = small().app();
-    let (first, second) = (
-        server.as_user("alice").chat("a"),
-        server.as_user("alice").chat("b"),
-    );
+    let (first, second) = chats(&server);
     file(&first, "storage", "a.md", "old\n");
     let arguments = edit(&first, "storage", "a.md", "mine\n");
     expire(&server, "a.md");
@@ -178,10 +181,7 @@ fn a_save_that_a_crash_cut_off_before_the_unlocking_is_repeated() {
 #[test]
 fn a_file_that_went_away_is_not_made_again_in_silence() {
     let server = small().start();
-    let (first, second) = (
-        server.as_user("alice").chat("a"),
-        server.as_user("alice").chat("b"),
-    );
+    let (first, second) = chats(&server);
     for zone in ["storage", "documents"] {
         for (operation, arguments) in [
             ("shed_delete", json!({"path": "d/a.md"})),
@@ -232,10 +232,7 @@ pub(super) fn by_a_directory(stage: &Stage<'_>) {
 #[test]
 fn a_directory_that_took_the_name_stays() {
     let server = small().start();
-    let (first, second) = (
-        server.as_user("alice").chat("a"),
-        server.as_user("alice").chat("b"),
-    );
+    let (first, second) = chats(&server);
     file(&first, "storage", "a.md", "old\n");
     let arguments = edit(&first, "storage", "a.md", "mine\n");
     expire(&server, "a.md");
@@ -317,10 +314,7 @@ fn a_command_that_walked_into_the_file_is_not_undone_by_the_save() {
 #[test]
 fn an_expired_edit_goes_on_where_it_has_something_to_lose() {
     let server = small().start();
-    let (first, second) = (
-        server.as_user("alice").chat("a"),
-        server.as_user("alice").chat("b"),
-    );
+    let (first, second) = chats(&server);
     file(&first, "storage", "a.md", "old\n");
     let arguments = edit(&first, "storage", "a.md", "mine\n");
     expire(&server, "a.md");
@@ -380,10 +374,7 @@ fn locks_of_an_older_registry_are_trusted_until_they_expire() {
 #[test]
 fn of_a_save_and_a_write_at_once_neither_is_lost() {
     let server = small().start();
-    let (first, second) = (
-        server.as_user("alice").chat("a"),
-        server.as_user("alice").chat("b"),
-    );
+    let (first, second) = chats(&server);
     for round in 0..12 {
         file(&first, "storage", "a.md", "old\n");
         let arguments = edit(&first, "storage", "a.md", "mine\n");

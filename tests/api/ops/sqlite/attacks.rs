@@ -6,8 +6,8 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::{ask, at, people, select, sql};
-use crate::ops::stage::{NEIGHBOUR, SECRET, done, eventually, file, place, small};
-use fileshed_test_support::{Client, Server};
+use crate::ops::stage::{NEIGHBOUR, SECRET, done, file, place, small};
+use fileshed_test_support::{Client, Server, eventually};
 
 /// A statement that never ends.
 pub(super) const ENDLESS: &str =

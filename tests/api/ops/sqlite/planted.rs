@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::{ask, at, select, sql};
-use crate::ops::stage::{done, eventually, installed, place, ran, small, upload};
+use crate::ops::stage::{done, installed, place, ran, small, upload};
 use fileshed_test_support::journal::{database, is_played, rollback, with_log};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, Server, eventually};
 
 /// What the owner wrote, and what somebody else wants to be there.
 const MINE: &str = "mine";

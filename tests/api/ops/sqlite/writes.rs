@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{ask, at, people, select, sql};
-use crate::ops::stage::{done, eventually, installed, output, place, ran, small};
-use fileshed_test_support::{Client, Server};
+use crate::ops::stage::{done, installed, output, place, ran, small};
+use fileshed_test_support::{Client, Server, eventually};
 
 fn commits(client: &Client<'_>) -> Vec<String> {
     let log = output(client, "documents", "git", &["log", "--format=%s"]);
