@@ -29,7 +29,7 @@ pub(crate) fn has_namespaces() -> &'static bool {
             "task": {"program": "/dev/null"}, "name": "", "arguments": [], "environment": [], "input": null,
             "limits": {"memory": 1_u64 << 30, "cpu_seconds": 5, "file_size": 0, "open_files": 64,
                        "processes": 4096},
-            "view": {"rooms": [{"source": ".", "target": "/room", "writable": false}],
+            "view": {"bind_mounts": [{"source": ".", "target": "/room", "writable": false}],
                      "directory": "/room"},
             "access": {"execute": [], "read": [], "write": [], "network": {"proxy": {"port": 0}}},
             "supervised": true, "starts_others": false, "changes": true, "probe": true, "best_effort": true,

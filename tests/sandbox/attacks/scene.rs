@@ -233,7 +233,7 @@ impl Scene {
                                   "writable": right == "write"}));
             }
         }
-        order["view"] = json!({"rooms": rooms, "directory": ZONE});
+        order["view"] = json!({"bind_mounts": rooms, "directory": ZONE});
     }
 
     /// The attack runs and gets nothing of the canary.
