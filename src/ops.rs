@@ -1,9 +1,9 @@
-//! The operations: one room each, one list of all.
+//! The operations: one file each, one list of all.
 //!
 //! An operation is a unit struct in `src/ops/<name>.rs` that says everything about itself: how a
 //! model sees it, what it takes, what it answers, how it fails. [`OPERATIONS`] is the only list.
 //! HTTP routes, the OpenAPI document and every other surface walk it; nothing of an operation
-//! lives elsewhere. To add one: write its room, add one line below, write its test room.
+//! lives elsewhere. To add one: write its file, add one line below, write the file of its tests.
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::settings::MEBIBYTE;
@@ -13,20 +13,21 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use brief::Keep;
+use short_answer::Keep;
 
 mod arguments;
-pub mod brief;
 mod codes;
 mod cross_zone;
-mod missing;
+mod markdown;
+mod missing_file;
 pub mod parameters;
-mod readonly;
+mod read_only_zone;
 pub mod schema;
+pub mod short_answer;
 mod vocabulary;
 mod write;
 
-pub use missing::Aim;
+pub use missing_file::Access;
 
 pub mod allowed_commands;
 pub mod convert_eol;
@@ -66,9 +67,9 @@ pub mod unzip;
 pub mod zip;
 pub mod zipinfo;
 
-/// What a room provides.
+/// What the file of an operation provides.
 pub trait Operation: 'static {
-    /// Name on every surface; the room `src/ops/<name>.rs` is called so without `shed_`.
+    /// Name on every surface; the file `src/ops/<name>.rs` is called so without `shed_`.
     const ID: &'static str;
     /// One line for people who browse.
     const SUMMARY: &'static str;
@@ -86,7 +87,7 @@ pub trait Operation: 'static {
     type Response: Serialize + ToSchema;
 
     /// What of [`Response`](Self::Response) a short answer keeps.
-    const BRIEF: &'static [Keep];
+    const SHORT_ANSWER: &'static [Keep];
 
     /// Most bytes of a call: of one that carries the content of a file, as many as the server takes.
     const BODY_MAX: u64 = MEBIBYTE;
@@ -97,12 +98,12 @@ pub trait Operation: 'static {
     const CREATES: bool = false;
 
     /// What it does to the file that it is called for.
-    const AIM: Aim = Aim::Read;
+    const ACCESS: Access = Access::Read;
 
     /// What it does to the file when called with these arguments.
     #[must_use]
-    fn aim(_arguments: &Map<String, Value>) -> Aim {
-        Self::AIM
+    fn access(_arguments: &Map<String, Value>) -> Access {
+        Self::ACCESS
     }
 
     /// Whether a call may be made in a zone that was not named: it only reads there, or makes what
@@ -207,7 +208,7 @@ pub enum Answer {
 }
 
 /// Runs an operation on raw arguments.
-pub type Call = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
+pub type Handler = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
 
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
@@ -236,10 +237,10 @@ pub struct Entry {
     pub answer_max: fn(&Settings, &Map<String, Value>) -> u64,
     /// Whether an argument of that name says something to it: a parameter, or what others call one.
     pub is_known: fn(&str) -> bool,
-    /// [`Operation::BRIEF`]
-    pub brief: &'static [Keep],
+    /// [`Operation::SHORT_ANSWER`]
+    pub short_answer: &'static [Keep],
     /// Coerces the arguments, runs the operation, gives its answer.
-    pub call: Call,
+    pub call: Handler,
 }
 
 impl Entry {
@@ -257,7 +258,7 @@ impl Entry {
             changes: O::CHANGES,
             answer_max: O::answer_max,
             is_known: arguments::is_known::<O>,
-            brief: O::BRIEF,
+            short_answer: O::SHORT_ANSWER,
             call: call::<O>,
         }
     }
@@ -306,12 +307,12 @@ fn call<O: Operation>(
 ) -> Result<Answer, Error> {
     store.expect_active(caller)?;
     O::prepare(&mut arguments);
-    let place = place(&arguments);
-    let uploads = readonly::named(&arguments);
-    let answered = answer::<O>(store, caller, arguments, &place);
+    let given = short_arguments(&arguments);
+    let uploads = read_only_zone::named_paths(&arguments);
+    let answered = answer::<O>(store, caller, arguments, &given);
     answered.map_err(|error| {
-        let error = readonly::with_the_way_out::<O>(store, caller, &uploads, error);
-        missing::located::<O>(store, caller, &place, error).of_call(&place)
+        let error = read_only_zone::with_alternative::<O>(store, caller, &uploads, error);
+        missing_file::with_location::<O>(store, caller, &given, error).of_call(&given)
     })
 }
 
@@ -319,7 +320,7 @@ fn call<O: Operation>(
 const REPEATED_MAX_BYTES: usize = 1_000;
 
 /// The short arguments of a call, from which the calls of a hint are completed.
-fn place(arguments: &Map<String, Value>) -> Map<String, Value> {
+fn short_arguments(arguments: &Map<String, Value>) -> Map<String, Value> {
     let texts = arguments.iter().filter(|(_, value)| {
         let text = value.as_str();
         text.is_some_and(|text| text.len() <= REPEATED_MAX_BYTES)
@@ -333,7 +334,7 @@ fn answer<O: Operation>(
     store: &Store,
     caller: &Caller,
     arguments: Map<String, Value>,
-    place: &Map<String, Value>,
+    given: &Map<String, Value>,
 ) -> Result<Answer, Error> {
     let names_zones = arguments
         .get(ALLOW_ZONE_IN_PATH)
@@ -347,7 +348,7 @@ fn answer<O: Operation>(
     let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
     let is_offered = |id: &str| find(id).is_some_and(|entry| entry.is_in(caller.client.toolset));
     let notes = reply.notes.into_iter().map(|mut note| {
-        note.complete(place);
+        note.complete(given);
         note.told(&is_offered)
     });
     let notes = notes.collect::<Vec<String>>().join("; ");
@@ -355,7 +356,7 @@ fn answer<O: Operation>(
     Ok(match (caller.client.answers, data) {
         (Answers::Minimal, Value::Object(mut data)) => {
             O::shorten(&mut data);
-            Answer::Short(brief::answer(O::BRIEF, data, place, notes))
+            Answer::Short(short_answer::success(O::SHORT_ANSWER, data, given, notes))
         }
         (_, data) if notes.is_empty() => Answer::Full(Reply::new(data, reply.message)),
         (_, data) => Answer::Full(Reply::new(data, format!("{}; {notes}", reply.message))),

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::admission::Admitted;
 use super::answer;
-use crate::ops::{self, Answer, Reply, brief};
+use crate::ops::{self, Answer, Reply, short_answer};
 use crate::status::statuses;
 
 /// A failure on its way out.
@@ -134,7 +134,7 @@ fn told(error: &Error, request_id: &str, client: Client) -> Value {
             "hint": "repeat the call; if it fails again, tell the administrator the request id",
         })
     } else if client.answers == Answers::Minimal {
-        brief::failure(error, &hint)
+        short_answer::failure(error, &hint)
     } else {
         json!({
             "code": error.code().as_str(),

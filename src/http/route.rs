@@ -257,7 +257,7 @@ mod tests {
     use crate::http::router;
     use crate::ops::{Answer, Reply};
 
-    fn entry(call: crate::ops::Call) -> &'static Entry {
+    fn entry(call: crate::ops::Handler) -> &'static Entry {
         Box::leak(Box::new(Entry {
             call,
             ..OPERATIONS[0]

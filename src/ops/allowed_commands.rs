@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
-use super::vocabulary::Nothing;
+use super::short_answer::Keep;
+use super::vocabulary::NoParameters;
 use super::{Operation, Reply};
 
 /// `shed_allowed_commands`
@@ -76,14 +76,14 @@ impl Operation for AllowedCommands {
     const DOC: &str = "List every command that shed_exec runs here.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("storage"),
         Keep::Unusual("documents"),
         Keep::Always("uploads"),
         Keep::Unusual("missing"),
         Keep::Always("network"),
     ];
-    type Request = Nothing;
+    type Request = NoParameters;
     type Response = Response;
 
     /// A zone that has what `storage` has is not told again.
@@ -114,7 +114,11 @@ impl Operation for AllowedCommands {
         }
     }
 
-    fn run(store: &Store, _caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        _caller: &Caller,
+        _request: NoParameters,
+    ) -> Result<Reply<Response>, Error> {
         let mode = store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         let commands = |suits: &dyn Fn(&CommandRule) -> bool| {

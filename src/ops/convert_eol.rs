@@ -6,10 +6,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply, write};
+use super::{Access, Operation, Reply, write};
 
 /// `shed_convert_eol`
 pub struct ConvertEol;
@@ -55,8 +55,8 @@ impl Operation for ConvertEol {
         InvalidFormat, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("original_format"),
         Keep::Always("lines_converted"),
     ];
@@ -66,7 +66,7 @@ impl Operation for ConvertEol {
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let ends = request.to.unwrap_or(LineEnds::Unix);
-        let file = write::File {
+        let file = write::FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,

@@ -6,8 +6,8 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::PersonalZone;
 use super::{Operation, Reply, cross_zone};
 
@@ -61,7 +61,7 @@ impl Operation for CopyToGroup {
     const EXAMPLES: &[&str] = &[
         r#"{"src_zone": "storage", "src_path": "notes/todo.md", "group": "team", "dest_path": "shared/todo.md", "overwrite": true}"#,
     ];
-    const BRIEF: &[Keep] = &[Keep::Unknown("dest_path"), Keep::Always("mode")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("dest_path"), Keep::Always("mode")];
     type Request = Request;
     type Response = Response;
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
 use super::{Operation, Reply, write};
 
@@ -18,7 +18,7 @@ pub struct CreateFile;
 /// What the content of a new file is.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum ContentType {
+enum ContentKind {
     Text,
     Bytes,
 }
@@ -35,7 +35,7 @@ pub struct Request {
     content: String,
     /// What content is
     #[schema(default = "text")]
-    file_type: Option<ContentType>,
+    file_type: Option<ContentKind>,
     /// Of bytes
     #[schema(default = "hex")]
     content_format: Option<ContentFormat>,
@@ -60,7 +60,7 @@ impl Operation for CreateFile {
         r##"{"zone": "storage", "path": "notes/todo.md", "content": "# To do\n"}"##,
         r#"{"zone": "storage", "path": "pixel.bin", "content": "AAEC", "file_type": "bytes", "content_format": "base64"}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("created"),
         Keep::Always("file_size"),
         Keep::Unusual("mode"),
@@ -83,14 +83,14 @@ impl Operation for CreateFile {
         let zone = store
             .open_zone(caller, request.zone, request.group.as_deref())?
             .creating(request.mode);
-        let bytes = request.file_type == Some(ContentType::Bytes);
+        let bytes = request.file_type == Some(ContentKind::Bytes);
         let format = request.content_format.unwrap_or(ContentFormat::Hex);
         let content = if bytes {
             decode(&request.content, format)?
         } else {
             request.content.into_bytes()
         };
-        let written = write::File {
+        let written = write::FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,

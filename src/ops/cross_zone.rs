@@ -7,9 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
-use super::{Aim, Operation, Reply};
+use super::short_answer::Keep;
+use super::{Access, Operation, Reply};
 
 /// An operation that moves or copies between two of the caller's own zones. It states only what
 /// distinguishes it from the others; the rest of [`Operation`] is written once, below.
@@ -44,8 +44,12 @@ impl<T: BetweenZones> Operation for T {
     const CORE: bool = T::CORE;
     const ERRORS: &'static [Code] = T::ERRORS;
     const EXAMPLES: &'static [&'static str] = T::EXAMPLES;
-    const AIM: Aim = if T::COPIES { Aim::Read } else { Aim::Change };
-    const BRIEF: &'static [Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
+    const ACCESS: Access = if T::COPIES {
+        Access::Read
+    } else {
+        Access::Change
+    };
+    const SHORT_ANSWER: &'static [Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
     type Request = T::Request;
     type Response = Response;
 

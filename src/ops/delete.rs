@@ -6,10 +6,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_delete`
 pub struct Delete;
@@ -46,8 +46,8 @@ impl Operation for Delete {
     const CORE: bool = true;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const AIM: Aim = Aim::Remove;
-    const BRIEF: &[Keep] = &[Keep::Unusual("was_directory")];
+    const ACCESS: Access = Access::Remove;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("was_directory")];
     type Request = Request;
     type Response = Response;
 

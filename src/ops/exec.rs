@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::{integer, not_negative, split_words};
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply, missing};
+use super::{Operation, Reply, missing_file};
 
 /// Commands that only read, whatever their arguments are.
 const READERS: &[&str] = &[
@@ -91,7 +91,7 @@ impl Operation for Exec {
         r#"{"zone": "storage", "cmd": "ls", "args": ["-la"]}"#,
         r#"{"zone": "storage", "cmd": "mkdir", "args": ["-p", "projects/2026"]}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("stdout"),
         Keep::Unusual("stderr"),
         Keep::Unusual("returncode"),
@@ -154,7 +154,7 @@ impl Operation for Exec {
             },
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
-        let found = missing::of_command(store, &zone, &ran, &request.args);
+        let found = missing_file::of_command(store, &zone, &ran, &request.args);
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

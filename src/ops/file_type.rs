@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
@@ -60,7 +60,7 @@ impl Operation for FileType {
     const DOC: &str = "Tell what a file is by its content: media type, text encoding, format.";
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("mime"),
         Keep::Always("encoding"),
         Keep::Always("magic"),

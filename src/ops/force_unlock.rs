@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_force_unlock`
 pub struct ForceUnlock;
@@ -41,8 +41,8 @@ impl Operation for ForceUnlock {
         "End a locked edit that another conversation left behind; its unsaved changes are lost.";
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const AIM: Aim = Aim::Remove;
-    const BRIEF: &[Keep] = &[];
+    const ACCESS: Access = Access::Remove;
+    const SHORT_ANSWER: &[Keep] = &[];
     type Request = Request;
     type Response = Response;
 

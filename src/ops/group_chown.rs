@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
 use super::codes::errors;
-use super::{Aim, Operation, Reply};
+use super::short_answer::Keep;
+use super::{Access, Operation, Reply};
 
 /// `shed_group_chown`
 pub struct GroupChown;
@@ -41,8 +41,8 @@ impl Operation for GroupChown {
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[Keep::Always("old_owner")];
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("old_owner")];
     type Request = Request;
     type Response = Response;
 

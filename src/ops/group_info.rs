@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
+use super::short_answer::Keep;
 use super::stats::Total as Space;
 use super::{Operation, Reply};
 
@@ -41,7 +41,7 @@ pub struct Person {
 
 /// One file.
 #[derive(Serialize, ToSchema)]
-pub struct File {
+pub struct GroupFile {
     /// Path inside the group.
     path: String,
     /// Bytes of the file.
@@ -65,7 +65,7 @@ pub struct Response {
     /// Members in all.
     member_count: u64,
     /// Files in the order of their paths.
-    files: Vec<File>,
+    files: Vec<GroupFile>,
     /// Files in all.
     total_files: u64,
     /// Bytes of all files.
@@ -84,7 +84,7 @@ impl Operation for GroupInfo {
     const DOC: &str = "Show the members of a group and its files with owner and mode. To read them: shed_exec with zone=\"group\".";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("group_id"),
         Keep::Unknown("name"),
         Keep::Always("member_count"),
@@ -117,10 +117,10 @@ impl Operation for GroupInfo {
             store.group_usage(&group)?,
             store.settings().quota_per_group_mb,
         );
-        let files: Vec<File> = page
+        let files: Vec<GroupFile> = page
             .files
             .into_iter()
-            .map(|file| File {
+            .map(|file| GroupFile {
                 path: file.path,
                 size: file.size,
                 owner: file.owner.map(|owner| membership.shown(&owner).to_owned()),

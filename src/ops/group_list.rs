@@ -4,8 +4,8 @@ use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::brief::Keep;
-use super::vocabulary::Nothing;
+use super::short_answer::Keep;
+use super::vocabulary::NoParameters;
 use super::{Operation, Reply};
 
 /// `shed_group_list`
@@ -13,7 +13,7 @@ pub struct GroupList;
 
 /// One group.
 #[derive(Serialize, ToSchema)]
-pub struct Item {
+pub struct GroupSummary {
     /// Id of the group.
     id: String,
     /// Name of the group, which is good for the parameter `group` too.
@@ -28,7 +28,7 @@ pub struct Item {
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// The groups of the caller.
-    groups: Vec<Item>,
+    groups: Vec<GroupSummary>,
     /// Number of groups.
     count: usize,
 }
@@ -40,18 +40,22 @@ impl Operation for GroupList {
         "List the groups whose files you share; use one with zone=\"group\", group=<name>.";
     const ERRORS: &[Code] = &[Code::GroupNotAvailable];
     const EXAMPLES: &[&str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Table("groups", &["id", "name", "member_count", "description"]),
         Keep::Always("count"),
     ];
-    type Request = Nothing;
+    type Request = NoParameters;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
-        let groups: Vec<Item> = store
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        _request: NoParameters,
+    ) -> Result<Reply<Response>, Error> {
+        let groups: Vec<GroupSummary> = store
             .groups(caller)?
             .into_iter()
-            .map(|group| Item {
+            .map(|group| GroupSummary {
                 member_count: store.member_count(&group),
                 id: group.id.as_str().to_owned(),
                 name: group.name,

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
-use super::{Aim, Operation, Reply};
+use super::short_answer::Keep;
+use super::{Access, Operation, Reply};
 
 /// `shed_group_set_mode`
 pub struct GroupSetMode;
@@ -41,8 +41,8 @@ impl Operation for GroupSetMode {
     const DOC: &str = "Say who may change your file in a group.";
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[Keep::Always("old_mode")];
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("old_mode")];
     type Request = Request;
     type Response = Response;
 

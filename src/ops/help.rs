@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
+use super::short_answer::Keep;
 use super::{Operation, Reply};
 
 mod offered;
@@ -95,7 +95,7 @@ impl Operation for Help {
     const CORE: bool = true;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];
-    const BRIEF: &[Keep] = &[Keep::Always("help"), Keep::Unusual("howtos")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("help"), Keep::Unusual("howtos")];
     type Request = Request;
     type Response = Response;
 

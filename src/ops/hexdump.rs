@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
@@ -66,7 +66,7 @@ impl Operation for Hexdump {
         r#"{"zone": "storage", "path": "image.png", "length": 64}"#,
         r#"{"zone": "storage", "path": "image.png", "offset": 4, "length": 8}"#,
     ];
-    const BRIEF: &[Keep] = &[Keep::Always("hexdump"), Keep::Always("file_size")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("hexdump"), Keep::Always("file_size")];
     type Request = Request;
     type Response = Response;
 

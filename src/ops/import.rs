@@ -16,8 +16,8 @@ use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::{Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Unknown};
@@ -53,13 +53,13 @@ pub struct Response {
 
 /// What was imported so far.
 #[derive(Default)]
-struct Yield {
+struct ImportProgress {
     imported: Vec<String>,
     errors: Vec<String>,
     first: Option<Error>,
 }
 
-impl Yield {
+impl ImportProgress {
     fn add(&mut self, name: &str, result: Result<ZonePath, Error>) {
         match result {
             Ok(path) => {
@@ -89,7 +89,7 @@ impl Operation for Import {
         r#"{"filename": "report.pdf"}"#,
         r#"{"import_all": true, "dest_subdir": "originals"}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("count"),
         Keep::Lines("imported"),
         Keep::Lines("errors"),
@@ -115,7 +115,7 @@ impl Operation for Import {
         if wanted.is_empty() {
             return Err(ImportError::nothing(filename, &all, unknown));
         }
-        let mut done = Yield::default();
+        let mut done = ImportProgress::default();
         for path in wanted.uploaded {
             let name = path.as_str().to_owned();
             done.add(&name, moved(&zone, path, directory.as_ref()));

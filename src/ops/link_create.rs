@@ -14,10 +14,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
 use super::codes::errors;
-use super::vocabulary::{AnyZone, clickable, picture};
-use super::{Operation, Reply};
+use super::short_answer::Keep;
+use super::vocabulary::AnyZone;
+use super::{Operation, Reply, markdown};
 use crate::content_type;
 
 /// `shed_link_create`
@@ -79,7 +79,7 @@ impl Operation for LinkCreate {
         r#"{"zone": "storage", "path": "notes/todo.md"}"#,
         r#"{"zone": "uploads", "path": ".", "upload": true}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("clickable_link"),
         Keep::Unusual("expires_at"),
         Keep::Unusual("attached"),
@@ -130,14 +130,14 @@ impl Operation for LinkCreate {
         };
         let kind = entry.as_ref().map(Entry::kind);
         let file = entry.filter(|entry| entry.kind() == Kind::File);
-        let place = match purpose {
-            Purpose::Upload => Place::Here,
-            Purpose::Download => place(store, &zone, &path, file.as_ref())?,
+        let target = match purpose {
+            Purpose::Upload => LinkTarget::Server,
+            Purpose::Download => link_target(store, &zone, &path, file.as_ref())?,
         };
-        let instead = match place {
-            Place::Here => None,
-            Place::HereInstead(reason) => Some(reason),
-            Place::There {
+        let instead = match target {
+            LinkTarget::Server => None,
+            LinkTarget::ServerInstead(reason) => Some(reason),
+            LinkTarget::OpenWebui {
                 file: there,
                 attached,
             } => {
@@ -163,8 +163,8 @@ impl Operation for LinkCreate {
         Ok(Reply::new(
             Response {
                 clickable_link: match shows {
-                    Shows::Pasted => picture(&link.url, &filename),
-                    Shows::Page | Shows::Not => clickable(purpose, &link.url, &filename),
+                    Shows::Pasted => markdown::picture(&link.url, &filename),
+                    Shows::Page | Shows::Not => markdown::link(purpose, &link.url, &filename),
                 },
                 filename,
                 file_id: link.id,
@@ -213,28 +213,28 @@ fn shows(store: &Store, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) 
 }
 
 /// Where a download link leads.
-enum Place {
+enum LinkTarget {
     /// To this server.
-    Here,
+    Server,
     /// To this server, because Open WebUI could not be used.
-    HereInstead(Error),
+    ServerInstead(Error),
     /// Into Open WebUI, where the file is now.
-    There { file: PublishedFile, attached: bool },
+    OpenWebui { file: PublishedFile, attached: bool },
 }
 
 /// Puts the file where links lead. Nothing but files goes into Open WebUI.
-fn place(
+fn link_target(
     store: &Store,
     zone: &Zone<'_>,
     path: &ZonePath,
     file: Option<&Entry>,
-) -> Result<Place, Error> {
+) -> Result<LinkTarget, Error> {
     let publications = store.publications();
     let host = store.settings().links;
     let (file, must) = match (host, file) {
-        (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(Place::Here),
+        (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(LinkTarget::Server),
         (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {
-            return Ok(Place::Here);
+            return Ok(LinkTarget::Server);
         }
         (LinkHost::Auto, Some(file)) => (file, false),
         (LinkHost::Openwebui, Some(file)) => (file, true),
@@ -246,8 +246,10 @@ fn place(
     let name = path.name().unwrap_or_default();
     let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
     match publications.create(zone, path, file, content_type) {
-        Ok((file, attached)) => Ok(Place::There { file, attached }),
-        Err(error) if !must && is_of_openwebui(error.code()) => Ok(Place::HereInstead(error)),
+        Ok((file, attached)) => Ok(LinkTarget::OpenWebui { file, attached }),
+        Err(error) if !must && is_of_openwebui(error.code()) => {
+            Ok(LinkTarget::ServerInstead(error))
+        }
         Err(error) => Err(error),
     }
 }
@@ -267,9 +269,9 @@ fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response
         Response {
             // A picture that hangs on the answer would show twice.
             clickable_link: if shows == Shows::Pasted && !attached {
-                picture(&file.url, &file.name)
+                markdown::picture(&file.url, &file.name)
             } else {
-                clickable(Purpose::Download, &file.url, &file.name)
+                markdown::link(Purpose::Download, &file.url, &file.name)
             },
             filename: file.name,
             file_id: file.id,

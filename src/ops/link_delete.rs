@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
+use super::short_answer::Keep;
 use super::{Operation, Reply};
 
 /// `shed_link_delete`
@@ -38,7 +38,7 @@ impl Operation for LinkDelete {
         Code::OpenwebuiDeleteError,
     ];
     const EXAMPLES: &[&str] = &[r#"{"file_id": "5f0e4a529f0b0e8f4f"}"#];
-    const BRIEF: &[Keep] = &[Keep::Unknown("filename")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("filename")];
     type Request = Request;
     type Response = Response;
 

@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
-use super::vocabulary::{Nothing, clickable, picture};
-use super::{Operation, Reply};
+use super::short_answer::Keep;
+use super::vocabulary::NoParameters;
+use super::{Operation, Reply, markdown};
 use crate::content_type;
 
 /// `shed_link_list`
@@ -65,7 +65,7 @@ impl Operation for LinkList {
     const DOC: &str = "List your download and upload links that still work, with file_id.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Table(
             "files",
             &[
@@ -78,7 +78,7 @@ impl Operation for LinkList {
         ),
         Keep::Always("count"),
     ];
-    type Request = Nothing;
+    type Request = NoParameters;
     type Response = Response;
 
     fn shorten(data: &mut Map<String, Value>) {
@@ -98,11 +98,15 @@ impl Operation for LinkList {
         }
     }
 
-    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        _request: NoParameters,
+    ) -> Result<Reply<Response>, Error> {
         let links = store.links().list(caller)?.into_iter();
         let links = links.map(|link| (link.created_at, listed(store, link)));
         let published = store.publications().list(caller)?.into_iter();
-        let published = published.map(|file| (file.created_at, listed_there(file)));
+        let published = published.map(|file| (file.created_at, listed_in_openwebui(file)));
         let mut both: Vec<(Timestamp, Listed)> = links.chain(published).collect();
         both.sort_by_key(|(created_at, _)| *created_at);
         let files: Vec<Listed> = both.into_iter().map(|(_, listed)| listed).collect();
@@ -126,9 +130,9 @@ fn listed(store: &Store, link: Link) -> Listed {
     };
     Listed {
         clickable_link: if file.is_some() && content_type::is_picture(content_type) {
-            picture(&link.url, &filename)
+            markdown::picture(&link.url, &filename)
         } else {
-            clickable(link.purpose, &link.url, &filename)
+            markdown::link(link.purpose, &link.url, &filename)
         },
         created_at: link.created_at.to_string(),
         expires_at: Some(link.expires_at.to_string()),
@@ -144,9 +148,9 @@ fn listed(store: &Store, link: Link) -> Listed {
     }
 }
 
-fn listed_there(file: PublishedFile) -> Listed {
+fn listed_in_openwebui(file: PublishedFile) -> Listed {
     Listed {
-        clickable_link: clickable(Purpose::Download, &file.url, &file.name),
+        clickable_link: markdown::link(Purpose::Download, &file.url, &file.name),
         created_at: file.created_at.to_string(),
         expires_at: None,
         size_bytes: Some(file.size),

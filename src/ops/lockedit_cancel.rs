@@ -5,10 +5,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_lockedit_cancel`
 pub struct LockeditCancel;
@@ -43,8 +43,8 @@ impl Operation for LockeditCancel {
         "Drop the working copy of a locked edit and unlock; the file stays as it was.";
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[Keep::Unusual("changes_discarded")];
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("changes_discarded")];
     type Request = Request;
     type Response = Response;
 

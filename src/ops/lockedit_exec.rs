@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::{not_negative, split_words};
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_lockedit_exec`
 pub struct LockeditExec;
@@ -63,8 +63,8 @@ impl Operation for LockeditExec {
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("stdout"),
         Keep::Unusual("stderr"),
         Keep::Unusual("returncode"),

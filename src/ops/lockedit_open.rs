@@ -5,10 +5,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_lockedit_open`
 pub struct LockeditOpen;
@@ -52,8 +52,8 @@ impl Operation for LockeditOpen {
         InvalidFormat, PermissionDenied, QuotaExceeded
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[Keep::Always("content"), Keep::Always("size")];
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("content"), Keep::Always("size")];
     type Request = Request;
     type Response = Response;
 

@@ -6,10 +6,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_lockedit_overwrite`
 pub struct LockeditOverwrite;
@@ -54,10 +54,10 @@ impl Operation for LockeditOverwrite {
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];
-    const BRIEF: &[Keep] = &[Keep::Always("new_size")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("new_size")];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const AIM: Aim = Aim::Change;
+    const ACCESS: Access = Access::Change;
     type Request = Request;
     type Response = Response;
 

@@ -6,7 +6,7 @@ use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
+use super::short_answer::Keep;
 use super::{Operation, Reply};
 
 /// `shed_maintenance`
@@ -23,7 +23,7 @@ pub struct Request {
 
 /// What was found and cleaned of everybody else, in numbers.
 #[derive(Serialize, ToSchema)]
-pub struct Others {
+pub struct OtherTenants {
     /// Users whose zones were looked at.
     users: u64,
     /// Groups that were looked at.
@@ -53,7 +53,7 @@ pub struct Response {
     orphan_ownerships: Vec<String>,
     /// Numbers of all other users and groups, where `all` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    others: Option<Others>,
+    others: Option<OtherTenants>,
 }
 
 impl Operation for Maintenance {
@@ -62,7 +62,7 @@ impl Operation for Maintenance {
     const DOC: &str = "Release expired and broken locks of your zones and groups.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Lines("expired_locks"),
         Keep::Lines("corrupted_locks"),
         Keep::Lines("orphan_editzones"),
@@ -115,7 +115,7 @@ impl Response {
             &self.orphan_ownerships,
         ];
         lists.iter().all(|list| list.is_empty())
-            && self.others.as_ref().is_none_or(Others::is_empty)
+            && self.others.as_ref().is_none_or(OtherTenants::is_empty)
     }
 
     /// Cleans one zone, which answers call `place`.
@@ -138,7 +138,7 @@ impl Response {
     }
 }
 
-impl Others {
+impl OtherTenants {
     fn is_empty(&self) -> bool {
         let found = self.expired_locks
             + self.corrupted_locks
@@ -148,7 +148,7 @@ impl Others {
     }
 }
 
-impl From<Numbers> for Others {
+impl From<Numbers> for OtherTenants {
     fn from(numbers: Numbers) -> Self {
         Self {
             users: numbers.users,

@@ -6,7 +6,7 @@ use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
+use super::short_answer::Keep;
 use super::{Operation, Reply};
 
 /// `shed_parameters`
@@ -85,7 +85,7 @@ impl Operation for Parameters {
         "Show quotas, limits of size and time, and whether commands have network.";
     const ERRORS: &'static [Code] = &[];
     const EXAMPLES: &'static [&'static str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("quota_per_user_mb"),
         Keep::Always("quota_per_group_mb"),
         Keep::Always("max_file_size_mb"),

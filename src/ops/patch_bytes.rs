@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply, write};
+use super::{Access, Operation, Reply, write};
 
 /// `shed_patch_bytes`
 pub struct PatchBytes;
@@ -63,7 +63,7 @@ impl Operation for PatchBytes {
         r#"{"zone": "storage", "path": "data.bin", "content": "IQ==", "content_format": "base64"}"#,
         r#"{"zone": "storage", "path": "data.bin", "content": "4a", "position": "replace", "offset": 0}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unusual("created"),
         Keep::Always("bytes_affected"),
         Keep::Always("file_size"),
@@ -71,7 +71,7 @@ impl Operation for PatchBytes {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const AIM: Aim = Aim::Change;
+    const ACCESS: Access = Access::Change;
     type Request = Request;
     type Response = write::Response;
 
@@ -97,7 +97,7 @@ impl Operation for PatchBytes {
             length: request.length,
         };
         let mut bytes_affected = content.len() as u64;
-        let file = write::File {
+        let file = write::FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply, write};
+use super::{Access, Operation, Reply, write};
 
 /// `shed_patch_text`
 pub struct PatchText;
@@ -73,7 +73,7 @@ impl Operation for PatchText {
         r#"{"zone": "storage", "path": "notes/todo.md", "find": "buy milk", "content": "buy bread and milk"}"#,
         r#"{"zone": "storage", "path": "notes/todo.md", "content": "oat $1", "position": "replace", "pattern": "(milk)"}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unusual("created"),
         Keep::Unusual("lines"),
         Keep::Always("pattern_matches"),
@@ -82,7 +82,7 @@ impl Operation for PatchText {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const AIM: Aim = Aim::Change;
+    const ACCESS: Access = Access::Change;
     type Request = Request;
     type Response = write::Response;
 
@@ -123,7 +123,7 @@ impl Operation for PatchText {
         if !request.overwrite {
             edit.check().map_err(|error| at_an_end(&edit, error))?;
         }
-        let file = write::File {
+        let file = write::FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -186,7 +186,7 @@ fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
 
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.
 fn apply(
-    file: &write::File<'_>,
+    file: &write::FileWrite<'_>,
     edit: &TextEdit<'_>,
     largest: u64,
 ) -> Result<(write::Written, Option<Edited>), Error> {

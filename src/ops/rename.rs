@@ -5,10 +5,10 @@ use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_rename`
 pub struct Rename;
@@ -51,8 +51,8 @@ impl Operation for Rename {
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[Keep::Unknown("new_path")];
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("new_path")];
     type Request = Request;
     type Response = Response;
 

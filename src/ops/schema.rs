@@ -177,7 +177,7 @@ mod tests {
 
     #[derive(ToSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Answer {
+    struct WithNull {
         #[schema(required = true)]
         always: Option<String>,
         sometimes: Option<String>,
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn an_answer_may_hold_null_where_a_field_is_always_there() {
         assert_eq!(
-            of_answer::<Answer>(),
+            of_answer::<WithNull>(),
             json!({
                 "type": "object",
                 "required": ["always"],

@@ -13,10 +13,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::{ArgumentError, choice, not_negative};
-use super::brief::{Keep, csv};
 use super::codes::errors;
+use super::short_answer::{Keep, csv};
 use super::vocabulary::AnyZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 mod dialect;
 
@@ -168,7 +168,7 @@ impl Operation for Sqlite {
         r#"{"zone": "storage", "path": "shop.db", "import_csv": "sales.csv", "table": "sales", "if_exists": "replace"}"#,
         r#"{"zone": "storage", "path": "shop.db", "query": "SELECT item, sum(amount) AS total FROM sales GROUP BY item", "output_csv": "totals.csv"}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("rows"),
         Keep::Always("row_count"),
         Keep::Unusual("truncated"),
@@ -195,13 +195,13 @@ impl Operation for Sqlite {
         }
     }
 
-    fn aim(arguments: &Map<String, Value>) -> Aim {
+    fn access(arguments: &Map<String, Value>) -> Access {
         let sql = arguments.get("query").and_then(Value::as_str);
         let first = sql.and_then(|sql| sql.split_whitespace().next());
         let reads = ["SELECT", "WITH", "VALUES", "PRAGMA", "EXPLAIN"];
         match first {
-            Some(word) if reads.iter().any(|read| word.eq_ignore_ascii_case(read)) => Aim::Read,
-            _ => Aim::Change,
+            Some(word) if reads.iter().any(|read| word.eq_ignore_ascii_case(read)) => Access::Read,
+            _ => Access::Change,
         }
     }
 

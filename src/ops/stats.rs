@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
-use super::vocabulary::Nothing;
+use super::short_answer::Keep;
+use super::vocabulary::NoParameters;
 use super::{Operation, Reply};
 
 /// `shed_stats`
@@ -85,14 +85,14 @@ impl Operation for Stats {
     const DOC: &str = "Show the space used in each zone and group, and the quotas.";
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("uploads"),
         Keep::Always("storage"),
         Keep::Always("documents"),
         Keep::Always("total"),
         Keep::Lines("groups"),
     ];
-    type Request = Nothing;
+    type Request = NoParameters;
     type Response = Response;
 
     fn shorten(data: &mut Map<String, Value>) {
@@ -113,7 +113,11 @@ impl Operation for Stats {
         }
     }
 
-    fn run(store: &Store, caller: &Caller, _request: Nothing) -> Result<Reply<Response>, Error> {
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        _request: NoParameters,
+    ) -> Result<Reply<Response>, Error> {
         let usage = store.usage(caller)?;
         let space = |zone: &str| {
             let totals = usage

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
@@ -64,7 +64,7 @@ impl Operation for Tree {
         r#"{"zone": "storage"}"#,
         r#"{"zone": "storage", "path": "notes", "depth": 1}"#,
     ];
-    const BRIEF: &[Keep] = &[Keep::Always("tree")];
+    const SHORT_ANSWER: &[Keep] = &[Keep::Always("tree")];
     type Request = Request;
     type Response = Response;
 

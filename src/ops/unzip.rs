@@ -8,8 +8,8 @@ use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::{AnyZone, WritableZone};
 use super::{Operation, Reply};
 
@@ -70,7 +70,7 @@ impl Operation for Unzip {
         r#"{"zone": "storage", "src": "notes.zip"}"#,
         r#"{"zone": "documents", "src": "notes.zip", "dest": "from-storage", "src_zone": "storage"}"#,
     ];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("destination"),
         Keep::Always("files_count"),
         Keep::Lines("files"),
@@ -99,10 +99,10 @@ impl Operation for Unzip {
         let mut archive = Archive::open(&from, &from.entry(&source)?)?;
         let destination = match asked {
             Some(destination) => destination,
-            None => beside(&source, &zone, archive.is_one_thing()?)?,
+            None => default_destination(&source, &zone, archive.is_one_thing()?)?,
         };
         let directory = target(&zone, &destination)?.path().clone();
-        // Unpacked before the turn: others need not wait for it.
+        // Unpacked before the write lock is taken: nobody has to wait for it.
         let unpacked = archive
             .unpack(&zone, &directory, NAMED)
             .map_err(|error| zone.explain(error))?;
@@ -139,10 +139,14 @@ impl Operation for Unzip {
     }
 }
 
-/// Where an archive is unpacked that was not told where to go: one file or one directory beside
-/// it, where it was when it was packed; several in a directory of their own. Paths do not begin
-/// with the name of their zone.
-fn beside(source: &ZonePath, zone: &Zone<'_>, is_one_thing: bool) -> Result<ZonePath, Error> {
+/// The destination of a call without `dest`. One file or directory goes next to the archive, where
+/// it was when it was packed; several go into a directory of their own, whose path does not begin
+/// with the name of the zone.
+fn default_destination(
+    source: &ZonePath,
+    zone: &Zone<'_>,
+    is_one_thing: bool,
+) -> Result<ZonePath, Error> {
     let below_root = |path: &str| zone.path_below("dest", &ZonePath::root(), path);
     if is_one_thing {
         let directory = source.parent().filter(|directory| !directory.is_root());

@@ -1,8 +1,6 @@
-//! What several operations have in common: which zones a parameter offers, an empty request, and
-//! links in Markdown.
+//! What the requests of several operations have in common.
 
 use fileshed_core::ZoneName;
-use fileshed_core::link::Purpose;
 use serde::Deserialize;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -67,50 +65,4 @@ pub(super) fn yes() -> bool {
 
 /// An operation without parameters.
 #[derive(Deserialize, ToSchema)]
-pub struct Nothing {}
-
-/// A link in Markdown. A file name may hold what Markdown reads as more than text.
-pub(super) fn clickable(purpose: Purpose, url: &str, name: &str) -> String {
-    let text = match purpose {
-        Purpose::Download => escaped(name),
-        Purpose::Upload => format!("Send files to {}", escaped(name)),
-    };
-    format!("[{text}]({url})")
-}
-
-/// A picture in Markdown, which shows where it is pasted.
-pub(super) fn picture(url: &str, name: &str) -> String {
-    format!("![{}]({url})", escaped(name))
-}
-
-/// Text that Markdown shows as it is: every punctuation mark may be escaped.
-fn escaped(text: &str) -> String {
-    text.chars().fold(String::new(), |mut escaped, character| {
-        if character.is_ascii_punctuation() && !".-,".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(if character.is_control() {
-            ' '
-        } else {
-            character
-        });
-        escaped
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::escaped;
-
-    #[test]
-    fn names_are_text_in_markdown() {
-        for (name, shown) in [
-            ("a-b.txt", "a-b.txt"),
-            ("[x](http://evil)", r"\[x\]\(http\:\/\/evil\)"),
-            ("a_b*c`d<e>", r"a\_b\*c\`d\<e\>"),
-            ("a\nb", "a b"),
-        ] {
-            assert_eq!(escaped(name), shown);
-        }
-    }
-}
+pub struct NoParameters {}

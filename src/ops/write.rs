@@ -49,7 +49,7 @@ pub(super) fn drop_mode_outside_groups(arguments: &mut Map<String, Value>) {
 const BEGINNING: u64 = 64 * 1024;
 
 /// One file to write.
-pub(super) struct File<'a> {
+pub(super) struct FileWrite<'a> {
     pub(super) zone: &'a Zone<'a>,
     pub(super) operation: &'static str,
     pub(super) path: &'a str,
@@ -174,13 +174,13 @@ impl Written {
     }
 }
 
-impl File<'_> {
+impl FileWrite<'_> {
     /// Gives the file this content, whatever it had.
     pub(super) fn overwrite(&self, content: &[u8]) -> Result<Written, Error> {
         let path = self.zone.path_to_change("path", self.path)?;
         self.zone.expect_writable()?;
         self.expect_plain(self.zone.target("path", &path)?.entry())?;
-        // Written before the turn: others need not wait for it.
+        // Written before the write lock is taken: nobody has to wait for it.
         let staged = self.zone.stage(content)?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;

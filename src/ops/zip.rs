@@ -9,10 +9,10 @@ use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Aim, Operation, Reply};
+use super::{Access, Operation, Reply};
 
 /// `shed_zip`
 pub struct Zip;
@@ -67,8 +67,8 @@ impl Operation for Zip {
         r#"{"zone": "storage", "src": "notes"}"#,
         r#"{"zone": "documents", "src": ".", "dest": "backup/all.zip", "include_empty_dirs": true}"#,
     ];
-    const AIM: Aim = Aim::Change;
-    const BRIEF: &[Keep] = &[
+    const ACCESS: Access = Access::Change;
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("zip_path"),
         Keep::Always("files_count"),
         Keep::Always("size_bytes"),
@@ -91,11 +91,11 @@ impl Operation for Zip {
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => zone.path_to_change("dest", dest)?,
-            None => zone.path_below("dest", &ZonePath::root(), &beside(&zone, &source))?,
+            None => zone.path_below("dest", &ZonePath::root(), &default_archive(&zone, &source))?,
         };
         zone.expect_writable()?;
         let entry = zone.entry(&source)?;
-        // Packed before the turn: others need not wait for it.
+        // Packed before the write lock is taken: nobody has to wait for it.
         let target = target(&zone, &archive)?;
         let (staged, packed) = Content::of(&zone, &entry)
             .with_empty_directories(request.include_empty_dirs)
@@ -125,8 +125,8 @@ impl Operation for Zip {
     }
 }
 
-/// Where an archive goes that was not told where: beside what it packs, or into the zone.
-fn beside(zone: &Zone<'_>, source: &ZonePath) -> String {
+/// The archive of a call without `dest`: next to what it packs, or in the zone itself.
+fn default_archive(zone: &Zone<'_>, source: &ZonePath) -> String {
     if source.is_root() {
         format!("{}.zip", zone.name())
     } else {

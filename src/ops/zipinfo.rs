@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::brief::Keep;
 use super::codes::errors;
+use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
 use super::{Operation, Reply};
 
@@ -46,14 +46,14 @@ pub struct Response {
     /// Space saved, such as `62.5%`.
     compression_ratio: String,
     /// The first 100 entries.
-    files: Vec<Item>,
+    files: Vec<ArchiveEntry>,
     /// Whether there are more entries than are listed.
     truncated: bool,
 }
 
 /// One entry.
 #[derive(Serialize, ToSchema)]
-pub struct Item {
+pub struct ArchiveEntry {
     /// Path inside the archive.
     name: String,
     /// Bytes of the entry, unpacked.
@@ -75,7 +75,7 @@ impl Operation for Zipinfo {
     const DOC: &str = "List what a ZIP archive holds, without unpacking it.";
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
-    const BRIEF: &[Keep] = &[
+    const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("files_count"),
         Keep::Always("total_size"),
         Keep::Table("files", &["name", "size"]),
@@ -102,14 +102,18 @@ impl Operation for Zipinfo {
                 compressed_size: listing.compressed,
                 compression_ratio: saved(listing.size, listing.compressed),
                 truncated: listing.entries.len() as u64 != entries,
-                files: listing.entries.into_iter().map(Item::from).collect(),
+                files: listing
+                    .entries
+                    .into_iter()
+                    .map(ArchiveEntry::from)
+                    .collect(),
             },
             format!("{} file(s) in {path}", listing.files),
         ))
     }
 }
 
-impl From<Listed> for Item {
+impl From<Listed> for ArchiveEntry {
     fn from(listed: Listed) -> Self {
         Self {
             ratio: saved(listed.size, listed.compressed),

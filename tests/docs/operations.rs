@@ -150,7 +150,8 @@ fn parameters(schema: &Value) -> String {
 /// One row for each field, those of objects and of lists of objects under it.
 fn fields(schema: &Value, prefix: &str, entry: &Entry, part: &mut String) {
     for (name, property) in properties(schema) {
-        let is_short = prefix.is_empty() && entry.brief.iter().any(|keep| keep.name() == name);
+        let is_short =
+            prefix.is_empty() && entry.short_answer.iter().any(|keep| keep.name() == name);
         let mark = if is_short { "short" } else { "" };
         let whole = format!("{prefix}{name}");
         writeln!(

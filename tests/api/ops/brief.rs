@@ -28,7 +28,7 @@ fn what_is_kept_is_a_field_of_the_answer() {
     for entry in OPERATIONS {
         let schema = (entry.response_schema)();
         let mut seen = BTreeSet::new();
-        for keep in entry.brief {
+        for keep in entry.short_answer {
             assert!(
                 seen.insert(keep.name()),
                 "{}: {} twice",

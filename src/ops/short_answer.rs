@@ -1,10 +1,10 @@
 //! Short answers (`Prefer: return=minimal`): what the caller cannot know yet.
 //!
-//! Each operation lists the fields of its data that a short answer keeps ([`Operation::BRIEF`]);
+//! Each operation lists the fields of its data that a short answer keeps ([`Operation::SHORT_ANSWER`]);
 //! the list has no default, so that a new operation decides. The rule is here: a kept field that
 //! says nothing is left out, and where nothing is left the answer says that it worked.
 //!
-//! [`Operation::BRIEF`]: super::Operation::BRIEF
+//! [`Operation::SHORT_ANSWER`]: super::Operation::SHORT_ANSWER
 
 use fileshed_core::Error;
 use serde_json::{Map, Value, json};
@@ -55,7 +55,7 @@ fn is_given(arguments: &Map<String, Value>, value: &Value) -> bool {
 }
 
 /// The short form of the answer to a call with these arguments; `note` is what no field says.
-pub(super) fn answer(
+pub(super) fn success(
     kept: &[Keep],
     mut data: Map<String, Value>,
     arguments: &Map<String, Value>,
@@ -65,14 +65,14 @@ pub(super) fn answer(
         let value = data.remove(keep.name())?;
         Some((keep.name().to_owned(), keep.told(value, arguments)?))
     });
-    let mut brief: Map<String, Value> = fields.collect();
+    let mut short: Map<String, Value> = fields.collect();
     if !note.is_empty() {
-        brief.insert("note".to_owned(), note.into());
+        short.insert("note".to_owned(), note.into());
     }
-    if brief.is_empty() {
-        brief.insert("success".to_owned(), true.into());
+    if short.is_empty() {
+        short.insert("success".to_owned(), true.into());
     }
-    Value::Object(brief)
+    Value::Object(short)
 }
 
 /// The short form of a failure: code, message and hint, and the details that neither says.
@@ -95,7 +95,7 @@ pub fn failure(error: &Error, hint: &str) -> Value {
     told
 }
 
-/// Whether a value is what stands there when there is nothing to say.
+/// Whether a value is the one that everybody expects.
 fn is_usual(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -118,7 +118,7 @@ fn is_said(words: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a word stands in a text, and not as a part of a longer one.
+/// Whether a text has a word, and not only as a part of a longer one.
 fn holds(text: &str, word: &str) -> bool {
     let part = |character: char| character.is_alphanumeric() || "._-/".contains(character);
     let goes_on = |character: Option<char>| character.is_some_and(part);
@@ -187,7 +187,7 @@ mod tests {
         let (Value::Object(data), Value::Object(arguments)) = (data, arguments) else {
             panic!("objects");
         };
-        answer(kept, data, &arguments, String::new())
+        success(kept, data, &arguments, String::new())
     }
 
     #[test]

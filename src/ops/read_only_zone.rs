@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::Operation;
 
 /// The paths that a call in uploads names, and nothing of another call.
-pub(super) fn named(arguments: &Map<String, Value>) -> Vec<String> {
+pub(super) fn named_paths(arguments: &Map<String, Value>) -> Vec<String> {
     let zone = arguments.get("zone").and_then(Value::as_str);
     if zone.is_none_or(|zone| !zone.trim().eq_ignore_ascii_case("uploads")) {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn named(arguments: &Map<String, Value>) -> Vec<String> {
 
 /// The failure of a call of `O` that was to change uploads, with the call that takes its one file
 /// to storage, or that makes the new file there. What is in storage is never written over.
-pub(super) fn with_the_way_out<O: Operation>(
+pub(super) fn with_alternative<O: Operation>(
     store: &Store,
     caller: &Caller,
     named: &[String],

@@ -15,7 +15,7 @@ const PLACES_MAX: usize = 5;
 
 /// What an operation does to the file that it is called for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum Access {
     /// Looks at it, or takes a copy.
     Read,
     /// Changes it where it is.
@@ -85,7 +85,7 @@ impl Parameter {
 }
 
 /// The failure of a call of `O`, with the places where the missing file may be.
-pub(super) fn located<O: Operation>(
+pub(super) fn with_location<O: Operation>(
     store: &Store,
     caller: &Caller,
     arguments: &Map<String, Value>,
@@ -99,15 +99,15 @@ pub(super) fn located<O: Operation>(
     };
     let places = store.whereabouts(caller, &missing);
     let Some(first) = places.first() else {
-        return not_come(store, caller, &missing, error);
+        return not_fetched(store, caller, &missing, error);
     };
-    let hint = hint(O::aim(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
+    let hint = hint(O::access(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
         let hint = Hint::new(format!(
             "{} is in {}: look with ",
             quoted(&first.path),
-            whose(first)
+            zone_or_group(first)
         ));
-        hint.call(tree(first))
+        hint.call(listing(first))
     });
     let named: Vec<Value> = places.iter().take(PLACES_MAX).map(shown).collect();
     error.with_hint(hint).with_detail("found", named)
@@ -133,7 +133,7 @@ pub(super) fn of_command(
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);
     };
-    let place = format!("{} is in {}", quoted(&first.path), whose(first));
+    let place = format!("{} is in {}", quoted(&first.path), zone_or_group(first));
     let is_named = |text: &String| {
         let path = ZonePath::parse("args", text).ok();
         path.is_some_and(|path| path.key() == missing.path.key())
@@ -164,8 +164,8 @@ pub(super) fn of_command(
     Some(Hint::new(format!("{place}: ")).again(repeat))
 }
 
-/// Why an attached file did not come, where that is known.
-fn not_come(store: &Store, caller: &Caller, missing: &Missing, error: Error) -> Error {
+/// Says why an attached file could not be fetched, where that is known.
+fn not_fetched(store: &Store, caller: &Caller, missing: &Missing, error: Error) -> Error {
     let name = missing.path.name().unwrap_or_default();
     match store.attachment_refused(caller, name) {
         Some(reason) if missing.zone == ZoneName::Uploads => {
@@ -177,21 +177,21 @@ fn not_come(store: &Store, caller: &Caller, missing: &Missing, error: Error) -> 
 }
 
 /// What the caller meant, made literally.
-fn hint(aim: Aim, parameter: &Parameter, missing: &Missing, places: &[Place]) -> Option<Hint> {
+fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place]) -> Option<Hint> {
     let first = places.first()?;
     let is_alone = places.len() == 1;
     let is_here = first.zone == missing.zone && first.group == missing.group;
     let reads =
-        aim == Aim::Read || parameter.zone == Some("src_zone") || parameter.path == "import_csv";
+        aim == Access::Read || parameter.zone == Some("src_zone") || parameter.path == "import_csv";
     let is_meant = match first.likeness {
         Likeness::Case => is_alone,
         _ if reads => true,
-        _ => is_alone && aim == Aim::Change,
+        _ => is_alone && aim == Access::Change,
     };
     if !is_meant {
         return None;
     }
-    // What changes cannot be done in uploads, and goes where the call would have it.
+    // Uploads cannot be changed: the file is moved to where the call expected it.
     if !is_here && !reads && first.zone == ZoneName::Uploads && parameter.zone.is_some() {
         let operation = match missing.zone {
             ZoneName::Storage => "shed_move_uploads_to_storage",
@@ -204,16 +204,20 @@ fn hint(aim: Aim, parameter: &Parameter, missing: &Missing, places: &[Place]) ->
         let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
         return Some(hint.say(", then repeat the call"));
     }
-    let place = format!("{} is in {}: ", quoted(&first.path), whose(first));
+    let place = format!("{} is in {}: ", quoted(&first.path), zone_or_group(first));
     let mut hint = Hint::new(place).again(parameter.at(first, missing)?);
     for other in places.iter().take(PLACES_MAX).skip(1) {
-        let other_place = format!("{} is in {}, too", quoted(&other.path), whose(other));
+        let other_place = format!(
+            "{} is in {}, too",
+            quoted(&other.path),
+            zone_or_group(other)
+        );
         hint = hint.or(other_place);
     }
     Some(hint)
 }
 
-fn tree(place: &Place) -> Call {
+fn listing(place: &Place) -> Call {
     let above = place.path.parent().unwrap_or_else(ZonePath::root);
     let mut call = Call::new("shed_tree").with("zone", place.zone.as_str());
     if let Some(group) = &place.group {
@@ -226,7 +230,7 @@ fn quoted(path: &ZonePath) -> String {
     format!("`{path}`")
 }
 
-fn whose(place: &Place) -> String {
+fn zone_or_group(place: &Place) -> String {
     match &place.group {
         Some(group) => format!("group {group}"),
         None => place.zone.as_str().to_owned(),
