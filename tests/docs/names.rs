@@ -153,6 +153,17 @@ fn codes_exist() {
 }
 
 #[test]
+fn every_crate_is_in_the_architecture() {
+    let page = read("docs/architecture.md");
+    let crates = std::fs::read_dir(repository().join("src/core")).expect("the crates");
+    for folder in crates {
+        let name = folder.expect("a crate").file_name();
+        let row = format!("\n| `{}` |", name.to_string_lossy());
+        assert!(page.contains(&row), "docs/architecture.md has no row {row}");
+    }
+}
+
+#[test]
 fn links_lead_somewhere() {
     for page in pages() {
         let text = read(&page);

@@ -30,7 +30,7 @@ fn the_operations_are_those_of_the_program() {
     assert!(
         read("docs/operations.md") == page,
         "docs/operations.md is not that of the program: \
-         FILESHED_WRITE_CATALOGUE=1 cargo test the_operations_are_those_of_the_program"
+         FILESHED_WRITE_CATALOGUE=1 cargo test --test docs operations::"
     );
 }
 
