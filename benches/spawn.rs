@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use fileshed_core::exec::{self, CommandLine};
+use fileshed_core::command::{self, CommandLine};
 use fileshed_core::{Caller, Settings, Store};
 
 /// Most that confinement may add to one start.
@@ -111,7 +111,7 @@ fn confined(store: &Store) {
         command: "true",
         ..CommandLine::default()
     };
-    assert_eq!(exec::run(&zone, &line).unwrap().status, 0);
+    assert_eq!(command::run(&zone, &line).unwrap().status, 0);
 }
 
 fn show(name: &str, [bare, confined]: [Duration; 2]) -> bool {

@@ -244,10 +244,10 @@ pub fn complain(failure: &Failure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// `fileshed jail`: the process that commands are started from.
+/// `fileshed jail`: the zygote, of which each command is a copy.
 #[must_use]
 pub fn jail() -> ExitCode {
-    ExitCode::from(fileshed_core::exec::jail::serve())
+    ExitCode::from(fileshed_core::sandbox::serve(fileshed_core::BUILT_IN_JOBS))
 }
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.

@@ -47,8 +47,8 @@ fn run(task: Task) -> Result<ExitCode, Failure> {
 
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
-    fileshed_core::exec::hide_this_process();
-    let descriptors = fileshed_core::exec::raise_descriptor_limit();
+    fileshed_core::sandbox::hide_this_process();
+    let descriptors = fileshed_core::sandbox::raise_descriptor_limit();
     let store = Arc::new(cli::serve(config)?);
     cli::report_store(&store);
     // What still runs when a stop is asked for may run to its own end, commands included.

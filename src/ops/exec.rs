@@ -1,7 +1,7 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::exec::{self, CommandLine};
+use fileshed_core::command::{self, CommandLine};
 use fileshed_core::size::human_size;
 use fileshed_core::{Caller, Code, Error, Settings, Store, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,7 @@ impl Operation for Exec {
 
     fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
         let asked = arguments.get("max_output").and_then(integer);
-        exec::answer_max(settings, asked)
+        command::answer_max(settings, asked)
     }
 
     fn shorten(data: &mut Map<String, Value>) {
@@ -141,7 +141,7 @@ impl Operation for Exec {
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
-        let ran = exec::run(
+        let ran = command::run(
             &zone,
             &CommandLine {
                 command: &request.cmd,

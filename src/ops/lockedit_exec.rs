@@ -1,7 +1,7 @@
 //! `shed_lockedit_exec`: run a command on a locked file.
 
 use fileshed_core::chat_host::Task;
-use fileshed_core::exec::CommandLine;
+use fileshed_core::command::CommandLine;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};

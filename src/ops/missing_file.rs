@@ -1,6 +1,6 @@
 //! What a call may say when its file is not found: where it is, and the call that works.
 
-use fileshed_core::exec::Ran;
+use fileshed_core::command::Ran;
 use fileshed_core::whereabouts::{Likeness, Missing, Place};
 use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use fileshed_core::chat_host::{self, counted};
-use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::table::{
+use fileshed_core::databases::{
     self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
 };
+use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -300,7 +300,7 @@ impl Operation for Sqlite {
                 )
             }
         };
-        let outcome = table::run(&zone, Self::ID, &path, task).map_err(|error| {
+        let outcome = databases::run(&zone, Self::ID, &path, task).map_err(|error| {
             let meant = query.as_deref().and_then(dialect::meant);
             match meant.filter(|_| error.code() == Code::ExecError) {
                 Some(meant) => error.with_hint(Repeat::with("query", meant)),

@@ -12,7 +12,7 @@ mod proxy;
 mod refused;
 
 use fileshed_core::Settings;
-use fileshed_core::exec::egress::Egress;
+use fileshed_core::sandbox::egress::Egress;
 use origin::{Origin, Unseen};
 
 /// A proxy that lets these destinations through, and answers of at most one mebibyte.

@@ -2,10 +2,11 @@
 
 mod machine;
 
+use crate::command::Programs;
 use crate::disk::Root;
-use crate::exec::{Confinement, Helper, Programs};
 use crate::history::SET_ASIDE;
 use crate::registry::FILE_NAME;
+use crate::sandbox::{Confinement, Zygote};
 use crate::settings::SandboxPolicy;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
 use crate::{Error, Settings, ZoneName, ZonePath};
@@ -158,11 +159,11 @@ impl Store {
 
     /// Looks at everything that a store would depend on where there is none that can be opened.
     pub fn check_machine(settings: &Settings) -> Result<Vec<Check>, Error> {
-        let helper = Helper::new(settings.helper.clone());
+        let zygote = Zygote::new(settings.helper.clone());
         let anywhere = Root::open_ambient(&std::env::temp_dir())?;
         let machine = Machine {
             settings,
-            confinement: &Confinement::probe(&helper, &anywhere, settings),
+            confinement: &Confinement::probe(&zygote, anywhere.handle(), settings),
             programs: &Programs::find(),
         };
         Ok(machine.check())

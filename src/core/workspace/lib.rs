@@ -13,17 +13,18 @@
 //! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
 //!
 //! Each concern has one room: `disk` is the only place that touches files, `registry` the only one
-//! that knows SQL (databases of users belong to `table`), `history` the only one that knows git,
-//! `archive` the only one that knows ZIP, `exec` the only one that starts processes.
+//! that knows SQL (databases of users belong to `tables`), `history` the only one that knows git,
+//! `archive` the only one that knows ZIP, `sandbox` the only one that starts processes.
 
 pub mod all_tenants;
 pub mod archive;
 mod attachment_cache;
 mod attachments;
 pub mod chat_host;
+pub mod command;
 pub mod cross_zone;
+pub mod databases;
 pub mod directory;
-pub mod exec;
 pub mod guard;
 pub mod health;
 pub mod inspect;
@@ -33,9 +34,10 @@ pub mod lockedit;
 pub mod namespace;
 mod opening;
 pub mod publication;
+pub mod sandbox;
 pub mod sharing;
 pub mod store;
-pub mod table;
+pub mod tables;
 mod tenant;
 pub mod transfer;
 mod transfer_limiter;
@@ -56,6 +58,9 @@ pub use fileshed_types::{
     Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,
     client, fair, group, hint, identifier, nearest, random, settings, size,
 };
+/// What the server's own binary can do in a confined process: for [`sandbox::serve`].
+pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] = &[databases::DATABASE_JOB];
+
 pub use health::{Check, CheckState};
 pub use store::Store;
 pub use zone::Zone;

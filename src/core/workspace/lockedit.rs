@@ -13,8 +13,8 @@ mod standing;
 pub use standing::ChangedError;
 use standing::Standing;
 
+use crate::command::{self, CommandLine, Ran};
 use crate::disk::{DiskError, Entry, Root};
-use crate::exec::{self, CommandLine, Ran};
 use crate::guard::{
     ChangeRequest, EditWriter, Holder, LockError, SizeError, check_owner, expect_plain,
     has_working_copy, holder, working_copy,
@@ -235,7 +235,7 @@ impl<'a> Edit<'a> {
 
     /// Runs a command that sees the working copy and nothing else.
     pub fn run(&self, line: &CommandLine<'_>) -> Result<Ran, Error> {
-        exec::run_on_copy(self.zone, line, &self.directory, &self.path, &self.copy)
+        command::run_on_copy(self.zone, line, &self.directory, &self.path, &self.copy)
     }
 
     /// Goes on with the working copy; nothing where it holds nothing that the file does not.

@@ -2,7 +2,7 @@
 
 use crate::store::{Opening, Store};
 use crate::tenant::{DATA, TenantRoot};
-use crate::{Caller, Clock, Error, Settings, Zone, ZoneName, ZonePath, table};
+use crate::{Caller, Clock, Error, Settings, Zone, ZoneName, ZonePath, databases};
 
 impl Store {
     /// Opens the data directory; makes it at the first start, and refuses one in which something
@@ -45,7 +45,7 @@ fn recover_databases(store: &Store, tenant: &TenantRoot, name: ZoneName) -> Resu
     };
     for path in paths {
         let path = ZonePath::found(path);
-        if let Err(error) = table::put_right(&zone, &path) {
+        if let Err(error) = databases::put_right(&zone, &path) {
             tracing::warn!(tenant = tenant.key, %error, "a database waits to be put right");
         }
     }

@@ -13,13 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::attachment_cache::AttachmentCache;
 use crate::chat_host::{ChatHost, Ending, Task};
+use crate::command::{Programs, Running, Slots};
 use crate::disk::{DiskError, FileIdentity, Flusher, Reserve, Root};
-use crate::exec::egress::Egress;
-use crate::exec::{Confinement, Helper, Programs, Running, Slots};
 use crate::fair::Grant;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::registry::{self, Registry, Tokens};
+use crate::sandbox::egress::Egress;
+use crate::sandbox::{Confinement, Zygote};
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 use crate::write_lock::{Queue, WriteLock};
@@ -63,7 +64,7 @@ pub struct Store {
     programs: Programs,
     slots: Slots,
     running: Running,
-    helper: Helper,
+    zygote: Zygote,
     confinement: OnceLock<Confinement>,
     egress: Egress,
     transfer_limiter: TransferLimiter,
@@ -92,7 +93,7 @@ impl Store {
         let flusher = Flusher::start(&data, settings.durability)?;
         let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
-        let helper = Helper::new(settings.helper.clone());
+        let zygote = Zygote::new(settings.helper.clone());
         let links = LinkKey::of(&pepper);
         let slots = Slots::new(&settings);
         let transfer_limiter = TransferLimiter::new(&settings);
@@ -111,7 +112,7 @@ impl Store {
             programs: Programs::find(),
             slots,
             running: Running::default(),
-            helper,
+            zygote,
             confinement: OnceLock::new(),
             egress,
             transfer_limiter,
@@ -242,7 +243,7 @@ impl Store {
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
         self.confinement
-            .get_or_init(|| Confinement::probe(&self.helper, &self.data, &self.settings))
+            .get_or_init(|| Confinement::probe(&self.zygote, self.data.handle(), &self.settings))
     }
 
     /// The proxy through which commands reach the network when it is `safe`.
@@ -252,8 +253,8 @@ impl Store {
     }
 
     /// The process that commands are started from.
-    pub(crate) fn helper(&self) -> &Helper {
-        &self.helper
+    pub(crate) fn zygote(&self) -> &Zygote {
+        &self.zygote
     }
 
     /// Commands that are running.

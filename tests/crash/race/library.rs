@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use fileshed_core::command::{self, CommandLine};
 use fileshed_core::disk::{Found, Kind};
-use fileshed_core::exec::{self, CommandLine};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::settings::NamespaceStyle;
 use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
@@ -215,7 +215,7 @@ fn run_one(zone: &Zone<'_>, command: &str, arguments: &[&str]) -> Result<String,
         max_output: Some(0),
         ..CommandLine::default()
     };
-    let ran = exec::run(zone, &line).map_err(|error| error.message().to_string())?;
+    let ran = command::run(zone, &line).map_err(|error| error.message().to_string())?;
     assert_clean(ran.stderr.as_bytes());
     assert_clean(ran.stdout.as_bytes());
     if ran.status == 0 {

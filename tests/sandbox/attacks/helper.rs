@@ -26,11 +26,11 @@ pub(super) struct Helper {
 pub(crate) fn has_namespaces() -> &'static bool {
     static ANSWER: LazyLock<bool> = LazyLock::new(|| {
         let order = json!({
-            "task": {"program": "/dev/null"}, "name": "", "arguments": [], "environment": [], "input": null,
+            "file": "/dev/null", "name": "", "arguments": [], "environment": [], "input": null,
             "limits": {"memory": 1_u64 << 30, "cpu_seconds": 5, "file_size": 0, "open_files": 64,
                        "processes": 4096},
-            "view": {"bind_mounts": [{"source": ".", "target": "/room", "writable": false}],
-                     "directory": "/room"},
+            "mounts": {"bind_mounts": [{"source": ".", "target": "/zone", "writable": false}],
+                       "directory": "/zone"},
             "access": {"execute": [], "read": [], "write": [], "network": {"proxy": {"port": 0}}},
             "supervised": true, "starts_others": false, "changes": true, "probe": true, "best_effort": true,
         });
@@ -51,6 +51,18 @@ pub(crate) fn ways() -> impl Iterator<Item = bool> {
     [false, true]
         .into_iter()
         .filter(|separate| !separate || *has_namespaces())
+}
+
+/// An order as the program reads it: what is about the program itself is one part of it.
+fn job_spec(order: &Value) -> Value {
+    let mut spec = order.clone();
+    let parts = spec.as_object_mut().expect("an object");
+    let program: serde_json::Map<_, _> = ["file", "name", "arguments", "environment"]
+        .into_iter()
+        .filter_map(|part| parts.remove_entry(part))
+        .collect();
+    spec["job"] = json!({"program": program});
+    spec
 }
 
 impl Helper {
@@ -88,7 +100,7 @@ impl Helper {
         patience: Duration,
     ) -> (Option<i32>, Vec<u8>) {
         let mut file = tempfile::tempfile().expect("a file");
-        file.write_all(order.to_string().as_bytes())
+        file.write_all(job_spec(order).to_string().as_bytes())
             .and_then(|()| file.rewind())
             .expect("written");
         let directory = std::fs::File::open(directory).expect("opened");
@@ -104,7 +116,7 @@ impl Helper {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
-        let word = match (&order["view"], &order["access"]["network"]["proxy"]) {
+        let word = match (&order["mounts"], &order["access"]["network"]["proxy"]) {
             (Value::Object(_), Value::Object(_)) => [3],
             (Value::Object(_), _) => [1],
             _ => [0],
@@ -136,7 +148,7 @@ impl Helper {
         wait();
         let proxy = order["access"]["network"]["proxy"]["port"].as_u64();
         if let Some(port) = proxy
-            && order["view"].is_object()
+            && order["mounts"].is_object()
             && order["probe"] == false
         {
             let port = u16::try_from(port).expect("a port");

@@ -165,7 +165,7 @@ impl Scene {
             .collect();
         let marker = self.text("");
         let mut order = json!({
-            "task": {"program": file},
+            "file": file,
             "name": program,
             "arguments": arguments,
             "environment": [["PATH", "/usr/bin"], ["HOME", own("{H}")],
@@ -173,7 +173,7 @@ impl Scene {
             "input": null,
             "limits": {"memory": 1_u64 << 31, "cpu_seconds": 5, "file_size": 1_u64 << 24,
                        "open_files": 64, "processes": 4096},
-            "view": null,
+            "mounts": null,
             "access": {
                 "execute": [file, loader()],
                 "read": scripts,
@@ -215,11 +215,11 @@ impl Scene {
         self.fill(&text.replace("{Z}", ZONE).replace("{H}", PRIVATE))
     }
 
-    /// Gives an order a view of its own, with the rooms that it may touch.
+    /// Gives an order a mount namespace of its own, with the places that it may touch.
     fn separate(&self, order: &mut Value) {
         let places = [("zone", ZONE), ("private", PRIVATE)]
             .map(|(name, seen)| (self.text(name), seen.to_owned()));
-        let mut rooms = Vec::new();
+        let mut mounts = Vec::new();
         for right in ["read", "write"] {
             for place in order["access"][right].as_array_mut().into_iter().flatten() {
                 let source = place.as_str().expect("a path").to_owned();
@@ -229,11 +229,11 @@ impl Scene {
                 let known = places.iter().find(|(outside, _)| *outside == source);
                 let target = known.map_or_else(|| source.clone(), |(_, seen)| seen.clone());
                 *place = target.clone().into();
-                rooms.push(json!({"source": source, "target": target,
-                                  "writable": right == "write"}));
+                mounts.push(json!({"source": source, "target": target,
+                                   "writable": right == "write"}));
             }
         }
-        order["view"] = json!({"bind_mounts": rooms, "directory": ZONE});
+        order["mounts"] = json!({"bind_mounts": mounts, "directory": ZONE});
     }
 
     /// The attack runs and gets nothing of the canary.

@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use fileshed_core::exec::egress::{Grant, Manner};
+use fileshed_core::sandbox::egress::{Grant, RefusalStyle};
 use serde_json::{Value, json};
 
 use super::origin::{CONTENT, sound};
@@ -22,7 +22,7 @@ fn to_proxy(port: u16, environment: &[(String, String)]) -> Value {
 fn only_the_proxy_is_reached() {
     let origin = Origin::start();
     let egress = proxy(&[origin.place()]);
-    let grant = egress.grant(Manner::InWords).expect("a grant");
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     let unseen = Unseen::new();
     let datagrams = UdpSocket::bind("127.0.0.1:0").expect("a port");
     datagrams.set_nonblocking(true).expect("set");
@@ -81,7 +81,7 @@ fn only_the_proxy_is_reached() {
 fn the_port_of_the_proxy_elsewhere_is_no_way_out() {
     let origin = Origin::start();
     let egress = proxy(&[origin.place()]);
-    let grant = egress.grant(Manner::InWords).expect("a grant");
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     let port = grant.port();
     let elsewhere = Unseen::at("127.0.0.2", port);
     let scene = Scene::new();
@@ -233,7 +233,7 @@ fn git_clones_through_the_proxy() {
 
     let origin = Origin::start().with_files(repositories.path().to_owned());
     let egress = proxy(&[origin.place()]);
-    let grant = egress.grant(Manner::InWords).expect("a grant");
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     let scene = Scene::new();
     let Some(order) = git_order(&grant) else {
         println!("SKIP: git has no http");
@@ -359,7 +359,7 @@ fn tls_goes_through_a_tunnel() {
         return;
     };
     let egress = proxy(&[format!("127.0.0.1:{}", server.port)]);
-    let grant = egress.grant(Manner::InWords).expect("a grant");
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     let scene = Scene::new();
     let order = to_proxy(grant.port(), &grant.environment());
     let url = format!("https://127.0.0.1:{}/file", server.port);

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::exec::egress::{Egress, Grant, Manner};
+use fileshed_core::sandbox::egress::{Egress, Grant, RefusalStyle};
 
 use super::origin::{CONTENT, PATIENCE};
 use super::{Origin, Unseen, proxy};
@@ -65,7 +65,7 @@ fn tunnel(grant: &Grant, place: &str) -> (TcpStream, String) {
 fn scene() -> (Origin, Egress, Grant) {
     let origin = Origin::start();
     let egress = proxy(&[origin.place()]);
-    let grant = egress.grant(Manner::InWords).expect("a grant");
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     (origin, egress, grant)
 }
 
@@ -102,7 +102,7 @@ fn only_the_token_of_a_running_command_opens_it() {
         assert!(answer.starts_with("HTTP/1.1 407 "), "{header}: {answer}");
         assert!(answer.contains("Proxy-Authenticate: Basic"), "{answer}");
     }
-    let ended = egress.grant(Manner::InWords).expect("a grant");
+    let ended = egress.grant(RefusalStyle::InWords).expect("a grant");
     let void = proof(&ended);
     drop(ended);
     let answer = ask(&grant, &format!("{line}{void}\r\n"));
@@ -201,7 +201,7 @@ fn no_spelling_leads_to_this_machine() {
         format!("[::1]:{}", served.port()),
     ]);
     open.protect(served.port());
-    let opened = open.grant(Manner::InWords).expect("a grant");
+    let opened = open.grant(RefusalStyle::InWords).expect("a grant");
     for place in unseen.spellings() {
         let answer = ask_with(&grant, &format!("GET http://{place}/"), "");
         assert!(

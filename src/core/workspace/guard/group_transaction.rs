@@ -10,8 +10,8 @@ use jiff::Timestamp;
 
 use super::claims::Claims;
 use super::owner;
+use crate::command::Space;
 use crate::disk::{Root, Staging};
-use crate::exec::Space;
 use crate::history::{self, Author, History, Position};
 use crate::registry::{Intent, OwnershipChange, OwnershipEffect, Registry};
 use crate::zone::{Zone, ZoneName};

@@ -1,8 +1,9 @@
 //! What of the machine the store depends on, whether or not there is a store.
 
 use super::{Check, CheckState};
-use crate::exec::{Confinement, Programs, descriptor_limit};
+use crate::command::Programs;
 use crate::policy::commands;
+use crate::sandbox::{Confinement, descriptor_limit};
 use crate::settings::{NetworkMode, SandboxPolicy, Settings};
 
 /// The machine, as far as it was looked at.

@@ -1,0 +1,42 @@
+//! Commands of a zone: a command line judged, a program started in the sandbox ([`crate::sandbox`]),
+//! and what it changed taken into history.
+
+mod built_in;
+mod change;
+mod content;
+mod copy;
+mod download;
+mod environment;
+mod error;
+mod git;
+mod glob;
+mod job;
+mod kept;
+mod limit;
+mod line;
+mod network;
+mod outcome;
+mod output;
+mod pdf;
+mod places;
+mod programs;
+mod rename;
+mod run;
+mod running;
+mod slots;
+mod sqlite;
+mod stream;
+mod tar;
+mod watch;
+mod which;
+
+pub(crate) use change::Space;
+pub(crate) use copy::run_on_copy;
+pub use error::ExecError;
+pub(crate) use job::{JobBounds, JobEnd, run_job};
+pub use limit::Limit;
+pub use programs::{Program, Programs};
+pub use run::{CommandLine, Ran, answer_max, run};
+pub(crate) use running::Running;
+pub(crate) use slots::Slots;
+pub(crate) use stream::StreamFile;

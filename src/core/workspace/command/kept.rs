@@ -1,0 +1,78 @@
+//! Names that are kept for the server, where a command made them.
+//!
+//! Arguments with such names are refused before anything starts. But names come out of archives,
+//! repositories and scripts, too: what a command left under one is taken away again, and the answer
+//! names it. Where there is history, the names that git does not take are among them, so that no
+//! file is there without being versioned.
+
+use std::collections::HashSet;
+
+use super::outcome::CommandOutcome;
+use crate::Error;
+use crate::policy::CommandPlan;
+use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
+
+/// Commands that make no name but those of their arguments.
+const HARMLESS: [&str; 11] = [
+    "chmod", "mkdir", "rename", "rm", "rmdir", "shred", "sort", "tee", "touch", "truncate", "uniq",
+];
+
+/// The device and the inode of a file.
+type Identity = (u64, u64);
+
+/// Runs a command, and takes away what it left under kept names. What has such a name already came
+/// another way, from an administrator or a former server, and stays, also where it is moved.
+pub(super) fn without(
+    zone: &Zone<'_>,
+    plan: &CommandPlan,
+    effect: impl FnOnce() -> Result<CommandOutcome, Error>,
+) -> Result<CommandOutcome, Error> {
+    if !plan.changes || HARMLESS.contains(&plan.command) {
+        return effect();
+    }
+    let there: HashSet<Identity> = if zone.name().is_versioned() {
+        let found = find(zone)?.into_iter();
+        found.map(|(_, identity)| identity).collect()
+    } else {
+        HashSet::new()
+    };
+    let outcome = effect();
+    let mut removed = Vec::new();
+    for (path, identity) in find(zone)? {
+        if !there.contains(&identity) {
+            let entry = zone.data().entry(&path)?;
+            zone.store.staging(&zone.tenant)?.remove(&entry)?.keep()?;
+            removed.push(path.as_str().to_owned());
+        }
+    }
+    outcome.map(|outcome| CommandOutcome { removed, ..outcome })
+}
+
+/// The topmost entries with kept names.
+fn find(zone: &Zone<'_>) -> Result<Vec<(ZonePath, Identity)>, Error> {
+    let versioned = zone.name().is_versioned();
+    let mut found: Vec<(String, Identity)> = Vec::new();
+    zone.data().survey(&ZonePath::root(), |path, _, stat| {
+        let Ok(path) = std::str::from_utf8(path) else {
+            return;
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        // The server's own file beside the files of a zone with history.
+        let is_own = versioned && path == ".git";
+        if is_reserved(name) || (versioned && !is_own && is_git_name(name)) {
+            found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
+        }
+    })?;
+    found.sort_unstable();
+    let mut topmost: Vec<(ZonePath, Identity)> = Vec::new();
+    for (path, identity) in found {
+        let is_below = topmost.iter().any(|(above, _)| {
+            let rest = path.strip_prefix(above.as_str());
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        });
+        if !is_below {
+            topmost.push((ZonePath::found(path), identity));
+        }
+    }
+    Ok(topmost)
+}

@@ -1,0 +1,74 @@
+//! How far one command reaches: nowhere, to the server's proxy, or anywhere.
+
+use std::os::fd::OwnedFd;
+
+use super::ExecError;
+use crate::sandbox::NetworkAccess;
+use crate::sandbox::egress::{Grant, RefusalStyle};
+use crate::settings::NetworkMode;
+use crate::{Error, Store};
+
+/// The network of one command, until it is dropped.
+#[derive(Debug)]
+pub(super) enum CommandNetwork {
+    None,
+    Proxy(Grant),
+    Open,
+}
+
+impl CommandNetwork {
+    /// What the network mode leaves to a command that wants a network.
+    pub(super) fn new(store: &Store, wanted: bool, command: &str) -> Result<Self, Error> {
+        if !wanted {
+            return Ok(Self::None);
+        }
+        match store.settings().network_mode {
+            NetworkMode::Disabled => Ok(Self::None),
+            NetworkMode::All => Ok(Self::Open),
+            NetworkMode::Safe => {
+                let confinement = store.confinement();
+                confinement
+                    .holds_connections()
+                    .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
+                // curl takes an answer for the document, whatever its status.
+                let style = match command {
+                    "curl" => RefusalStyle::Silent,
+                    _ => RefusalStyle::InWords,
+                };
+                Ok(Self::Proxy(store.egress().grant(style)?))
+            }
+        }
+    }
+
+    /// What the kernel lets through.
+    pub(super) fn access(&self) -> NetworkAccess {
+        match self {
+            Self::None => NetworkAccess::None,
+            Self::Proxy(grant) => NetworkAccess::Proxy { port: grant.port() },
+            Self::Open => NetworkAccess::Open,
+        }
+    }
+
+    /// How the command finds the proxy.
+    pub(super) fn environment(&self) -> Vec<(String, String)> {
+        match self {
+            Self::Proxy(grant) => grant.environment(),
+            Self::None | Self::Open => Vec::new(),
+        }
+    }
+
+    /// Has the proxy listen in the command's own network namespace.
+    pub(super) fn listen(&self, listener: OwnedFd) {
+        if let Self::Proxy(grant) = self {
+            grant.listen(listener.into());
+        }
+    }
+
+    /// What the proxy refused: tools say little of what a proxy tells them.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        match self {
+            Self::Proxy(grant) => grant.remarks(),
+            Self::None | Self::Open => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! What a command wrote, as an answer shows it.
+
+use super::content::{self, Binary};
+use crate::sandbox::Stream;
+
+/// Places on disk that output must not show, and what stands for them.
+#[derive(Debug)]
+pub(super) struct Mask {
+    places: Vec<(String, &'static str)>,
+}
+
+impl Mask {
+    /// Longer places first: one may lie inside another.
+    pub(super) fn new(mut places: Vec<(String, &'static str)>) -> Self {
+        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
+        Self { places }
+    }
+
+    /// Bytes to read beyond a limit, so that a place cut by the limit is still recognised.
+    pub(super) fn slack(&self) -> usize {
+        self.places
+            .iter()
+            .map(|(place, _)| place.len() + 1)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the
+    /// beginning and the end; of a binary one nothing. What is not UTF-8 is replaced.
+    pub(super) fn show(&self, stream: &Stream, limit: usize) -> Shown {
+        let bytes = stream.size();
+        if let Some(binary) = content::binary(&stream.bytes) {
+            return Shown {
+                text: String::new(),
+                missing: Some(Missing::Binary { binary, bytes }),
+            };
+        }
+        let tail: Vec<u8> = stream.tail.iter().copied().collect();
+        if stream.beyond == tail.len() as u64 {
+            let text = self.masked(&[&stream.bytes[..], &tail].concat());
+            return match end(&text, limit) {
+                None => Shown {
+                    text,
+                    missing: None,
+                },
+                Some(_) => cut(&text, &text, text.len() as u64, limit),
+            };
+        }
+        let mut beginning = self.masked(&stream.bytes);
+        beginning.truncate(beginning.len() - self.begun_at_end(&beginning));
+        let ending = self.masked(&tail);
+        let ending = ending.trim_start_matches(char::REPLACEMENT_CHARACTER);
+        let ending = &ending[self.ended_at_start(ending)..];
+        cut(&beginning, ending, bytes, limit)
+    }
+
+    fn masked(&self, bytes: &[u8]) -> String {
+        let mut text = String::from_utf8_lossy(bytes).into_owned();
+        for (place, stand_in) in &self.places {
+            if text.contains(place.as_str()) {
+                let below = format!("{}/", stand_in.trim_end_matches('/'));
+                text = text
+                    .replace(&format!("{place}/"), &below)
+                    .replace(place.as_str(), stand_in);
+            }
+        }
+        text
+    }
+
+    /// Bytes at the end of a text that was cut there and may be the beginning of a place.
+    fn begun_at_end(&self, text: &str) -> usize {
+        let places = self.places.iter().map(|(place, _)| place);
+        let lengths = places.flat_map(|place| {
+            let lengths = (1..place.len()).filter(|&length| place.is_char_boundary(length));
+            lengths.filter(|&length| text.ends_with(&place[..length]))
+        });
+        lengths.max().unwrap_or(0)
+    }
+
+    /// Bytes at the start of a text that was cut there and may be the end of a place.
+    fn ended_at_start(&self, text: &str) -> usize {
+        let places = self.places.iter().map(|(place, _)| place);
+        let lengths = places.flat_map(|place| {
+            let starts = (1..place.len()).filter(|&start| place.is_char_boundary(start));
+            let rests = starts.map(|start| &place[start..]);
+            rests.filter(|rest| text.starts_with(rest)).map(str::len)
+        });
+        lengths.max().unwrap_or(0)
+    }
+}
+
+/// A stream as an answer has it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) text: String,
+    /// What the text has not.
+    pub(super) missing: Option<Missing>,
+}
+
+/// What a text has not.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Everything: it is no text.
+    Binary {
+        /// What it is.
+        binary: Binary,
+        /// How much.
+        bytes: u64,
+    },
+    /// So many bytes after so many lines.
+    Middle {
+        /// Whole lines that are shown before.
+        lines: usize,
+        /// What is not shown.
+        left_out: u64,
+    },
+}
+
+/// Limits that leave no room for an end.
+const SHORT: usize = 1_000;
+
+/// Bytes of the line that stands for what is left out.
+const GAP: usize = 64;
+
+/// The beginning and the end of a text of `bytes` bytes, in whole lines where there are some.
+fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
+    let front = if limit < SHORT {
+        limit
+    } else {
+        (limit - GAP) / 4 * 3
+    };
+    let mut head = &beginning[..end(beginning, front).unwrap_or(beginning.len())];
+    if limit < SHORT {
+        return Shown {
+            missing: Some(Missing::Middle {
+                lines: head.matches('\n').count(),
+                left_out: bytes.saturating_sub(head.len() as u64),
+            }),
+            text: head.to_owned(),
+        };
+    }
+    if let Some(line) = head.rfind('\n').filter(|at| *at > head.len() / 2) {
+        head = &head[..=line];
+    }
+    let mut tail = &ending[start(ending, (limit - GAP) / 4)..];
+    if let Some(line) = tail.find('\n').filter(|at| *at < tail.len() / 2) {
+        tail = &tail[line + 1..];
+    }
+    let left_out = bytes.saturating_sub((head.len() + tail.len()) as u64);
+    let line = if head.ends_with('\n') { "" } else { "\n" };
+    Shown {
+        text: format!(
+            "{head}{line}… {} bytes left out …\n{tail}",
+            grouped(left_out)
+        ),
+        missing: Some(Missing::Middle {
+            lines: head.matches('\n').count(),
+            left_out,
+        }),
+    }
+}
+
+/// A number in groups of three digits.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// What JSON writes for a character, in bytes.
+fn written(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\t' | '\r' | '\u{8}' | '\u{c}' => 2,
+        '\0'..'\u{20}' => 6,
+        _ => character.len_utf8(),
+    }
+}
+
+/// Where the last `limit` bytes of a text begin, or fewer that have twice as many as JSON.
+fn start(text: &str, limit: usize) -> usize {
+    let mut left = limit.saturating_mul(2);
+    for (place, character) in text.char_indices().rev() {
+        if text.len() - place > limit || written(character) > left {
+            return place + character.len_utf8();
+        }
+        left -= written(character);
+    }
+    0
+}
+
+/// Where a text has to be cut: behind `limit` bytes, or where it has twice as many as JSON, which
+/// writes some control characters with six.
+fn end(text: &str, limit: usize) -> Option<usize> {
+    let mut left = limit.saturating_mul(2);
+    for (place, character) in text.char_indices() {
+        let written = written(character);
+        if place + character.len_utf8() > limit || written > left {
+            return Some(place);
+        }
+        left -= written;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream of which so many bytes were taken at each end.
+    fn stream(bytes: &[u8], limit: usize) -> Stream {
+        let mut stream = Stream::default();
+        for piece in bytes.chunks(7) {
+            stream.take(piece, limit);
+        }
+        stream
+    }
+
+    fn text(mask: &Mask, bytes: &[u8], limit: usize) -> (String, bool) {
+        let shown = mask.show(&stream(bytes, limit + mask.slack()), limit);
+        (shown.text, shown.missing.is_some())
+    }
+
+    #[test]
+    fn places_on_disk_never_show() {
+        let mask = Mask::new(vec![
+            ("/srv/data".to_owned(), "/"),
+            ("/srv/data/tmp".to_owned(), "/tmp"),
+        ]);
+        for (written, shown) in [
+            ("/srv/data\n", "/\n"),
+            ("/srv/data/a/b", "/a/b"),
+            ("at /srv/data/tmp/x and /srv/data", "at /tmp/x and /"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(
+                text(&mask, written.as_bytes(), 100),
+                (shown.to_owned(), false)
+            );
+        }
+        assert_eq!(
+            text(&mask, b"12345/srv/data/rest and more", 8),
+            ("12345/re".to_owned(), true)
+        );
+        // Wherever a stream is cut.
+        let long = "/srv/data/tmp/x ".repeat(1000);
+        for limit in 1_000..1_050 {
+            let (shown, missing) = text(&mask, long.as_bytes(), limit);
+            assert!(
+                missing && !shown.contains("srv") && !shown.contains("data"),
+                "{shown}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_text_is_replaced() {
+        let mask = Mask::new(Vec::new());
+        assert_eq!(text(&mask, b"a\xffb\xc3", 100).0, "a\u{fffd}b\u{fffd}");
+        assert_eq!(text(&mask, "ééé".as_bytes(), 3), ("é".to_owned(), true));
+        let (shown, missing) = text(&mask, b"\0\0\0\0", 100);
+        assert_eq!((shown.as_str(), missing), ("", true));
+    }
+
+    #[test]
+    fn what_json_makes_long_is_cut_earlier() {
+        let mask = Mask::new(Vec::new());
+        for (written, expected) in [
+            ("\"\n\\\t\"\n", 6),
+            ("\u{1b}\u{1b}\u{1b}\u{1b}\u{1b}\u{1b}", 2),
+        ] {
+            let (shown, truncated) = text(&mask, written.as_bytes(), 6);
+            assert_eq!((shown.len(), truncated), (expected, expected < 6));
+        }
+    }
+
+    #[test]
+    fn of_a_long_stream_both_ends_are_shown() {
+        let mask = Mask::new(Vec::new());
+        let lines: Vec<String> = (1..=5_000).map(|line| format!("line {line} é\n")).collect();
+        let whole = lines.concat();
+        for limit in [1_000, 1_001, 20_000] {
+            let shown = mask.show(&stream(whole.as_bytes(), limit), limit);
+            assert!(shown.text.len() <= limit, "{limit}");
+            let (head, rest) = shown.text.split_once("… ").expect("a gap");
+            let (number, tail) = rest.split_once(" bytes left out …\n").expect("a number");
+            assert!(whole.starts_with(head) && head.ends_with('\n'), "{head}");
+            assert!(whole.ends_with(tail) && tail.starts_with("line "), "{tail}");
+            let left_out = (whole.len() - head.len() - tail.len()) as u64;
+            assert_eq!(number, grouped(left_out));
+            let lines = head.lines().count();
+            assert_eq!(shown.missing, Some(Missing::Middle { lines, left_out }));
+        }
+        // Whole, if only just.
+        assert_eq!(
+            text(&mask, whole.as_bytes(), whole.len()),
+            (whole.clone(), false)
+        );
+        let (shown, missing) = text(&mask, whole.as_bytes(), whole.len() - 1);
+        assert!(missing && shown.len() < whole.len());
+        // One long line.
+        let (shown, _) = text(&mask, &b"x".repeat(9_000), 2_000);
+        assert!(shown.starts_with("xx") && shown.contains("x\n… 7 0") && shown.ends_with("xx"));
+        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(grouped(999), "999");
+    }
+}

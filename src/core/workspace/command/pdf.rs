@@ -1,0 +1,52 @@
+//! pandoc into a PDF: two programs one after the other, each in its own jail. The page lies beside
+//! the zone meanwhile.
+
+use super::outcome::CommandOutcome;
+use super::run::{Invocation, Run};
+use super::stream::{StreamFile, file_sink};
+use crate::Error;
+use crate::sandbox::Sink;
+
+/// What prints the page.
+const PRINTER: &str = "weasyprint";
+
+/// Bytes of what it says.
+const COMPLAINTS: usize = 4096;
+
+/// Runs pandoc; `invocation` is the command as it was judged, which writes the page.
+pub(super) fn run(
+    run: &Run<'_>,
+    path: &str,
+    invocation: Invocation<'_>,
+) -> Result<CommandOutcome, Error> {
+    let zone = run.zone;
+    let mut destination = StreamFile::new(zone, "shed_exec", "args", path)?;
+    let mut page = zone.store.staging(&zone.tenant)?.create()?;
+    let (_, stderr) = invocation.sinks;
+    let written = run.start(Invocation {
+        sinks: (file_sink(&mut page)?, stderr),
+        writes: false,
+        ..invocation
+    })?;
+    if written.status != 0 {
+        return Ok(written);
+    }
+    let printed = run.start(Invocation {
+        command: PRINTER,
+        arguments: ["-q", "-", "-"].map(str::to_owned).to_vec(),
+        directory: zone.data(),
+        writes: false,
+        input: Some(&page),
+        sinks: (
+            file_sink(&mut destination.staged)?,
+            Sink::Answer(COMPLAINTS),
+        ),
+        environment: Vec::new(),
+        repository: None,
+    })?;
+    if printed.status != 0 {
+        return Ok(printed);
+    }
+    destination.install(zone)?;
+    Ok(written)
+}

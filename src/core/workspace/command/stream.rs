@@ -1,0 +1,101 @@
+//! Where the streams of a command go: into the answer, or into files of the zone.
+
+use std::fs::File;
+
+use crate::Error;
+use crate::disk::{DiskError, Staged, Target};
+use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
+use crate::sandbox::Sink;
+use crate::zone::{Zone, ZonePath};
+
+/// A file of the zone that gets a stream, checked before the command runs.
+#[derive(Debug)]
+pub(crate) struct StreamFile {
+    operation: &'static str,
+    parameter: &'static str,
+    pub(crate) path: ZonePath,
+    pub(crate) staged: Staged,
+}
+
+impl StreamFile {
+    pub(crate) fn new(
+        zone: &Zone<'_>,
+        operation: &'static str,
+        parameter: &'static str,
+        path: &str,
+    ) -> Result<Self, Error> {
+        zone.expect_writable()?;
+        let path = zone.path_to_change(parameter, path)?;
+        let target = zone.target(parameter, &path)?;
+        check_lock(zone, &path)?;
+        check_owner(zone, [target.path()])?;
+        Ok(Self {
+            operation,
+            parameter,
+            path,
+            staged: zone.store.staging(&zone.tenant)?.create()?,
+        })
+    }
+
+    /// Fails where the stream was cut at the size that a file may have.
+    pub(super) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
+        const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
+        let limit = zone.store.settings().largest_file();
+        if status == -SIGXFSZ && self.staged.size()? > limit {
+            return Err(SizeError {
+                path: self.path.clone(),
+                size: limit + 1,
+                limit,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name, as any other write.
+    pub(crate) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
+        let size = self.staged.size()?;
+        let writer = zone.writer(self.operation)?;
+        let target: Target = zone.target(self.parameter, &self.path)?;
+        let text = format!("Write {} ({})", self.path, self.operation);
+        writer
+            .guard(ChangeRequest::write(&target, size))?
+            .install(self.staged, target)?
+            .commit(None, &text)?;
+        Ok(size)
+    }
+}
+
+/// The file that a parameter names, if it names one.
+pub(super) fn stream_file(
+    zone: &Zone<'_>,
+    parameter: &'static str,
+    path: Option<&str>,
+) -> Result<Option<StreamFile>, Error> {
+    path.map(|path| StreamFile::new(zone, "shed_exec", parameter, path))
+        .transpose()
+}
+
+/// Where a stream goes; `limit` bytes of it, where that is the answer.
+pub(super) fn sink(
+    file: Option<&mut StreamFile>,
+    merge: bool,
+    limit: usize,
+) -> Result<Sink, Error> {
+    if merge {
+        return Ok(Sink::Output);
+    }
+    match file {
+        None => Ok(Sink::Answer(limit)),
+        Some(file) => file_sink(&mut file.staged),
+    }
+}
+
+/// A stream into a staged file.
+pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
+    let file: Result<File, DiskError> = staged
+        .file()
+        .try_clone()
+        .map_err(|error| DiskError::of("open", &ZonePath::root(), error));
+    Ok(Sink::File(file?))
+}

@@ -1,0 +1,88 @@
+//! Looking after a command while it runs: whether somebody still waits for it, and what it takes.
+
+use std::fs::File;
+use std::time::{Duration, Instant};
+
+use super::Running;
+use crate::disk::PrivateDirectory;
+use crate::sandbox::{Ending, Sink};
+use crate::zone::Zone;
+
+/// How often the space of a command is measured.
+const MEASURE_EVERY: Duration = Duration::from_millis(100);
+
+/// What a command takes outside its zone: its private directory, and files that its streams go to.
+#[derive(Debug)]
+pub(super) struct Temporary<'a> {
+    running: &'a Running,
+    tenant: String,
+    number: u64,
+    most: u64,
+}
+
+impl<'a> Temporary<'a> {
+    pub(super) fn new(zone: &Zone<'a>) -> Self {
+        let running = zone.store.running();
+        Self {
+            running,
+            tenant: zone.tenant.key.clone(),
+            number: running.number(),
+            most: zone.store.settings().temporary_space(),
+        }
+    }
+
+    /// Whether this and the other commands of the same home take more together than they may.
+    fn is_over(&self, private: &PrivateDirectory, streams: &[File]) -> bool {
+        // What vanishes while it is measured is measured again soon.
+        let private = private.measure().unwrap_or(0);
+        let sizes = streams.iter().filter_map(|file| file.metadata().ok());
+        let bytes = private + sizes.map(|metadata| metadata.len()).sum::<u64>();
+        let together = self.running.temporary(&self.tenant, self.number, bytes);
+        // Whoever takes less than its share is not the one to stop.
+        together > self.most && bytes > 0
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        self.running.release(&self.tenant, self.number);
+    }
+}
+
+/// The files among the places that streams go to.
+pub(super) fn files(sinks: [&Sink; 2]) -> Vec<File> {
+    let file = |sink: &&Sink| match sink {
+        Sink::File(file) => file.try_clone().ok(),
+        Sink::Answer(_) | Sink::Output => None,
+    };
+    sinks.iter().filter_map(file).collect()
+}
+
+/// What is asked several times a second while a command runs. A measurement of a large zone takes
+/// time, so there is at least three times as much between two of them.
+pub(super) fn watch(
+    zone: &Zone<'_>,
+    temporary: &Temporary<'_>,
+    private: &PrivateDirectory,
+    streams: Vec<File>,
+    is_over_quota: impl Fn() -> bool,
+) -> impl FnMut() -> Option<Ending> {
+    let cancellation = &zone.caller().cancellation;
+    let mut next = Instant::now() + MEASURE_EVERY;
+    move || {
+        if cancellation.is_cancelled() {
+            return Some(Ending::Cancelled);
+        }
+        let begun = Instant::now();
+        if begun < next {
+            return None;
+        }
+        let ending = if temporary.is_over(private, &streams) {
+            Some(Ending::OverTemporary)
+        } else {
+            is_over_quota().then_some(Ending::OverQuota)
+        };
+        next = Instant::now() + MEASURE_EVERY.max(3 * begun.elapsed());
+        ending
+    }
+}

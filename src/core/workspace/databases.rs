@@ -1,0 +1,24 @@
+//! Databases of a zone: what a call may touch, and its result taken in.
+//!
+//! SQLite never opens a database in the server: the engine ([`crate::tables`]) works in a confined
+//! child ([`crate::sandbox`]), which answers over a pipe.
+//!
+//! A database is changed where it lies, by SQLite's own journal: what was acknowledged is there,
+//! and what was not is rolled back. One that does not exist yet is made beside the zone and moved
+//! in whole.
+
+mod error;
+mod job;
+mod journal;
+mod run;
+
+pub use crate::tables::{
+    Changed, DateFormat, Export, Exported, IfExists, Import, ImportInfo, Imported, Parameters,
+    Query, Rows,
+};
+pub use error::TableError;
+pub use job::DATABASE_JOB;
+pub use journal::ForeignJournal;
+pub(crate) use journal::{Statement, expect_alone};
+pub use run::{CsvFile, Outcome, Task, run};
+pub(crate) use run::{put_right, recover};

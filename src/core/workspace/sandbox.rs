@@ -1,0 +1,28 @@
+//! Processes that hold themselves to what they may touch: the only place that starts any.
+//!
+//! The server never forks. It starts its own binary once more ([`Zygote`]), and that small process
+//! is copied for each job. What a copy takes away from itself is in [`jail`]; what it may still
+//! reach of the network leads through [`egress`]. Nothing here knows zones, databases or rules
+//! about arguments: a job is a program, or one of the [`BuiltInJob`]s that the binary was given.
+
+mod child;
+mod confinement;
+mod descriptors;
+pub mod egress;
+mod error;
+mod jail;
+mod job;
+mod output;
+mod zygote;
+
+pub use child::{Ending, Outcome, run, run_with_network};
+pub use confinement::{Confinement, hide_this_process};
+pub use descriptors::{descriptor_limit, raise_descriptor_limit};
+pub use error::SandboxError;
+pub use jail::{
+    ARGUMENT, Access, BindMount, COMPLAINT, FAILED, MountNamespace, NetworkAccess,
+    landlock_version, serve,
+};
+pub use job::{BuiltInJob, Job, JobSpec, Limits, PreparedJob};
+pub use output::{Sink, Stream};
+pub use zygote::Zygote;

@@ -1,0 +1,293 @@
+//! What the kernel of this machine enforces: found by confining a process and asking it.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use super::child;
+use super::jail::{
+    Access, BindMount, Enforcement, MountNamespace, NOT_ENABLED, NetworkAccess, ProbeReport,
+    landlock_version,
+};
+use super::job::{Job, JobSpec, Limits};
+use super::output::Sink;
+use super::zygote::Zygote;
+use crate::settings::{NamespacePolicy, Settings};
+
+/// The layers that hold every command.
+#[derive(Clone, Copy, Debug)]
+pub struct Confinement {
+    report: Option<ProbeReport>,
+    policy: NamespacePolicy,
+}
+
+/// Keeps commands, which run under the same account, from reading this process through /proc:
+/// its environment and memory hold secrets. Landlock refuses that as well; this holds without it.
+pub fn hide_this_process() {
+    let _refused_only_for_unknown_values =
+        rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+}
+
+impl Confinement {
+    /// Starts processes that confine themselves like any other and say how far they got: one with
+    /// namespaces, where they are wanted, and one without.
+    #[must_use]
+    pub fn probe(zygote: &Zygote, directory: BorrowedFd<'_>, settings: &Settings) -> Self {
+        let policy = settings.exec_namespaces;
+        let version = landlock_version(settings.exec_landlock_abi);
+        let alone = try_out(zygote, directory, version, false);
+        let separate = match policy {
+            NamespacePolicy::Off => None,
+            NamespacePolicy::Auto | NamespacePolicy::Required => {
+                try_out(zygote, directory, version, true)
+            }
+        };
+        let report = alone.map(|alone| ProbeReport {
+            namespaces: separate.is_some_and(|separate| separate.namespaces),
+            ..alone
+        });
+        Self { report, policy }
+    }
+
+    /// Whether files and calls are held; if not, what is missing.
+    pub fn enforced(&self) -> Result<(), &'static str> {
+        match self.report {
+            Some(ProbeReport {
+                files: Enforcement::Full | Enforcement::Partial,
+                calls: true,
+                namespaces,
+                ..
+            }) if namespaces || self.policy != NamespacePolicy::Required => Ok(()),
+            Some(ProbeReport { calls: false, .. }) => Err("seccomp"),
+            Some(ProbeReport {
+                files: Enforcement::Full | Enforcement::Partial,
+                ..
+            }) => Err(NAMESPACES),
+            Some(ProbeReport { .. }) => Err("Landlock"),
+            None => Err("the helper does not start"),
+        }
+    }
+
+    /// The version of Landlock that is in force, if one is.
+    #[must_use]
+    pub fn landlock_version(&self) -> Option<i32> {
+        self.report
+            .map(|report| report.version)
+            .filter(|version| *version > 0)
+    }
+
+    /// How an administrator gets what is missing.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        match (self.enforced(), self.report) {
+            (Ok(()), _) => "nothing is missing",
+            (Err("seccomp"), _) => {
+                "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER"
+            }
+            (Err(NAMESPACES), _) => Self::NAMESPACES_REMEDY,
+            (
+                Err(_),
+                Some(ProbeReport {
+                    version: NOT_ENABLED,
+                    ..
+                }),
+            ) => "the kernel has Landlock and does not use it: add landlock to its lsm= parameter",
+            (Err(_), Some(_)) => {
+                "use Linux 5.13 or later; in Docker, version 23 or later, or --security-opt seccomp=<a profile that allows landlock_create_ruleset, landlock_add_rule and landlock_restrict_self>"
+            }
+            (Err(_), None) => "the server's own program must be executable where it lies",
+        }
+    }
+
+    /// Whether every connection of a command can be one to the proxy, as the network mode `safe`
+    /// needs; if not, what is missing.
+    pub fn holds_connections(&self) -> Result<(), &'static str> {
+        self.enforced()?;
+        match self.report {
+            Some(
+                ProbeReport {
+                    namespaces: true, ..
+                }
+                | ProbeReport {
+                    supervised: true, ..
+                },
+            ) => Ok(()),
+            _ => Err("namespaces, or a supervisor"),
+        }
+    }
+
+    /// Whether commands have a supervisor where namespaces do not bound them.
+    #[must_use]
+    pub fn is_supervised(&self) -> bool {
+        self.report.is_some_and(|report| report.supervised)
+    }
+
+    /// How an administrator gets namespaces.
+    pub const NAMESPACES_REMEDY: &str = "on a host, allow unprivileged user namespaces (sysctl \
+        kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, a seccomp and \
+        AppArmor profile that allows clone, sethostname, mount_setattr, move_mount, open_tree, \
+        fsopen, fsmount and chroot in user namespaces";
+
+    /// What is missing where a command has neither namespaces nor a supervisor.
+    pub const UNSUPERVISED: &str = "commands have no supervisor: they change no modes, and times only of what they open, \
+        and nothing keeps their number of processes apart; seccomp notifications are taken by the \
+        container's runtime, or /proc is not there or hidden";
+
+    /// Whether commands have files and processes of their own, where what they may not touch is
+    /// not there at all.
+    #[must_use]
+    pub fn has_namespaces(&self) -> bool {
+        self.report.is_some_and(|report| report.namespaces)
+    }
+
+    /// Whether the kernel knows every right that is asked for.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.enforced().is_ok()
+            && matches!(
+                self.report,
+                Some(ProbeReport {
+                    files: Enforcement::Full,
+                    ..
+                })
+            )
+    }
+}
+
+/// What is missing where namespaces are required.
+const NAMESPACES: &str = "namespaces";
+
+/// One process that says how far it got.
+fn try_out(
+    zygote: &Zygote,
+    directory: BorrowedFd<'_>,
+    version: i32,
+    separate: bool,
+) -> Option<ProbeReport> {
+    let mount = BindMount {
+        source: ".".into(),
+        target: "/zone".into(),
+        writable: true,
+    };
+    let program = zygote.file();
+    let spec = JobSpec {
+        job: Job::Program {
+            file: program.clone(),
+            name: String::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        },
+        input: None,
+        limits: Limits {
+            memory: 1 << 30,
+            cpu_seconds: 5,
+            file_size: 0,
+            open_files: 64,
+            processes: 64,
+        },
+        mounts: separate.then(|| MountNamespace {
+            directory: mount.target.clone(),
+            bind_mounts: vec![mount],
+        }),
+        access: Access {
+            execute: vec![program],
+            network: if separate {
+                NetworkAccess::Proxy { port: 0 }
+            } else {
+                NetworkAccess::None
+            },
+            version,
+            ..Access::default()
+        },
+        supervised: !separate,
+        starts_others: false,
+        changes: false,
+        probe: true,
+        best_effort: true,
+    };
+    let sinks = (Sink::Answer(0), Sink::Answer(4096));
+    let patience = Duration::from_secs(5);
+    let outcome = child::run(zygote, &spec, directory, sinks, patience, || None);
+    outcome
+        .ok()
+        .filter(|outcome| outcome.status == 0)
+        .and_then(|outcome| serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn confinement(policy: NamespacePolicy, report: ProbeReport) -> Confinement {
+        Confinement {
+            report: Some(report),
+            policy,
+        }
+    }
+
+    const HELD: ProbeReport = ProbeReport {
+        files: Enforcement::Full,
+        version: 7,
+        calls: true,
+        namespaces: false,
+        supervised: false,
+    };
+
+    #[test]
+    fn safe_network_needs_namespaces_or_a_supervisor() {
+        let holds = |report| confinement(NamespacePolicy::Auto, report).holds_connections();
+        let supervised = ProbeReport {
+            supervised: true,
+            ..HELD
+        };
+        assert_eq!(holds(supervised), Ok(()));
+        let own = ProbeReport {
+            namespaces: true,
+            ..HELD
+        };
+        assert_eq!(holds(own), Ok(()));
+        let older = ProbeReport {
+            files: Enforcement::Partial,
+            version: 1,
+            ..supervised
+        };
+        assert_eq!(holds(older), Ok(()));
+        for lacking in [
+            HELD,
+            ProbeReport {
+                calls: false,
+                ..supervised
+            },
+            ProbeReport {
+                files: Enforcement::None,
+                ..own
+            },
+        ] {
+            assert!(holds(lacking).is_err(), "{lacking:?}");
+        }
+        let silent = Confinement {
+            report: None,
+            policy: NamespacePolicy::Auto,
+        };
+        assert!(silent.holds_connections().is_err());
+    }
+
+    #[test]
+    fn required_namespaces_are_required() {
+        let with = ProbeReport {
+            namespaces: true,
+            ..HELD
+        };
+        for (policy, report, enforced) in [
+            (NamespacePolicy::Auto, HELD, Ok(())),
+            (NamespacePolicy::Off, HELD, Ok(())),
+            (NamespacePolicy::Required, with, Ok(())),
+            (NamespacePolicy::Required, HELD, Err(NAMESPACES)),
+        ] {
+            assert_eq!(
+                confinement(policy, report).enforced(),
+                enforced,
+                "{policy:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The one way to the network of commands when it is `safe`: a forward proxy inside the server.
+//!
+//! File rules and call filters know ports, not addresses, and cannot tell a download from an
+//! upload. So a networked command may connect to one port of this machine only, and what listens
+//! there judges each request: it resolves the name itself, connects to exactly the address that it
+//! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
+//! upwards. A redirect is a new request and judged like the first. What is refused fails in the
+//! tool that asked: none may take the proxy's words for what it wanted to fetch.
+//!
+//! - `head`, `request`: what is asked, read strictly;
+//! - `public`, `reach`: where it may lead;
+//! - `relay`, `serve`: carried out, within bounds;
+//! - `grant`: who may ask. Each command has a random token that ends with it.
+//!
+//! What remains: the address and headers of a `GET`, and the first bytes of a tunnel, are data that
+//! leaves. Nobody can tell a download from a message written into its address.
+
+mod grant;
+mod head;
+mod public;
+mod reach;
+mod refusal;
+mod relay;
+mod request;
+mod serve;
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use grant::Grants;
+pub use grant::{Grant, RefusalStyle};
+pub use public::is_public;
+
+use super::SandboxError;
+use crate::Settings;
+use crate::settings::Destination;
+
+/// Connections of all commands together.
+const CONNECTIONS: usize = 256;
+
+/// Pause after a failed accept, most often for want of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What holds for every request.
+#[derive(Debug)]
+struct Rules {
+    allow: Vec<Destination>,
+    /// Largest answer.
+    mebibytes: u64,
+    /// Ports of this machine on which the server itself listens.
+    served: Mutex<Vec<u16>>,
+}
+
+impl Rules {
+    fn new(mebibytes: u64) -> Self {
+        Self {
+            allow: Vec::new(),
+            mebibytes,
+            served: Mutex::default(),
+        }
+    }
+
+    fn is_served(&self, port: u16) -> bool {
+        self.served().contains(&port)
+    }
+
+    fn served(&self) -> std::sync::MutexGuard<'_, Vec<u16>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The proxy, which begins to listen when the first command needs it.
+#[derive(Debug)]
+pub struct Egress {
+    shared: Arc<Shared>,
+    listener: Mutex<Option<Listener>>,
+}
+
+/// What the threads of the proxy have in common.
+#[derive(Debug)]
+struct Shared {
+    rules: Rules,
+    grants: Arc<Grants>,
+    open: AtomicUsize,
+    stopping: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Listener {
+    address: SocketAddr,
+    thread: JoinHandle<()>,
+}
+
+impl Egress {
+    /// A proxy with the bounds of these settings; nothing listens yet.
+    #[must_use]
+    pub fn new(settings: &Settings) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                rules: Rules {
+                    allow: settings.network_allow.clone(),
+                    ..Rules::new(settings.max_file_size_mb)
+                },
+                grants: Arc::default(),
+                open: AtomicUsize::new(0),
+                stopping: AtomicBool::new(false),
+            }),
+            listener: Mutex::new(None),
+        }
+    }
+
+    /// Keeps commands from a port on which this server listens, whatever else is opened.
+    pub fn protect(&self, port: u16) {
+        self.shared.rules.served().push(port);
+    }
+
+    /// The right of one command to ask the proxy, until it is dropped.
+    pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = if let Some(listener) = listener.as_ref() {
+            listener.address
+        } else {
+            let started = Listener::start(&self.shared).map_err(SandboxError::Start)?;
+            self.protect(started.address.port());
+            listener.insert(started).address
+        };
+        Ok(Grant::new(&self.shared, address, style)?)
+    }
+}
+
+impl Drop for Egress {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        let listener = self.listener.get_mut();
+        let listener = listener.unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Listener { address, thread }) = listener
+            && TcpStream::connect(address).is_ok()
+        {
+            // The connection has woken it, and it ends.
+            let _ended = thread.join();
+        }
+    }
+}
+
+impl Listener {
+    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let address = listener.local_addr()?;
+        let shared = Arc::clone(shared);
+        let thread = std::thread::Builder::new()
+            .name("egress".to_owned())
+            .spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
+        Ok(Self { address, thread })
+    }
+}
+
+/// Serves what connects, until the proxy ends or the listener alone has `closed`.
+fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
+    loop {
+        let accepted = listener.accept();
+        if shared.stopping.load(Ordering::SeqCst) || closed.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok((client, _)) = accepted else {
+            std::thread::sleep(ACCEPT_PAUSE);
+            continue;
+        };
+        let Some(place) = Place::take(shared) else {
+            continue;
+        };
+        // A connection without a thread is dropped, and the tool says that it was.
+        let _no_thread = std::thread::Builder::new()
+            .name("egress".to_owned())
+            .spawn(move || serve::serve(&place.0, &client));
+    }
+}
+
+/// One of the connections that may be open.
+struct Place(Arc<Shared>);
+
+impl Place {
+    fn take(shared: &Arc<Shared>) -> Option<Self> {
+        let place = Self(Arc::clone(shared));
+        (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,271 @@
+//! The right of one command to ask the proxy: a token that nobody can guess, bounds, and the
+//! connections that end with it.
+
+use std::collections::HashMap;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use rustix::net::Shutdown::Both;
+use sha2::{Digest, Sha256};
+
+use super::refusal::Refusal;
+use super::{Shared, accept};
+use crate::random::{self, RandomError};
+
+/// The user of the proxy; the token is the password.
+const USER: &str = "fileshed";
+
+/// Connections of one command at once.
+const CONNECTIONS: usize = 16;
+
+/// Different refusals that are remembered.
+const REMARKS: usize = 5;
+
+/// The grants of all running commands, by the hash of their token.
+#[derive(Debug, Default)]
+pub(super) struct Grants {
+    running: Mutex<HashMap<[u8; 32], Arc<Session>>>,
+}
+
+/// How a command is told that something is refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefusalStyle {
+    /// With a status of HTTP and words.
+    #[default]
+    InWords,
+    /// By the end of the connection: for tools that save whatever answer they get.
+    Silent,
+}
+
+/// What a running command may do, and does.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    style: RefusalStyle,
+    streams: Mutex<Streams>,
+    remarks: Mutex<Vec<Refusal>>,
+    connections: AtomicU64,
+    refused: AtomicU64,
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Streams {
+    ended: bool,
+    next: u64,
+    open: HashMap<u64, Vec<TcpStream>>,
+}
+
+/// A socket that listens in the network of one command.
+#[derive(Debug)]
+struct OwnListener {
+    socket: TcpListener,
+    closed: AtomicBool,
+}
+
+/// The right of one command. Dropped, its token is void and its connections are closed.
+#[derive(Debug)]
+pub struct Grant {
+    shared: Arc<Shared>,
+    /// Where it is asked besides the proxy's own address.
+    listeners: Mutex<Vec<Arc<OwnListener>>>,
+    access: Arc<Session>,
+    key: [u8; 32],
+    token: String,
+    proxy: SocketAddr,
+}
+
+fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Grants {
+    /// Who speaks: the value of `Proxy-Authorization`.
+    pub(super) fn find(&self, credentials: &[u8]) -> Option<Arc<Session>> {
+        let text = std::str::from_utf8(credentials).ok()?;
+        let (scheme, encoded) = text.split_once(' ')?;
+        let decoded = STANDARD.decode(encoded.trim()).ok()?;
+        let token = decoded.strip_prefix(USER.as_bytes())?.strip_prefix(b":")?;
+        // Compared by hash: time tells nothing about the token.
+        let key: [u8; 32] = Sha256::digest(token).into();
+        let access = hold(&self.running).get(&key).cloned();
+        access.filter(|_| scheme.eq_ignore_ascii_case("basic"))
+    }
+}
+
+impl Grant {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        proxy: SocketAddr,
+        style: RefusalStyle,
+    ) -> Result<Self, RandomError> {
+        let token = hex::encode(random::bytes::<32>()?);
+        let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
+        let access = Arc::new(Session {
+            style,
+            ..Session::default()
+        });
+        hold(&shared.grants.running).insert(key, Arc::clone(&access));
+        Ok(Self {
+            shared: Arc::clone(shared),
+            listeners: Mutex::default(),
+            access,
+            key,
+            token,
+            proxy,
+        })
+    }
+
+    /// The port of the proxy, on loopback.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.proxy.port()
+    }
+
+    /// The address of the proxy with the token, as tools read it from their environment.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{USER}:{}@{}", self.token, self.proxy)
+    }
+
+    /// The variables by which tools find their proxy. curl reads `http_proxy` in lower case alone.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(String, String)> {
+        [
+            "http_proxy",
+            "https_proxy",
+            "all_proxy",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+        ]
+        .map(|name| (name.to_owned(), self.url()))
+        .into()
+    }
+
+    /// Serves on a socket of a network that only this command has, until the grant is dropped.
+    pub fn listen(&self, socket: TcpListener) {
+        let listener = Arc::new(OwnListener {
+            socket,
+            closed: AtomicBool::new(false),
+        });
+        hold(&self.listeners).push(Arc::clone(&listener));
+        let shared = Arc::clone(&self.shared);
+        // Without a thread nobody answers, and the tool says so.
+        let _no_thread = std::thread::Builder::new()
+            .name("egress".to_owned())
+            .spawn(move || accept(&listener.socket, &shared, &listener.closed));
+    }
+
+    /// What was refused, in words for the caller.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let remarks = hold(&self.access.remarks);
+        remarks
+            .iter()
+            .map(|refusal| format!("fileshed: {refusal}"))
+            .collect()
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        hold(&self.shared.grants.running).remove(&self.key);
+        for listener in hold(&self.listeners).drain(..) {
+            listener.closed.store(true, Ordering::SeqCst);
+            // Wakes whoever waits for a connection there.
+            let _not_listening = rustix::net::shutdown(&listener.socket, Both);
+        }
+        let mut streams = hold(&self.access.streams);
+        streams.ended = true;
+        for stream in streams.open.drain().flat_map(|(_, streams)| streams) {
+            let _already_closed = stream.shutdown(Shutdown::Both);
+        }
+        drop(streams);
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        if count(&self.access.connections) > 0 {
+            tracing::info!(
+                connections = count(&self.access.connections),
+                refused = count(&self.access.refused),
+                received = count(&self.access.received),
+                sent = count(&self.access.sent),
+                "a command used the network"
+            );
+        }
+    }
+}
+
+impl Session {
+    /// Begins a connection of this command.
+    pub(super) fn enter(self: &Arc<Self>, client: &TcpStream) -> Result<Visit, Refusal> {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        let mut streams = hold(&self.streams);
+        if streams.ended {
+            return Err(Refusal::Token);
+        }
+        if streams.open.len() >= CONNECTIONS {
+            return Err(Refusal::Connections);
+        }
+        let client = client.try_clone().map_err(|_| Refusal::Connections)?;
+        let id = streams.next;
+        streams.next += 1;
+        streams.open.insert(id, vec![client]);
+        Ok(Visit {
+            access: Arc::clone(self),
+            id,
+        })
+    }
+
+    /// How this command is told of a refusal.
+    pub(super) fn style(&self) -> RefusalStyle {
+        self.style
+    }
+
+    /// Notes a refusal for the caller.
+    pub(super) fn note(&self, refusal: &Refusal) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        let mut remarks = hold(&self.remarks);
+        if remarks.len() < REMARKS && !remarks.contains(refusal) {
+            remarks.push(refusal.clone());
+        }
+    }
+
+    /// Counts bytes of answers.
+    pub(super) fn received(&self, bytes: u64) {
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that leave; all that left so far.
+    pub(super) fn sent(&self, bytes: u64) -> u64 {
+        self.sent.fetch_add(bytes, Ordering::Relaxed) + bytes
+    }
+}
+
+/// One connection of a command, known to its grant.
+#[derive(Debug)]
+pub(super) struct Visit {
+    access: Arc<Session>,
+    id: u64,
+}
+
+impl Visit {
+    /// Takes the other end in, unless the command is over.
+    pub(super) fn lead_to(&self, upstream: &TcpStream) -> Result<(), Refusal> {
+        let upstream = upstream.try_clone().map_err(|_| Refusal::Connections)?;
+        let mut streams = hold(&self.access.streams);
+        match streams.open.get_mut(&self.id) {
+            Some(open) => open.push(upstream),
+            None => return Err(Refusal::Token),
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Visit {
+    fn drop(&mut self) {
+        hold(&self.access.streams).open.remove(&self.id);
+    }
+}

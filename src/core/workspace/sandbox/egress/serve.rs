@@ -1,0 +1,243 @@
+//! One connection of a command to the proxy, from its request to its end.
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::set_socket_linger;
+
+use super::Shared;
+use super::grant::{RefusalStyle, Session};
+use super::head::{HEAD_BYTES, Head, HeadError};
+use super::reach;
+use super::refusal::Refusal;
+use super::relay::{IDLE, Relay, receive};
+use super::request::{Kind, Request};
+use crate::settings::MEBIBYTE;
+
+/// How long a request may take to arrive.
+const REQUEST: Duration = Duration::from_secs(10);
+
+/// What is read of a request, to learn who sends more than may be sent. No argument is longer.
+const REQUEST_BYTES: usize = 192 * 1024;
+
+/// How long is waited for a client to read a refusal, and how much of its own is thrown away.
+const GOODBYE: (Duration, u64) = (Duration::from_secs(1), MEBIBYTE);
+
+/// Ports of plain HTTP.
+const PLAIN: [u16; 2] = [80, 8080];
+
+/// Ports of TLS.
+const TLS: [u16; 2] = [443, 8443];
+
+/// How a TLS connection begins: a handshake record of version 3 (RFC 8446, 5.1).
+const HANDSHAKE: [u8; 2] = [0x16, 3];
+
+/// Room beyond the largest file, for headers and TLS: a file that is too large then fails where it
+/// is written, and the tool says so.
+const MARGIN: u64 = MEBIBYTE;
+
+/// Serves a client to its end.
+pub(super) fn serve(shared: &Shared, client: &TcpStream) {
+    let _small_answers_go_at_once = client.set_nodelay(true);
+    if client.set_write_timeout(Some(IDLE)).is_err() {
+        return;
+    }
+    let mut connection = Connection {
+        shared,
+        client,
+        access: None,
+        answered: false,
+    };
+    let outcome = connection.attend();
+    // Noted before the client sees an end: its command may be over at once.
+    if let (Err(refusal), Some(access)) = (&outcome, &connection.access) {
+        access.note(refusal);
+    }
+    let Err(refusal) = outcome else {
+        return;
+    };
+    if connection.answered {
+        // What was cut off must not look like an end.
+        let _broken_off = set_socket_linger(client, Some(Duration::ZERO));
+        return;
+    }
+    let silent = |access: Arc<Session>| access.style() == RefusalStyle::Silent;
+    if !connection.access.is_some_and(silent) {
+        let mut writer = client;
+        let _gone = writer.write_all(refusal.answer().as_bytes());
+    }
+    say_goodbye(client);
+}
+
+/// Lets the client read the answer before the connection is torn down.
+fn say_goodbye(client: &TcpStream) {
+    let (patience, most) = GOODBYE;
+    let _closed = client.shutdown(Shutdown::Write);
+    let mut rest = Timed::new(client, patience).take(most);
+    let _thrown_away = io::copy(&mut rest, &mut io::sink());
+}
+
+struct Connection<'a> {
+    shared: &'a Shared,
+    client: &'a TcpStream,
+    /// Who asks, once that is known.
+    access: Option<Arc<Session>>,
+    /// Whether the client got the beginning of an answer.
+    answered: bool,
+}
+
+impl Connection<'_> {
+    fn attend(&mut self) -> Result<(), Refusal> {
+        let mut client = Timed::new(self.client, REQUEST);
+        let (head, rest) = Head::read(&mut client, Vec::new(), REQUEST_BYTES)?;
+        let mut credentials = head.all("proxy-authorization");
+        let access = credentials
+            .next()
+            .and_then(|credentials| self.shared.grants.find(credentials))
+            .ok_or(Refusal::Token)?;
+        self.access = Some(Arc::clone(&access));
+        let visit = access.enter(self.client)?;
+        if head.size > HEAD_BYTES {
+            return Err(Refusal::TooLong);
+        }
+        let request = Request::new(&head)?;
+        if !rest.is_empty() && request.kind != Kind::Tunnel {
+            return Err(Refusal::Body);
+        }
+        let usual: &[u16] = match request.kind {
+            Kind::Tunnel => &TLS,
+            Kind::Fetch { .. } => &PLAIN,
+        };
+        let rules = &self.shared.rules;
+        let upstream = reach::connect(rules, &request.host, request.port, usual)?;
+        visit.lead_to(&upstream)?;
+        let unreachable = |_| Refusal::Unreachable {
+            host: request.host.clone(),
+        };
+        upstream
+            .set_write_timeout(Some(IDLE))
+            .map_err(unreachable)?;
+        let relay = Relay {
+            client: self.client,
+            upstream: &upstream,
+            access: &access,
+            room: rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN,
+            two_way: matches!(request.kind, Kind::Tunnel),
+            sent: 0,
+            mebibytes: rules.mebibytes,
+        };
+        match request.kind {
+            Kind::Tunnel => self.tunnel(relay, rest),
+            Kind::Fetch {
+                head,
+                request: text,
+            } => self.fetch(relay, &request.host, head, &text),
+        }
+    }
+
+    fn tunnel(&mut self, mut relay: Relay<'_>, mut first: Vec<u8>) -> Result<(), Refusal> {
+        let mut client = self.client;
+        client
+            .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            .map_err(|_| Refusal::Malformed)?;
+        self.answered = true;
+        let mut waiting = Timed::new(self.client, REQUEST);
+        let mut piece = [0; 4096];
+        while first.len() < HANDSHAKE.len() {
+            match waiting.read(&mut piece) {
+                // Nothing was asked, nothing is refused.
+                Ok(0) | Err(_) => return Ok(()),
+                Ok(count) => first.extend_from_slice(&piece[..count]),
+            }
+        }
+        waiting.forget();
+        if !first.starts_with(&HANDSHAKE) {
+            return Err(Refusal::NotTls);
+        }
+        if relay.up(&first)? {
+            return relay.run();
+        }
+        Ok(())
+    }
+
+    fn fetch(
+        &mut self,
+        mut relay: Relay<'_>,
+        host: &str,
+        without_body: bool,
+        request: &[u8],
+    ) -> Result<(), Refusal> {
+        relay.up(request)?;
+        let upstream = relay.upstream;
+        let (head, body) = answer(upstream).map_err(|_| Refusal::Answer {
+            host: host.to_owned(),
+        })?;
+        let largest = relay.mebibytes.saturating_mul(MEBIBYTE);
+        if !without_body && head.length().is_some_and(|length| length > largest) {
+            return Err(Refusal::Large {
+                mebibytes: relay.mebibytes,
+            });
+        }
+        let mut text = format!("{}\r\n", head.line).into_bytes();
+        head.write_headers(&mut text, &[]);
+        self.answered = true;
+        if relay.down(&text)? && relay.down(&body)? {
+            return relay.run();
+        }
+        Ok(())
+    }
+}
+
+/// The head of the final answer, and what came behind it.
+fn answer(upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
+    let mut rest = Vec::new();
+    for _interim in 0..8 {
+        let (head, behind) = Head::read(&mut Timed::new(upstream, IDLE), rest, HEAD_BYTES)?;
+        let mut words = head.line.splitn(3, ' ');
+        let (version, status) = (words.next(), words.next().unwrap_or_default());
+        let known = matches!(version, Some("HTTP/1.0" | "HTTP/1.1"));
+        let digits = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
+        match status.as_bytes() {
+            // Nobody asked for another protocol.
+            b"101" => return Err(HeadError::Malformed),
+            [b'1', ..] if known && digits => rest = behind,
+            _ if known && digits => {
+                let _unlimited = upstream.set_read_timeout(None);
+                return Ok((head, behind));
+            }
+            _ => return Err(HeadError::Malformed),
+        }
+    }
+    Err(HeadError::Malformed)
+}
+
+/// A stream that must have said what is read from it within a time.
+struct Timed<'a> {
+    stream: &'a TcpStream,
+    deadline: Instant,
+}
+
+impl<'a> Timed<'a> {
+    fn new(stream: &'a TcpStream, patience: Duration) -> Self {
+        let deadline = Instant::now() + patience;
+        Self { stream, deadline }
+    }
+
+    /// The stream may take its time again.
+    fn forget(self) {
+        let _unlimited = self.stream.set_read_timeout(None);
+    }
+}
+
+impl Read for Timed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        Ok(receive(self.stream, buffer))
+    }
+}

@@ -1,0 +1,280 @@
+//! What a process takes away from itself before it does its job.
+//!
+//! The server starts its own binary anew with `jail` as its only argument, and this zygote is
+//! copied for each job ([`zygote`]). The copy has one thread, and none of the server's memory,
+//! descriptors or secrets; what it takes away from itself, the job never has:
+//!
+//! 1. a session of its own, limits, no capabilities, no way to gain any;
+//! 2. namespaces, where the machine has them: other files and processes are not there
+//!    ([`mount_namespace`]);
+//! 3. Landlock: only the files that the job may touch;
+//! 4. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last
+//!    execveat of the program that was opened before. What a command's arguments, scripts or files
+//!    ask to be started has no call left to start it with;
+//! 5. where there are no namespaces, a supervisor that judges what the others do not know.
+
+mod access;
+mod error;
+mod executable;
+mod init;
+mod limits;
+mod mount_namespace;
+mod network;
+mod probe;
+mod signals;
+mod supervisor;
+mod syscalls;
+mod zygote;
+
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use super::job::{BuiltInJob, Job, JobSpec, PreparedJob};
+pub use access::{Access, NetworkAccess, landlock_version};
+pub(crate) use access::{Enforcement, NOT_ENABLED};
+use error::JailError;
+use executable::Executable;
+use limits::{drop_capabilities, limit};
+pub use mount_namespace::{BindMount, MountNamespace};
+pub(crate) use probe::ProbeReport;
+use supervisor::Supervisor;
+use syscalls::{Circumstances, Filter, Supervision};
+use zygote::{Account, Side};
+pub(crate) use zygote::{HANDLES, IN_NAMESPACES, IN_NETWORK};
+
+/// The argument that turns the server's binary into the zygote.
+pub const ARGUMENT: &str = "jail";
+
+/// Exit status of a process that could not do its job.
+pub const FAILED: u8 = 125;
+
+/// What such a process writes to standard error before its reason.
+pub const COMPLAINT: &str = "fileshed jail: ";
+
+/// How a process ends that does not become a program.
+enum Ended {
+    /// It was only asked how far it is confined.
+    Probed(ProbeReport),
+    /// It did a built-in job, and this is the answer.
+    Answered(String),
+}
+
+/// The life of the zygote: starts processes until the server is gone. Comes back in the zygote
+/// itself and in each copy that did not become a program, with the status to exit with. `jobs`
+/// is what such a copy can do instead.
+#[must_use]
+pub fn serve(jobs: &[BuiltInJob]) -> u8 {
+    let complain = |reason: &dyn std::fmt::Display| {
+        // Nobody is left to tell when standard error itself is gone.
+        let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
+        FAILED
+    };
+    match zygote::serve() {
+        Ok(Side::Zygote) => 0,
+        Err(error) => complain(&error),
+        Ok(Side::Job {
+            zygote,
+            answer,
+            account,
+        }) => match carry_out(jobs, &zygote, &answer, account) {
+            Ok(Ended::Answered(text)) => {
+                let _ = std::io::stderr().write_all(text.as_bytes());
+                0
+            }
+            Ok(Ended::Probed(report)) => {
+                let _ = serde_json::to_writer(std::io::stderr(), &report);
+                0
+            }
+            Err(error) => complain(&error),
+        },
+    }
+}
+
+/// Reads the job spec from standard input, confines this process and does the job. A process that
+/// becomes a program does not come back.
+fn carry_out(
+    jobs: &[BuiltInJob],
+    zygote: &OwnedFd,
+    answer: &OwnedFd,
+    account: Account,
+) -> Result<Ended, JailError> {
+    // A server that is gone can neither stop a command nor take in what it changes.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(std::io::Error::from)?;
+    let mut gone = [PollFd::new(zygote, PollFlags::IN)];
+    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
+    {
+        return Err(JailError::Orphan);
+    }
+    let mut text = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut text)?;
+    let mut spec: JobSpec = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
+    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::umask(rustix::fs::Mode::from(0o022));
+    signals::reset();
+    let input = spec.input.as_deref();
+    let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
+    rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
+    drop(input);
+    // Before files and processes of the host are out of sight.
+    let supervisor = Supervisor::new(&spec.access, spec.limits.processes);
+    let namespaces = enter_namespaces(&spec, account)?;
+    if let NetworkAccess::Proxy { port } = spec.access.network
+        && namespaces
+        && !spec.probe
+    {
+        network::lead_to_proxy(port, answer).map_err(JailError::MountNamespace)?;
+    }
+    drop_capabilities()?;
+    rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    let supervision = supervision(&spec, namespaces, account);
+    // The supervisor is not confined: it is another process from here on.
+    let channel = if supervision == Supervision::None {
+        None
+    } else {
+        Some(supervisor.follow(namespaces.then_some(answer))?)
+    };
+    let prepared = Prepared::new(spec.job, jobs)?;
+    if let Prepared::BuiltIn(job) = &prepared {
+        spec.access.read.extend(job.read());
+        spec.access.write.extend(job.write());
+    }
+    let own_processes = namespaces && !account.user.is_root();
+    limit(&spec.limits, own_processes, prepared.descriptor())?;
+    let (enforcement, version) = access::confine(&spec.access)?;
+    if enforcement == Enforcement::None && !spec.best_effort && !spec.probe {
+        return Err(JailError::NotEnforced);
+    }
+    let circumstances = Circumstances {
+        network: spec.access.network,
+        starts_others: spec.starts_others,
+        changes: spec.changes,
+        version,
+        separate: namespaces,
+        supervision,
+        program: prepared.descriptor().unwrap_or(-1),
+    };
+    let mut applied = restrict_calls(&circumstances, channel);
+    if spec.probe {
+        let supervised = applied.is_ok() && probe::is_supervised(circumstances.program);
+        if applied.is_err() {
+            // There can be one listener only, and a container's runtime may have it.
+            let alone = Circumstances {
+                supervision: Supervision::None,
+                ..circumstances
+            };
+            applied = restrict_calls(&alone, None);
+        }
+        return Ok(Ended::Probed(ProbeReport {
+            files: enforcement,
+            version,
+            calls: applied.is_ok(),
+            namespaces,
+            supervised,
+        }));
+    }
+    // The proxy is the only network because of both.
+    let through_proxy = matches!(spec.access.network, NetworkAccess::Proxy { .. });
+    if !spec.best_effort || through_proxy {
+        applied?;
+    }
+    match prepared {
+        Prepared::Program(program) => {
+            // A supervisor is the init already.
+            if namespaces && supervision == Supervision::None {
+                init::follow(answer)?;
+            }
+            Err(program.execute().into())
+        }
+        Prepared::BuiltIn(job) => Ok(Ended::Answered(job.run())),
+    }
+}
+
+/// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
+/// others, and changes nothing of this.
+fn supervision(spec: &JobSpec, namespaces: bool, account: Account) -> Supervision {
+    let is_program = matches!(spec.job, Job::Program { .. });
+    if !spec.supervised || !is_program {
+        return Supervision::None;
+    }
+    if !namespaces {
+        Supervision::Whole
+    } else if account.user.is_root() {
+        // The kernel's limit of processes does not hold for it.
+        Supervision::Processes
+    } else {
+        Supervision::None
+    }
+}
+
+/// Applies the filter, with its listener sent to the supervisor where there is one.
+fn restrict_calls(
+    circumstances: &Circumstances,
+    channel: Option<OwnedFd>,
+) -> Result<(), JailError> {
+    let filter = Filter::new(circumstances)?;
+    match channel {
+        Some(channel) => {
+            let listener = filter.apply_supervised()?;
+            supervisor::hand_over(&channel, listener.as_fd())?;
+        }
+        None => filter.apply()?,
+    }
+    Ok(())
+}
+
+/// Makes the files of the spec the only ones, where it has any. Only a probe may find that there
+/// are no namespaces.
+fn enter_namespaces(spec: &JobSpec, account: Account) -> Result<bool, JailError> {
+    let Some(mounts) = &spec.mounts else {
+        return Ok(false);
+    };
+    // Whoever can have the others can have a network.
+    let probed = || {
+        if spec.probe {
+            network::raise_loopback()
+        } else {
+            Ok(())
+        }
+    };
+    match mounts.enter(&spec.access, account).and_then(|()| probed()) {
+        Ok(()) => Ok(true),
+        Err(_) if spec.probe => Ok(false),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+/// Everything that the job needs, opened and made before that is forbidden.
+enum Prepared {
+    Program(Executable),
+    BuiltIn(Box<dyn PreparedJob>),
+}
+
+impl Prepared {
+    fn new(job: Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
+        Ok(match job {
+            Job::Program {
+                file,
+                name,
+                arguments,
+                environment,
+            } => Self::Program(Executable::new(&file, name, arguments, &environment)?),
+            Job::BuiltIn { name, spec } => {
+                let job = jobs.iter().find(|job| job.name == name);
+                let job = job.ok_or(JailError::UnknownJob(name))?;
+                Self::BuiltIn((job.prepare)(&spec)?)
+            }
+        })
+    }
+
+    /// Of the program.
+    fn descriptor(&self) -> Option<i32> {
+        match self {
+            Self::Program(program) => Some(program.descriptor),
+            Self::BuiltIn(_) => None,
+        }
+    }
+}

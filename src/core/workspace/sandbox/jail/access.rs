@@ -1,0 +1,226 @@
+//! Landlock: which files and ports a command may touch.
+
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
+    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+use serde::{Deserialize, Serialize};
+
+use super::JailError;
+
+/// The newest version of Landlock's interface whose rights are asked for; older kernels give what
+/// they have.
+const NEWEST: i32 = ABI::V7 as i32;
+
+fn newest() -> i32 {
+    NEWEST
+}
+
+/// The version that a setting stands for.
+#[must_use]
+pub fn landlock_version(setting: u64) -> i32 {
+    i32::try_from(setting).unwrap_or(NEWEST).clamp(1, NEWEST)
+}
+
+/// What every command reads of the system: libraries and their data, nothing about people,
+/// networks or this machine.
+const SYSTEM: [&str; 18] = [
+    "/usr/lib",
+    "/usr/lib64",
+    "/lib",
+    "/lib64",
+    "/usr/local/lib",
+    "/usr/share",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/fonts",
+    "/etc/ImageMagick-6",
+    "/etc/ImageMagick-7",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/perl",
+    "/etc/terminfo",
+    "/etc/xml",
+    "/dev/urandom",
+    "/dev/zero",
+];
+
+/// What a command with network reads besides.
+const CERTIFICATES: [&str; 1] = ["/etc/ssl"];
+
+/// What it reads to find names by itself.
+const NAMES: [&str; 5] = [
+    "/etc/resolv.conf",
+    "/etc/hosts",
+    "/etc/nsswitch.conf",
+    "/etc/gai.conf",
+    "/etc/services",
+];
+
+/// How far a command reaches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NetworkAccess {
+    /// Nowhere.
+    #[default]
+    None,
+    /// To the server's proxy, on this port, and nowhere else. With namespaces it listens in a
+    /// network of the command's own, in which nothing else is.
+    Proxy {
+        /// The port.
+        port: u16,
+    },
+    /// Anywhere, as a client.
+    Open,
+}
+
+/// The files of one command.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Access {
+    /// May be executed, and read.
+    pub execute: Vec<PathBuf>,
+    /// May be read.
+    pub read: Vec<PathBuf>,
+    /// May be read and changed: files and directories made, replaced, removed.
+    pub write: Vec<PathBuf>,
+    /// May be connected to.
+    pub network: NetworkAccess,
+    /// Newest version of Landlock's interface whose rights are asked for.
+    #[serde(default = "newest")]
+    pub version: i32,
+}
+
+impl Default for Access {
+    fn default() -> Self {
+        Self {
+            execute: Vec::new(),
+            read: Vec::new(),
+            write: Vec::new(),
+            network: NetworkAccess::None,
+            version: NEWEST,
+        }
+    }
+}
+
+impl Access {
+    /// Files and directories of the system that the command needs.
+    pub(super) fn system(&self) -> impl Iterator<Item = &Path> {
+        let (certificates, names): (&[_], &[_]) = match self.network {
+            NetworkAccess::None => (&[], &[]),
+            NetworkAccess::Proxy { .. } => (&CERTIFICATES, &[]),
+            NetworkAccess::Open => (&CERTIFICATES, &NAMES),
+        };
+        let own = self.execute.iter().chain(&self.read);
+        let common = SYSTEM.iter().chain(certificates).chain(names);
+        own.map(PathBuf::as_path).chain(common.map(Path::new))
+    }
+}
+
+/// How much of Landlock the kernel has enforced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Enforcement {
+    /// Everything that was asked for.
+    Full,
+    /// What an older kernel knows.
+    Partial,
+    /// Nothing.
+    None,
+}
+
+fn reading() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+/// Everything that ordinary files need. No right to make links, pipes, sockets or devices, and
+/// none to execute: what a command leaves behind is data.
+fn writing() -> BitFlags<AccessFs> {
+    reading()
+        | AccessFs::WriteFile
+        | AccessFs::RemoveDir
+        | AccessFs::RemoveFile
+        | AccessFs::MakeDir
+        | AccessFs::MakeReg
+        | AccessFs::Refer
+        | AccessFs::Truncate
+}
+
+/// Takes every other file, port, signal and abstract socket away from this process, for good.
+///
+/// Says how far the kernel went, and which version of Landlock is in force: 0 for none.
+pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> {
+    let newest = ABI::from(access.version.min(NEWEST));
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(newest))?;
+    if newest >= ABI::V6 {
+        ruleset = ruleset.scope(Scope::from_all(newest))?;
+    }
+    if newest >= ABI::V4 {
+        let ports = match access.network {
+            NetworkAccess::None | NetworkAccess::Proxy { .. } => AccessNet::from_all(newest),
+            NetworkAccess::Open => AccessNet::BindTcp.into(),
+        };
+        ruleset = ruleset.handle_access(ports)?;
+    }
+    let mut ruleset = ruleset.create()?;
+    if let NetworkAccess::Proxy { port } = access.network
+        && newest >= ABI::V4
+    {
+        ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
+    }
+    // What is not on this machine needs no rule.
+    let mut allow = |path: &Path, rights| -> Result<(), JailError> {
+        if let Ok(handle) = PathFd::new(path) {
+            let rights = rights_on(&handle, rights, newest);
+            (&mut ruleset).add_rule(PathBeneath::new(handle, rights))?;
+        }
+        Ok(())
+    };
+    for path in access.system() {
+        allow(path, reading())?;
+    }
+    allow(
+        Path::new("/dev/null"),
+        AccessFs::ReadFile | AccessFs::WriteFile,
+    )?;
+    for path in &access.execute {
+        allow(path, AccessFs::ReadFile | AccessFs::Execute)?;
+    }
+    for path in &access.write {
+        allow(path, writing())?;
+    }
+    let status = ruleset.restrict_self()?;
+    let enforcement = match status.ruleset {
+        RulesetStatus::FullyEnforced => Enforcement::Full,
+        RulesetStatus::PartiallyEnforced => Enforcement::Partial,
+        RulesetStatus::NotEnforced => Enforcement::None,
+    };
+    let version = match status.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi.min(newest) as i32,
+        LandlockStatus::NotEnabled => NOT_ENABLED,
+        LandlockStatus::NotImplemented => 0,
+    };
+    // An older version that was asked for is not the newest.
+    let enforcement = match enforcement {
+        Enforcement::Full if version < NEWEST => Enforcement::Partial,
+        other => other,
+    };
+    Ok((enforcement, version))
+}
+
+/// Stands for a kernel that has Landlock and does not use it.
+pub(crate) const NOT_ENABLED: i32 = -1;
+
+/// The rights of a rule for what a handle leads to, as far as they are known.
+fn rights_on(handle: &PathFd, rights: BitFlags<AccessFs>, newest: ABI) -> BitFlags<AccessFs> {
+    let is_directory = rustix::fs::fstat(handle.as_fd())
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
+    if is_directory {
+        rights & AccessFs::from_all(newest)
+    } else {
+        rights & AccessFs::from_file(newest)
+    }
+}

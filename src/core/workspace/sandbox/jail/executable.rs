@@ -1,0 +1,95 @@
+//! The program that a process becomes, opened before that is forbidden.
+
+use std::ffi::CString;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit};
+
+use super::JailError;
+
+/// Everything that the exec needs.
+pub(super) struct Executable {
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+    /// The number that the filter lets through.
+    pub(super) descriptor: i32,
+}
+
+/// The highest number that the program's descriptor gets. A command can open no file under it:
+/// its limit of open files is lower.
+const HIGHEST_DESCRIPTOR: u64 = 900;
+
+impl Executable {
+    pub(super) fn new(
+        file: &Path,
+        name: String,
+        arguments: Vec<String>,
+        environment: &[(String, String)],
+    ) -> Result<Self, JailError> {
+        let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
+        let arguments = std::iter::once(name)
+            .chain(arguments)
+            .map(text)
+            .collect::<Result<_, _>>()?;
+        let environment = environment
+            .iter()
+            .map(|(name, value)| text(format!("{name}={value}")))
+            .collect::<Result<_, _>>()?;
+        let file = std::fs::File::open(file)?;
+        let descriptor = highest_descriptor()?;
+        // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
+        // uses; no memory is involved.
+        #[expect(unsafe_code, reason = "the filter knows the program by this number")]
+        let duplicate = unsafe { libc::dup3(file.as_raw_fd(), descriptor, libc::O_CLOEXEC) };
+        if duplicate < 0 {
+            return Err(std::io::Error::last_os_error().into());
+        }
+        Ok(Self {
+            arguments,
+            environment,
+            descriptor,
+        })
+    }
+
+    /// Becomes the program. Comes back only in failure.
+    pub(super) fn execute(&self) -> std::io::Error {
+        let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+            texts
+                .iter()
+                .map(|text| text.as_ptr())
+                .chain([std::ptr::null()])
+                .collect()
+        };
+        let (arguments, environment) = (pointers(&self.arguments), pointers(&self.environment));
+        // SAFETY: both lists end with a null pointer and point into strings that live in `self`;
+        // the path is empty and static, the descriptor is open.
+        #[expect(unsafe_code, reason = "no safe crate has execveat")]
+        unsafe {
+            libc::syscall(
+                libc::SYS_execveat,
+                self.descriptor,
+                c"".as_ptr(),
+                arguments.as_ptr(),
+                environment.as_ptr(),
+                libc::AT_EMPTY_PATH,
+            );
+        }
+        std::io::Error::last_os_error()
+    }
+}
+
+/// The number for the program: the highest that this machine allows a process to have.
+fn highest_descriptor() -> Result<i32, std::io::Error> {
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    let most = limit.maximum.unwrap_or(u64::MAX);
+    let highest = HIGHEST_DESCRIPTOR.min(most.saturating_sub(1));
+    if limit.current.is_some_and(|current| current <= highest) {
+        let raised = Rlimit {
+            current: Some(highest + 1),
+            ..limit
+        };
+        rustix::process::setrlimit(Resource::Nofile, raised)?;
+    }
+    i32::try_from(highest).map_err(std::io::Error::other)
+}

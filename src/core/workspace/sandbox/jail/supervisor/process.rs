@@ -1,0 +1,137 @@
+//! What is read of a process that calls, and written to it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::MACHINE_NAME;
+use super::listener::{Call, Listener, Verdict};
+
+/// Longest path with its end (limits.h).
+const PATH_MAX: usize = 4096;
+
+/// The memory of a process that calls.
+pub(super) struct Memory(File);
+
+impl Memory {
+    pub(super) fn of(listener: &Listener, call: &Call) -> Result<Self, Errno> {
+        Self::open(listener, call, false)
+    }
+
+    fn open(listener: &Listener, call: &Call, write: bool) -> Result<Self, Errno> {
+        let place = format!("/proc/{}/mem", call.thread());
+        let file = File::options()
+            .read(true)
+            .write(write)
+            .open(place)
+            .map_err(|_| Errno::PERM)?;
+        // Else the number may be another's by now.
+        if listener.is_waiting(call) {
+            Ok(Self(file))
+        } else {
+            Err(Errno::PERM)
+        }
+    }
+
+    pub(super) fn bytes<const N: usize>(&self, address: u64) -> Result<[u8; N], Errno> {
+        let mut bytes = [0; N];
+        self.0
+            .read_exact_at(&mut bytes, address)
+            .map_err(|_| Errno::FAULT)?;
+        Ok(bytes)
+    }
+
+    /// A text that ends with a zero.
+    pub(super) fn path(&self, address: u64) -> Result<PathBuf, Errno> {
+        let mut text = Vec::new();
+        let mut piece = [0; 256];
+        while text.len() < PATH_MAX {
+            let at = address + text.len() as u64;
+            // Never over the end of a page, behind which nothing may be.
+            let room = (256 - (at % 256)) as usize;
+            let count = match self.0.read_at(&mut piece[..room], at) {
+                Ok(count) if count > 0 => count,
+                _ => return Err(Errno::FAULT),
+            };
+            let read = &piece[..count];
+            if let Some(end) = read.iter().position(|byte| *byte == 0) {
+                text.extend_from_slice(&read[..end]);
+                return Ok(OsString::from_vec(text).into());
+            }
+            text.extend_from_slice(read);
+        }
+        Err(Errno::NAMETOOLONG)
+    }
+}
+
+/// Where a descriptor of the caller leads, without opening what is there.
+pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
+    let place = format!("/proc/{}/fd/{number}", call.thread());
+    let handle = rustix::fs::open(place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let handle = handle.map_err(|error| match error {
+        Errno::NOENT => Errno::BADF,
+        _ => Errno::PERM,
+    })?;
+    if listener.is_waiting(call) {
+        Ok(handle)
+    } else {
+        Err(Errno::PERM)
+    }
+}
+
+/// The path of a descriptor of the caller, as the kernel tells it.
+pub(super) fn path_of_descriptor(call: &Call, number: u32) -> Result<PathBuf, Errno> {
+    link(&format!("/proc/{}/fd/{number}", call.thread()))
+}
+
+/// The working directory of the caller.
+pub(super) fn directory(call: &Call) -> Result<PathBuf, Errno> {
+    link(&format!("/proc/{}/cwd", call.thread()))
+}
+
+/// What a link of the kernel leads to; anything but a path is refused.
+pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
+    let target = rustix::fs::readlinkat(CWD, place, Vec::new()).map_err(|_| Errno::PERM)?;
+    let path = PathBuf::from(OsString::from_vec(target.into_bytes()));
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err(Errno::PERM)
+    }
+}
+
+/// What the kernel says of this machine.
+pub(crate) fn names() -> Option<libc::utsname> {
+    // SAFETY: all-zero names are valid, and the call fills them.
+    #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]
+    let mut names: libc::utsname = unsafe { std::mem::zeroed() };
+    // SAFETY: the structure lives through the call.
+    #[expect(unsafe_code, reason = "rustix has it behind a feature")]
+    let result = unsafe { libc::uname(&raw mut names) };
+    (result == 0).then_some(names)
+}
+
+/// uname: what the kernel says, without the name of the host.
+pub(super) fn tell_name(listener: &Listener, call: &Call) -> Verdict {
+    let Some(mut names) = names() else {
+        return Verdict::Refused(Errno::PERM);
+    };
+    names.nodename.fill(0);
+    for (place, byte) in names.nodename.iter_mut().zip(MACHINE_NAME.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    // SAFETY: the structure is arrays of characters, without any gap.
+    #[expect(unsafe_code, reason = "what is written is bytes")]
+    let bytes: [u8; size_of::<libc::utsname>()] = unsafe { std::mem::transmute(names) };
+    let written = Memory::open(listener, call, true).and_then(|memory| {
+        let written = memory.0.write_all_at(&bytes, call.argument(0));
+        written.map_err(|_| Errno::FAULT)
+    });
+    written.into()
+}

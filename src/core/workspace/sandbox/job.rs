@@ -1,0 +1,107 @@
+//! What a confined process is to do, and within which limits.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::jail::{Access, IN_NAMESPACES, IN_NETWORK, MountNamespace, NetworkAccess};
+
+/// What a process does once it is confined.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Job {
+    /// It becomes a program.
+    Program {
+        /// The file that is executed.
+        file: PathBuf,
+        /// What it is called: its first argument.
+        name: String,
+        /// The arguments after that.
+        arguments: Vec<String>,
+        /// Its environment, and nothing besides.
+        environment: Vec<(String, String)>,
+    },
+    /// It stays, and does one of the jobs that [`super::serve`] was given.
+    BuiltIn {
+        /// Which one.
+        name: String,
+        /// What to do, as that job reads it.
+        spec: String,
+    },
+}
+
+/// A job that the server's own binary can do in a confined process.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltInJob {
+    /// Its name.
+    pub name: &'static str,
+    /// Reads what to do, and opens what that needs before the kernel takes everything else away.
+    pub prepare: fn(spec: &str) -> std::io::Result<Box<dyn PreparedJob>>,
+}
+
+/// A built-in job whose files are open.
+pub trait PreparedJob {
+    /// What it must still be able to open to read it.
+    fn read(&self) -> Option<PathBuf>;
+
+    /// What it must still be able to open to change it, with everything below.
+    fn write(&self) -> Option<PathBuf>;
+
+    /// Works in the confined process, and returns what is written to its standard error.
+    fn run(self: Box<Self>) -> String;
+}
+
+/// A job with everything that holds it.
+#[derive(Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one job, written out as JSON"
+)]
+pub struct JobSpec {
+    /// What to do.
+    pub job: Job,
+    /// Standard input; nothing where there is none. Lies where no path of a zone leads.
+    pub input: Option<PathBuf>,
+    /// Limits of each of its processes.
+    pub limits: Limits,
+    /// The files that are there; all of the host's where there are no namespaces.
+    pub mounts: Option<MountNamespace>,
+    /// The files and the network that it may use.
+    pub access: Access,
+    /// Whether its supervisor is asked, where there is need of one.
+    pub supervised: bool,
+    /// Whether it starts programs of its own.
+    pub starts_others: bool,
+    /// Whether it may change the zone.
+    pub changes: bool,
+    /// Say how much is enforced instead of doing the job.
+    pub probe: bool,
+    /// Whether a kernel that cannot confine is good enough.
+    pub best_effort: bool,
+}
+
+impl JobSpec {
+    /// The opcode for the zygote: in which namespaces the process begins.
+    pub(super) fn opcode(&self) -> u8 {
+        match (&self.mounts, self.access.network) {
+            (None, _) => 0,
+            (Some(_), NetworkAccess::Proxy { .. }) => IN_NETWORK,
+            (Some(_), _) => IN_NAMESPACES,
+        }
+    }
+}
+
+/// Bounds of one process, enforced by the kernel.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    /// Address space in bytes.
+    pub memory: u64,
+    /// Seconds of CPU; one second later the process is killed.
+    pub cpu_seconds: u64,
+    /// Largest file in bytes.
+    pub file_size: u64,
+    /// Open files.
+    pub open_files: u64,
+    /// Processes and threads of the job together.
+    pub processes: u64,
+}

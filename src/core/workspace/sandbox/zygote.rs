@@ -1,0 +1,144 @@
+//! The server's side of the zygote (fork server): one process, started with the first job, that is
+//! copied for every job.
+
+use std::io::IoSlice;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+
+use super::SandboxError;
+use super::jail::{ARGUMENT, HANDLES};
+
+/// Starts processes.
+#[derive(Debug)]
+pub struct Zygote {
+    program: PathBuf,
+    process: Mutex<Option<Process>>,
+}
+
+/// What comes to a new process.
+pub(super) struct Handles<'a> {
+    /// The job spec, read from the handle's position on.
+    pub(super) spec: BorrowedFd<'a>,
+    pub(super) stdout: BorrowedFd<'a>,
+    pub(super) stderr: BorrowedFd<'a>,
+    /// Its working directory.
+    pub(super) directory: BorrowedFd<'a>,
+    /// In which namespaces it begins.
+    pub(super) opcode: u8,
+}
+
+impl Zygote {
+    /// `program` is the server's own binary.
+    #[must_use]
+    pub fn new(program: PathBuf) -> Self {
+        Self {
+            program,
+            process: Mutex::default(),
+        }
+    }
+
+    /// The binary itself, where it lies.
+    pub(super) fn file(&self) -> PathBuf {
+        std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
+    }
+
+    /// Starts a process. The socket that is returned tells its end: four bytes, its status as a
+    /// number in the machine's byte order, or nothing where the zygote itself has ended. Closing
+    /// it, or its writing side, ends the process.
+    pub(super) fn start(&self, handles: &Handles<'_>) -> Result<OwnedFd, SandboxError> {
+        let (ours, theirs) = pair()?;
+        let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &*process
+            && running.send(handles, &theirs).is_ok()
+        {
+            return Ok(ours);
+        }
+        // The first job, or the first since the zygote was killed.
+        *process = None;
+        let started = Process::start(&self.program)?;
+        started.send(handles, &theirs)?;
+        *process = Some(started);
+        Ok(ours)
+    }
+}
+
+/// The zygote while it lives.
+#[derive(Debug)]
+struct Process {
+    /// Taken to end it.
+    socket: Option<OwnedFd>,
+    child: Child,
+}
+
+impl Process {
+    fn start(program: &std::path::Path) -> Result<Self, SandboxError> {
+        let (ours, theirs) = pair()?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the one place that starts processes"
+        )]
+        let child = std::process::Command::new(program)
+            .arg(ARGUMENT)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(SandboxError::Start)?;
+        Ok(Self {
+            socket: Some(ours),
+            child,
+        })
+    }
+
+    fn send(&self, handles: &Handles<'_>, answer: &OwnedFd) -> Result<(), SandboxError> {
+        let opcode = [handles.opcode];
+        let handles: [_; HANDLES] = [
+            handles.spec,
+            handles.stdout,
+            handles.stderr,
+            handles.directory,
+            answer.as_fd(),
+        ];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&handles));
+        let Some(socket) = &self.socket else {
+            return Ok(());
+        };
+        rustix::net::sendmsg(
+            socket,
+            &[IoSlice::new(&opcode)],
+            &mut control,
+            SendFlags::NOSIGNAL,
+        )
+        .map_err(|error| SandboxError::Start(error.into()))?;
+        Ok(())
+    }
+}
+
+impl Drop for Process {
+    /// The end of the socket ends the zygote and its copies.
+    fn drop(&mut self) {
+        self.socket = None;
+        let _collected = self.child.wait();
+    }
+}
+
+fn pair() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC,
+        None,
+    )
+    .map_err(|error| SandboxError::Start(error.into()))
+}

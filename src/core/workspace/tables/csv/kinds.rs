@@ -1,0 +1,338 @@
+//! Types of columns, found by looking at every value.
+//!
+//! A column is INTEGER or REAL only if every value of it comes back as it was written, but for
+//! trailing zeros; whatever could be an identifier stays text.
+
+use crate::tables::work::Refusal;
+
+/// Largest whole number that a REAL holds exactly.
+const EXACT: u64 = 1 << 53;
+
+/// Words for a missing value. Only in a column of numbers or dates are they NULL.
+const MISSING: [&[u8]; 9] = [
+    b"NA", b"N/A", b"#N/A", b"NaN", b"nan", b"NULL", b"null", b"None", b"none",
+];
+
+/// What is between the digits of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tables) enum Decimal {
+    Point,
+    Comma,
+}
+
+impl Decimal {
+    /// Reads the parameter.
+    pub(in crate::tables) fn parse(given: &str) -> Result<Self, Refusal> {
+        match given.trim() {
+            "." => Ok(Self::Point),
+            "," => Ok(Self::Comma),
+            _ => Err(Refusal::Parameter {
+                name: "decimal".to_owned(),
+                received: given.to_owned(),
+                expected: "\".\" or \",\"".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tables) enum Kind {
+    Integer(Decimal),
+    Real(Decimal),
+    Text,
+}
+
+impl Kind {
+    /// The name in a table's definition.
+    pub(in crate::tables) fn name(self) -> &'static str {
+        match self {
+            Self::Integer(_) => "INTEGER",
+            Self::Real(_) => "REAL",
+            Self::Text => "TEXT",
+        }
+    }
+}
+
+/// A value of a column, to be stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tables) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(&'a [u8]),
+}
+
+/// What was seen of a column.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts, gathered value by value"
+)]
+pub(in crate::tables) struct Column {
+    text: bool,
+    seen: bool,
+    /// A number that is none with the other decimal sign.
+    point: bool,
+    comma: bool,
+    /// A fraction, if that is the sign.
+    fraction_with_point: bool,
+    fraction_with_comma: bool,
+    /// A whole number that a REAL does not hold exactly.
+    large: bool,
+}
+
+/// What a value can be under each decimal sign.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Reading {
+    point: Option<Number>,
+    comma: Option<Number>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    Whole { large: bool },
+    Fraction,
+}
+
+impl Column {
+    /// Looks at a value.
+    pub(in crate::tables) fn see(&mut self, field: &[u8], decimal: Option<Decimal>) {
+        if self.text {
+            return;
+        }
+        let value = field.trim_ascii();
+        if value.is_empty() || is_missing(value) {
+            return;
+        }
+        self.seen = true;
+        let mut reading = read(value);
+        match decimal {
+            Some(Decimal::Point) => reading.comma = None,
+            Some(Decimal::Comma) => reading.point = None,
+            None => {}
+        }
+        match (reading.point, reading.comma) {
+            (None, None) => self.text = true,
+            (point, comma) => {
+                self.point |= comma.is_none();
+                self.comma |= point.is_none();
+                self.fraction_with_point |= point == Some(Number::Fraction);
+                self.fraction_with_comma |= comma == Some(Number::Fraction);
+                let large = Some(Number::Whole { large: true });
+                self.large |= point == large || comma == large;
+                self.text |= self.point && self.comma;
+            }
+        }
+    }
+
+    /// The type that holds all that was seen.
+    pub(in crate::tables) fn kind(self) -> Kind {
+        let (decimal, fraction) = if self.comma {
+            (Decimal::Comma, self.fraction_with_comma)
+        } else {
+            (Decimal::Point, self.fraction_with_point)
+        };
+        if self.text || !self.seen || (fraction && self.large) {
+            Kind::Text
+        } else if fraction {
+            Kind::Real(decimal)
+        } else {
+            Kind::Integer(decimal)
+        }
+    }
+}
+
+impl Kind {
+    /// A value of a column of this type.
+    pub(in crate::tables) fn cell(self, field: &[u8]) -> Cell<'_> {
+        if field.is_empty() {
+            return Cell::Null;
+        }
+        let (Self::Integer(decimal) | Self::Real(decimal)) = self else {
+            return Cell::Text(field);
+        };
+        let value = field.trim_ascii();
+        if value.is_empty() || is_missing(value) {
+            return Cell::Null;
+        }
+        let Ok(text) = std::str::from_utf8(value) else {
+            return Cell::Text(field);
+        };
+        let plain;
+        let text = match decimal {
+            Decimal::Point => text,
+            Decimal::Comma => {
+                plain = text.replace('.', "").replace(',', ".");
+                &plain
+            }
+        };
+        let number = match self {
+            Self::Integer(_) => text.parse().map(Cell::Integer).ok(),
+            _ => text.parse().map(Cell::Real).ok(),
+        };
+        number.unwrap_or(Cell::Text(field))
+    }
+}
+
+fn is_missing(value: &[u8]) -> bool {
+    // Numbers are the rule.
+    !value[0].is_ascii_digit() && MISSING.contains(&value)
+}
+
+fn read(value: &[u8]) -> Reading {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    if digits.iter().all(u8::is_ascii_digit) {
+        // `-0` and `007` would come back as something else.
+        let odd = digits.is_empty() || (digits[0] == b'0' && value.len() > 1);
+        let number = if odd { None } else { whole(value) };
+        return Reading {
+            point: number,
+            comma: number,
+        };
+    }
+    Reading {
+        point: with_point(digits),
+        comma: with_comma(digits),
+    }
+}
+
+fn whole(value: &[u8]) -> Option<Number> {
+    // As many digits as always fit.
+    if value.len() <= 15 {
+        return Some(Number::Whole { large: false });
+    }
+    let number: i64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    Some(Number::Whole {
+        large: number.unsigned_abs() > EXACT,
+    })
+}
+
+/// `1.5`, `.5`, `1.5e-3`, `2e+10`. A plain `1e5` may be an identifier.
+fn with_point(digits: &[u8]) -> Option<Number> {
+    let (mantissa, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
+        Some(at) => (&digits[..at], Some(&digits[at + 1..])),
+        None => (digits, None),
+    };
+    let (whole, fraction) = match mantissa.iter().position(|byte| *byte == b'.') {
+        Some(at) => (&mantissa[..at], Some(&mantissa[at + 1..])),
+        None => (mantissa, None),
+    };
+    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let exponent_is_signed = match exponent {
+        None => false,
+        Some([b'+' | b'-', rest @ ..]) if all_digits(rest) => true,
+        Some(rest) if all_digits(rest) => false,
+        Some(_) => return None,
+    };
+    let whole_fits = match whole {
+        [] => fraction.is_some(),
+        [b'0', _, ..] => false,
+        other => all_digits(other),
+    };
+    let fits = whole_fits
+        && match fraction {
+            Some(fraction) => all_digits(fraction),
+            None => exponent_is_signed,
+        };
+    fits.then_some(Number::Fraction)
+}
+
+/// `1,5`, `1.234,5`, `1.234` as a thousand and more.
+fn with_comma(digits: &[u8]) -> Option<Number> {
+    let mut parts = digits.splitn(2, |byte| *byte == b',');
+    let (whole, fraction) = (parts.next()?, parts.next());
+    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let mut groups = whole.split(|byte| *byte == b'.');
+    let first = groups.next()?;
+    let grouped = first.len() < whole.len();
+    let first_fits = match first {
+        [b'0', _, ..] => false,
+        [b'0'] => !grouped,
+        other => all_digits(other) && (!grouped || other.len() <= 3),
+    };
+    let rest_fits = groups.all(|group| group.len() == 3 && all_digits(group));
+    if !(first_fits && rest_fits && fraction.is_none_or(all_digits)) {
+        return None;
+    }
+    if fraction.is_some() {
+        return Some(Number::Fraction);
+    }
+    // Up to fifteen digits are exact as anything.
+    (whole.len() <= 19).then_some(Number::Whole { large: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(values: &[&str]) -> Kind {
+        let mut column = Column::default();
+        for value in values {
+            column.see(value.as_bytes(), None);
+        }
+        column.kind()
+    }
+
+    #[test]
+    fn types_hold_every_value() {
+        use Decimal::{Comma, Point};
+        for (values, expected) in [
+            (&["1", "-2", "0", ""][..], Kind::Integer(Point)),
+            (&["9223372036854775807"], Kind::Integer(Point)),
+            (&["9223372036854775808"], Kind::Text),
+            (&["9007199254740993", "1.5"], Kind::Text),
+            (&["1", "2.5"], Kind::Real(Point)),
+            (&["1e-5", "2E+10", ".5", "-0.5"], Kind::Real(Point)),
+            (&["1e5"], Kind::Text),
+            (&["12E4"], Kind::Text),
+            (&["007"], Kind::Text),
+            (&["-0"], Kind::Text),
+            (&["+5"], Kind::Text),
+            (&["1,5", "2"], Kind::Real(Comma)),
+            (&["1.234,5", "1.234"], Kind::Real(Comma)),
+            (&["1.234", "5,5"], Kind::Real(Comma)),
+            (&["1.234", "5.678"], Kind::Real(Point)),
+            (&["1.234.567"], Kind::Integer(Comma)),
+            (&["1,5", "1.5"], Kind::Text),
+            (&["1,234,567"], Kind::Text),
+            (&["00,5"], Kind::Text),
+            (&["0,5"], Kind::Real(Comma)),
+            (&["1", "NA", "null"], Kind::Integer(Point)),
+            (&["NA"], Kind::Text),
+            (&["", " "], Kind::Text),
+            (&[" 5", "6 "], Kind::Integer(Point)),
+            (&["1", "x"], Kind::Text),
+            (&["1."], Kind::Text),
+            (&["-"], Kind::Text),
+            (&["1-2"], Kind::Text),
+            (&["12:30"], Kind::Text),
+        ] {
+            assert_eq!(kind(values), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn values_become_cells() {
+        use Decimal::{Comma, Point};
+        for (kind, field, cell) in [
+            (Kind::Integer(Point), "-5", Cell::Integer(-5)),
+            (Kind::Integer(Point), " 5 ", Cell::Integer(5)),
+            (Kind::Integer(Comma), "1.234.567", Cell::Integer(1_234_567)),
+            (Kind::Integer(Point), "NA", Cell::Null),
+            (Kind::Real(Point), "1e-5", Cell::Real(1e-5)),
+            (Kind::Real(Comma), "1.234,5", Cell::Real(1234.5)),
+            (Kind::Real(Comma), "7", Cell::Real(7.0)),
+            (Kind::Text, "", Cell::Null),
+            (Kind::Text, "NA", Cell::Text(b"NA")),
+            (Kind::Text, " ", Cell::Text(b" ")),
+            (
+                Kind::Integer(Point),
+                "changed since",
+                Cell::Text(b"changed since"),
+            ),
+        ] {
+            assert_eq!(kind.cell(field.as_bytes()), cell, "{field}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What separates fields, and what columns are called.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use crate::tables::query::unique;
+use crate::tables::work::Refusal;
+
+/// What may separate fields, the likeliest first.
+const DELIMITERS: [u8; 4] = *b",;\t|";
+
+/// Rows that are looked at to find the delimiter.
+const SAMPLE: usize = 200;
+
+/// Reads the parameter: one character, or its name.
+pub(in crate::tables) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
+    let byte = match given.trim_matches(' ').to_ascii_lowercase().as_str() {
+        "\\t" | "tab" => b'\t',
+        "comma" => b',',
+        "semicolon" => b';',
+        "pipe" => b'|',
+        "" if given == " " => b' ',
+        other => match other.as_bytes() {
+            [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | 0) => *byte,
+            _ => {
+                return Err(Refusal::Parameter {
+                    name: "delimiter".to_owned(),
+                    received: given.to_owned(),
+                    expected: "one character: , ; | or tab".to_owned(),
+                });
+            }
+        },
+    };
+    Ok(byte)
+}
+
+/// The delimiter as it is told.
+pub(in crate::tables) fn show_delimiter(delimiter: u8) -> String {
+    char::from(delimiter).to_string()
+}
+
+/// The delimiter that makes the rows of the sample most alike; the comma where none does.
+/// `complete`: the sample is the whole text.
+pub(in crate::tables) fn find_delimiter(sample: &[u8], complete: bool) -> u8 {
+    let mut best = (0, b',');
+    for delimiter in DELIMITERS {
+        let score = score(sample, complete, delimiter);
+        if score > best.0 {
+            best = (score, delimiter);
+        }
+    }
+    best.1
+}
+
+/// How well a delimiter fits: first that rows have as many fields as the most usual row, then that
+/// there are many fields. 0 where it separates nothing.
+fn score(sample: &[u8], complete: bool, delimiter: u8) -> u64 {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .from_reader(sample);
+    let mut widths: Vec<usize> = reader
+        .byte_records()
+        .map_while(Result::ok)
+        .take(SAMPLE)
+        .map(|record| record.len())
+        .collect();
+    // The sample may end inside a row.
+    if !complete && widths.len() > 1 && widths.len() < SAMPLE {
+        widths.pop();
+    }
+    let count = |width: usize| widths.iter().filter(|other| **other == width).count();
+    let Some(usual) = widths
+        .iter()
+        .copied()
+        .max_by_key(|width| (count(*width), *width))
+    else {
+        return 0;
+    };
+    if usual < 2 {
+        return 0;
+    }
+    let alike = (count(usual) * 1000 / widths.len()) as u64;
+    alike * 10_000 + usual.min(9999) as u64
+}
+
+/// Letters of Europe that are no letter with an accent.
+const LETTERS: [(char, &str); 9] = [
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('Æ', "Ae"),
+    ('œ', "oe"),
+    ('Œ', "Oe"),
+    ('ø', "o"),
+    ('Ø', "O"),
+    ('ł', "l"),
+    ('Ł', "L"),
+];
+
+/// Names for columns: letters, digits and `_`, each once, none beginning with a digit. Accents are
+/// dropped, everything else becomes `_`.
+pub(in crate::tables) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+    let names = (1..).zip(header).map(|(number, field)| {
+        let text = String::from_utf8_lossy(field);
+        let mut name = String::new();
+        for character in text.trim().nfkd().filter(|c| !is_combining_mark(*c)) {
+            if let Some((_, letters)) = LETTERS.iter().find(|(letter, _)| *letter == character) {
+                name.push_str(letters);
+            } else if character.is_ascii_alphanumeric() || character == '_' {
+                name.push(character);
+            } else if !name.is_empty() && !name.ends_with('_') {
+                name.push('_');
+            }
+        }
+        if !text.trim().ends_with('_') {
+            name.truncate(name.trim_end_matches('_').len());
+        }
+        match name.chars().next() {
+            None => format!("col_{number}"),
+            Some(first) if first.is_ascii_digit() => format!("col_{name}"),
+            Some(_) => name,
+        }
+    });
+    unique(names.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_are_found() {
+        for (text, delimiter) in [
+            ("a,b\n1,2\n", b','),
+            ("a;b\n1,5;2,5\n3,5;4,5\n", b';'),
+            ("a\tb c\n1\t2, 3\n", b'\t'),
+            ("a|b\n1|2\n", b'|'),
+            ("name\nAda\n", b','),
+            ("a;b\n\"x;y\nz\";2\n", b';'),
+            ("a,b\n\"1;2;3\",2\n\"1;2;3\",3\n", b','),
+            ("", b','),
+        ] {
+            assert_eq!(find_delimiter(text.as_bytes(), true), delimiter, "{text}");
+        }
+    }
+
+    #[test]
+    fn delimiters_are_read() {
+        for (given, delimiter) in [
+            (";", b';'),
+            ("\t", b'\t'),
+            ("\\t", b'\t'),
+            ("Tab", b'\t'),
+            (" ", b' '),
+        ] {
+            assert_eq!(parse_delimiter(given).ok(), Some(delimiter), "{given:?}");
+        }
+        for given in ["", "ab", "\"", "é", "\n"] {
+            assert!(parse_delimiter(given).is_err(), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn columns_get_names() {
+        let header = [
+            "First Name",
+            "Größe",
+            "Prénom",
+            "Amount (€)",
+            "2020",
+            "",
+            "a",
+            "A",
+            "a-b",
+            "_x_",
+            "日本",
+            "  b  ",
+        ];
+        let names = column_names(header.iter().map(|name| name.as_bytes()));
+        let expected = [
+            "First_Name",
+            "Grosse",
+            "Prenom",
+            "Amount",
+            "col_2020",
+            "col_6",
+            "a",
+            "A_2",
+            "a_b",
+            "_x_",
+            "col_11",
+            "b",
+        ];
+        assert_eq!(names, expected);
+    }
+}

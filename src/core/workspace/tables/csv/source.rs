@@ -1,0 +1,440 @@
+//! The text of a file, whatever its encoding: found out, decoded, checked, piece by piece.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
+use std::rc::Rc;
+
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use crate::tables::work::Refusal;
+
+/// Bytes read at once.
+const PIECE: usize = 1 << 18;
+
+/// Bytes with characters beyond ASCII that are looked at to find an encoding.
+const EVIDENCE: usize = 4 << 20;
+
+/// Bytes that one row may have: a quote that is never closed makes a row of all that follows.
+const ROW: u64 = 32 << 20;
+
+/// The encoding of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tables) enum Encoding {
+    /// Every byte is the character of its number.
+    Latin1,
+    /// One of the web's.
+    Known(&'static encoding_rs::Encoding),
+}
+
+impl Encoding {
+    /// Reads the parameter.
+    pub(in crate::tables) fn parse(name: &str) -> Result<Self, Refusal> {
+        let plain = name.trim().to_ascii_lowercase().replace('_', "-");
+        let known = match plain.as_str() {
+            "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "l1" => return Ok(Self::Latin1),
+            "utf-8-sig" | "utf8-sig" => Some(UTF_8),
+            "utf16-be" | "utf-16-be" => Some(UTF_16BE),
+            "utf16" | "utf-16" | "utf16-le" | "utf-16-le" => Some(UTF_16LE),
+            other => encoding_rs::Encoding::for_label(other.as_bytes()),
+        };
+        known.map(Self::Known).ok_or_else(|| Refusal::Parameter {
+            name: "encoding".to_owned(),
+            received: name.to_owned(),
+            expected: "utf-8, utf-16, latin-1, cp1252 or another encoding of the web".to_owned(),
+        })
+    }
+
+    /// Reads the parameter for a file to write: true with a mark at its beginning.
+    pub(in crate::tables) fn expect_utf8(name: &str) -> Result<bool, Refusal> {
+        match name.trim().to_ascii_lowercase().as_str() {
+            "utf-8" | "utf8" => Ok(false),
+            "utf-8-sig" => Ok(true),
+            _ => Err(Refusal::Parameter {
+                name: "encoding".to_owned(),
+                received: name.to_owned(),
+                expected: "utf-8 or utf-8-sig for output_csv".to_owned(),
+            }),
+        }
+    }
+
+    /// Finds out how a file is encoded: by its mark, by being UTF-8, by what its bytes look like.
+    pub(in crate::tables) fn find(file: &mut File) -> Result<Self, Error> {
+        file.rewind()?;
+        let mut piece = vec![0; PIECE];
+        let mut detector = None;
+        let mut evidence = 0;
+        let mut is_utf8 = Utf8Check::default();
+        let mut high_controls = false;
+        let mut first = true;
+        loop {
+            let count = fill(file, &mut piece)?;
+            let bytes = &piece[..count];
+            if std::mem::take(&mut first) {
+                if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(bytes) {
+                    return Ok(Self::Known(encoding));
+                }
+                if let Some(encoding) = utf16_without_mark(bytes) {
+                    return Ok(Self::Known(encoding));
+                }
+            }
+            is_utf8.see(bytes, count < PIECE);
+            if !bytes.is_ascii() && evidence < EVIDENCE {
+                evidence += count;
+                detector
+                    .get_or_insert_with(|| EncodingDetector::new(Iso2022JpDetection::Deny))
+                    .feed(bytes, false);
+            }
+            high_controls |= bytes.iter().any(|byte| (0x80..0xa0).contains(byte));
+            if count < PIECE {
+                break;
+            }
+        }
+        if is_utf8.valid {
+            return Ok(Self::Known(UTF_8));
+        }
+        let guess = detector.map_or(WINDOWS_1252, |mut detector| {
+            detector.feed(&[], true);
+            detector.guess(None, Utf8Detection::Deny)
+        });
+        // Without characters where the two differ, it is either, and the older is the standard.
+        Ok(if guess == WINDOWS_1252 && !high_controls {
+            Self::Latin1
+        } else {
+            Self::Known(guess)
+        })
+    }
+
+    /// The name that is told, as Python has it where it has one.
+    pub(in crate::tables) fn name(self) -> String {
+        match self {
+            Self::Latin1 => "latin-1".to_owned(),
+            Self::Known(encoding) if encoding == WINDOWS_1252 => "cp1252".to_owned(),
+            Self::Known(encoding) => encoding.name().to_ascii_lowercase(),
+        }
+    }
+}
+
+/// Reads until the buffer is full or the file ends.
+fn fill(file: &mut File, buffer: &mut [u8]) -> Result<usize, Error> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match file.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
+}
+
+/// Text of mostly Western characters in UTF-16 has a zero in every other byte.
+fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let zeros = |from: usize| {
+        let bytes = bytes.iter().skip(from).step_by(2);
+        bytes.filter(|byte| **byte == 0).count()
+    };
+    let pairs = bytes.len() / 2;
+    let (even, odd) = (zeros(0), zeros(1));
+    if pairs < 2 {
+        None
+    } else if odd > pairs * 7 / 10 && even < pairs / 10 {
+        Some(UTF_16LE)
+    } else if even > pairs * 7 / 10 && odd < pairs / 10 {
+        Some(UTF_16BE)
+    } else {
+        None
+    }
+}
+
+/// Whether bytes that come in pieces are UTF-8.
+#[derive(Debug)]
+struct Utf8Check {
+    valid: bool,
+    /// Of a character that the last piece began.
+    carried: Vec<u8>,
+}
+
+impl Default for Utf8Check {
+    fn default() -> Self {
+        Self {
+            valid: true,
+            carried: Vec::new(),
+        }
+    }
+}
+
+impl Utf8Check {
+    fn see(&mut self, bytes: &[u8], last: bool) {
+        if !self.valid {
+            return;
+        }
+        let mut begin = 0;
+        // Completes a character of the last piece, one byte after the other.
+        while !self.carried.is_empty() && begin < bytes.len() {
+            self.carried.push(bytes[begin]);
+            begin += 1;
+            match std::str::from_utf8(&self.carried) {
+                Ok(_) => self.carried.clear(),
+                Err(error) if error.error_len().is_some() => self.valid = false,
+                Err(_) => {}
+            }
+            if !self.valid {
+                return;
+            }
+        }
+        if let Err(error) = std::str::from_utf8(&bytes[begin..]) {
+            if error.error_len().is_some() {
+                self.valid = false;
+            } else {
+                self.carried = bytes[begin + error.valid_up_to()..].to_vec();
+            }
+        }
+        if last && !self.carried.is_empty() {
+            self.valid = false;
+        }
+    }
+}
+
+/// What a reader of fields sees of a source while it owns it.
+#[derive(Clone, Debug, Default)]
+pub(in crate::tables) struct Watch {
+    given: Rc<Cell<u64>>,
+    last: Rc<Cell<u8>>,
+}
+
+impl Watch {
+    /// A row was read: the next may have as many bytes again.
+    pub(in crate::tables) fn row(&self) {
+        self.given.set(0);
+    }
+
+    /// The last character before line ends.
+    pub(in crate::tables) fn last(&self) -> u8 {
+        self.last.get()
+    }
+}
+
+/// The text of a file in UTF-8, without its mark and the lines to skip.
+pub(in crate::tables) struct Source {
+    file: File,
+    decoding: Decoding,
+    raw: Vec<u8>,
+    /// Bytes of `raw` that are not decoded yet.
+    pending: std::ops::Range<usize>,
+    text: Vec<u8>,
+    /// Bytes of `text` that are not given out yet.
+    ready: std::ops::Range<usize>,
+    ended: bool,
+    watch: Watch,
+}
+
+enum Decoding {
+    Latin1,
+    Known(Decoder, &'static encoding_rs::Encoding),
+}
+
+impl Source {
+    /// The file from its beginning, behind `skip` lines.
+    pub(in crate::tables) fn open(
+        file: &File,
+        encoding: Encoding,
+        skip: u64,
+    ) -> Result<Self, Error> {
+        let mut file = file.try_clone()?;
+        file.seek(SeekFrom::Start(0))?;
+        let decoding = match encoding {
+            Encoding::Latin1 => Decoding::Latin1,
+            Encoding::Known(encoding) => Decoding::Known(encoding.new_decoder(), encoding),
+        };
+        let mut source = Self {
+            file,
+            decoding,
+            raw: vec![0; PIECE],
+            pending: 0..0,
+            // Latin-1 takes twice its bytes, UTF-16 half as many again.
+            text: vec![0; 2 * PIECE + 64],
+            ready: 0..0,
+            ended: false,
+            watch: Watch::default(),
+        };
+        for _ in 0..skip {
+            source.skip_line()?;
+        }
+        Ok(source)
+    }
+
+    /// See [`Watch`].
+    pub(in crate::tables) fn watch(&self) -> Watch {
+        self.watch.clone()
+    }
+
+    fn skip_line(&mut self) -> Result<(), Error> {
+        while self.ready.start < self.ready.end || self.refill()? {
+            let rest = &self.text[self.ready.clone()];
+            match rest.iter().position(|byte| *byte == b'\n') {
+                Some(at) => {
+                    self.ready.start += at + 1;
+                    return Ok(());
+                }
+                None => self.ready.start = self.ready.end,
+            }
+        }
+        Ok(())
+    }
+
+    /// Decodes the next piece. False at the end.
+    fn refill(&mut self) -> Result<bool, Error> {
+        self.ready = 0..0;
+        while self.ready.is_empty() && !self.ended {
+            if self.pending.is_empty() {
+                let count = fill(&mut self.file, &mut self.raw)?;
+                self.pending = 0..count;
+            }
+            let last = self.pending.end < self.raw.len();
+            let raw = &self.raw[self.pending.clone()];
+            let (read, written, done) = match &mut self.decoding {
+                Decoding::Latin1 => {
+                    let written = encoding_rs::mem::convert_latin1_to_utf8(raw, &mut self.text);
+                    (raw.len(), written, last)
+                }
+                Decoding::Known(decoder, encoding) => {
+                    let (result, read, written) =
+                        decoder.decode_to_utf8_without_replacement(raw, &mut self.text, last);
+                    match result {
+                        DecoderResult::InputEmpty => (read, written, last),
+                        DecoderResult::OutputFull => (read, written, false),
+                        DecoderResult::Malformed(..) => {
+                            let name = Encoding::Known(encoding).name();
+                            return Err(invalid(format!("it is not {name} throughout")));
+                        }
+                    }
+                }
+            };
+            self.pending.start += read;
+            self.ended = done && self.pending.is_empty();
+            self.ready = 0..written;
+        }
+        let text = &self.text[self.ready.clone()];
+        if text.contains(&0) {
+            return Err(invalid(
+                "it holds NUL characters, so it is no text".to_owned(),
+            ));
+        }
+        if let Some(last) = text
+            .iter()
+            .rev()
+            .find(|byte| !matches!(byte, b'\n' | b'\r'))
+        {
+            self.watch.last.set(*last);
+        }
+        Ok(!self.ready.is_empty())
+    }
+}
+
+fn invalid(reason: String) -> Error {
+    Error::new(ErrorKind::InvalidData, reason)
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.ready.is_empty() && !self.refill()? {
+            return Ok(0);
+        }
+        let count = buffer.len().min(self.ready.len());
+        let from = self.ready.start;
+        buffer[..count].copy_from_slice(&self.text[from..from + count]);
+        self.ready.start += count;
+        let given = self.watch.given.get() + count as u64;
+        self.watch.given.set(given);
+        if given > ROW {
+            return Err(invalid(format!(
+                "a row has more than {} MiB: is a quote never closed?",
+                ROW >> 20
+            )));
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn file(bytes: &[u8]) -> File {
+        let mut file = tempfile::tempfile().expect("a file");
+        file.write_all(bytes).expect("written");
+        file
+    }
+
+    fn utf16(text: &str, little: bool) -> Vec<u8> {
+        text.encode_utf16()
+            .flat_map(|unit| {
+                if little {
+                    unit.to_le_bytes()
+                } else {
+                    unit.to_be_bytes()
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn encodings_are_found_and_decoded() {
+        let text = "name;city\nJosé;Köln\nÉlodie;Orléans à côté de la forêt\n";
+        let windows = "name;price\nJosé;5 €\nAnaïs;“7” €\n";
+        let mut marked = "\u{feff}".as_bytes().to_vec();
+        marked.extend_from_slice(text.as_bytes());
+        let (latin, _, _) = WINDOWS_1252.encode(text);
+        let (western, _, _) = WINDOWS_1252.encode(windows);
+        for (bytes, name, meant) in [
+            (text.as_bytes().to_vec(), "utf-8", text),
+            (marked, "utf-8", text),
+            (utf16(&format!("\u{feff}{text}"), true), "utf-16le", text),
+            (utf16(&format!("\u{feff}{text}"), false), "utf-16be", text),
+            (utf16(text, true), "utf-16le", text),
+            (utf16(text, false), "utf-16be", text),
+            (latin.into_owned(), "latin-1", text),
+            (western.into_owned(), "cp1252", windows),
+            (b"a,b\n".to_vec(), "utf-8", "a,b\n"),
+            (Vec::new(), "utf-8", ""),
+        ] {
+            let mut file = file(&bytes);
+            let encoding = Encoding::find(&mut file).expect("found");
+            assert_eq!(encoding.name(), name);
+            let mut read = String::new();
+            let mut source = Source::open(&file, encoding, 0).expect("open");
+            source.read_to_string(&mut read).expect("decoded");
+            assert_eq!(read, meant);
+        }
+    }
+
+    #[test]
+    fn pieces_end_anywhere() {
+        let text = "é€😀".repeat(PIECE / 4);
+        let mut file = file(text.as_bytes());
+        assert_eq!(Encoding::find(&mut file).expect("found").name(), "utf-8");
+        let mut read = String::new();
+        let mut source = Source::open(&file, Encoding::Known(UTF_8), 0).expect("open");
+        source.read_to_string(&mut read).expect("decoded");
+        assert!(read == text);
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused() {
+        for (bytes, encoding) in [
+            (&b"a\0b"[..], Encoding::Latin1),
+            (b"a\xffb", Encoding::Known(UTF_8)),
+            (b"a\xe2\x82", Encoding::Known(UTF_8)),
+            (b"\x00\xd8", Encoding::Known(UTF_16LE)),
+        ] {
+            let mut source = Source::open(&file(bytes), encoding, 0).expect("open");
+            let error = source.read_to_end(&mut Vec::new()).expect_err("refused");
+            assert_eq!(error.kind(), ErrorKind::InvalidData);
+        }
+    }
+}

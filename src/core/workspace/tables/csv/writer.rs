@@ -1,0 +1,102 @@
+//! Rows of a query as CSV on standard output.
+
+use std::io::{BufWriter, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rusqlite::types::ValueRef;
+
+use super::{Decimal, Encoding, parse_delimiter};
+use crate::tables::work::{Export, Refusal};
+
+/// Writes fields, never more than the file may have.
+pub(in crate::tables) struct Writer {
+    writer: csv::Writer<Bounded>,
+    decimal: Decimal,
+}
+
+impl Writer {
+    /// A file in UTF-8.
+    pub(in crate::tables) fn new(export: &Export) -> Result<Self, Refusal> {
+        let delimiter = match &export.delimiter {
+            Some(given) => parse_delimiter(given)?,
+            None => b',',
+        };
+        let decimal = match &export.decimal {
+            Some(given) => Decimal::parse(given)?,
+            None => Decimal::Point,
+        };
+        let mut out = Bounded {
+            out: BufWriter::with_capacity(1 << 16, std::io::stdout()),
+            left: export.most,
+        };
+        if let Some(name) = &export.encoding
+            && Encoding::expect_utf8(name)?
+        {
+            out.write_all("\u{feff}".as_bytes())
+                .map_err(|_| Refusal::Full)?;
+        }
+        Ok(Self {
+            writer: csv::WriterBuilder::new()
+                .delimiter(delimiter)
+                .from_writer(out),
+            decimal,
+        })
+    }
+
+    /// The next field of the row. NULL is empty, a BLOB is base64.
+    pub(in crate::tables) fn field(&mut self, value: ValueRef<'_>) -> Result<(), Refusal> {
+        let written = match value {
+            ValueRef::Null => self.writer.write_field(b""),
+            ValueRef::Integer(integer) => self.writer.write_field(integer.to_string()),
+            ValueRef::Real(real) if real.is_infinite() => {
+                self.writer
+                    .write_field(if real > 0.0 { "Infinity" } else { "-Infinity" })
+            }
+            ValueRef::Real(real) => {
+                // As short as it can be and still the same number.
+                let text = format!("{real:?}");
+                match self.decimal {
+                    Decimal::Point => self.writer.write_field(text),
+                    Decimal::Comma => self.writer.write_field(text.replace('.', ",")),
+                }
+            }
+            ValueRef::Text(text) => self.writer.write_field(text),
+            ValueRef::Blob(bytes) => self.writer.write_field(BASE64.encode(bytes)),
+        };
+        written.map_err(|_| Refusal::Full)
+    }
+
+    /// The row is complete.
+    pub(in crate::tables) fn end_of_row(&mut self) -> Result<(), Refusal> {
+        self.writer
+            .write_record(None::<&[u8]>)
+            .map_err(|_| Refusal::Full)
+    }
+
+    /// The file is complete.
+    pub(in crate::tables) fn finish(mut self) -> Result<(), Refusal> {
+        self.writer.flush().map_err(|_| Refusal::Full)
+    }
+}
+
+/// Standard output, up to so many bytes.
+struct Bounded {
+    out: BufWriter<std::io::Stdout>,
+    left: u64,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.left = self
+            .left
+            .checked_sub(bytes.len() as u64)
+            .ok_or_else(|| std::io::Error::from(std::io::ErrorKind::FileTooLarge))?;
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}

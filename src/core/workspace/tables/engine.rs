@@ -1,0 +1,537 @@
+//! The child's side: a database opened with every bound that SQLite has.
+//!
+//! The kernel confines the child already. These are the fences inside: no other file
+//! (authorizer), no damage by crafted schemas (defensive, untrusted schema), no endless statement
+//! (deadline), no database beyond its space (`max_page_count`).
+
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::{Mode, OFlags};
+
+use super::csv::{is_sheet, write_sheet};
+use super::sql;
+use super::work::{
+    Action, Answer, Database, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET,
+    Refusal, Work,
+};
+use crate::disk::{DiskError, Root};
+use crate::zone::ZonePath;
+
+/// Instructions of SQLite between two looks at the clock.
+const INSTRUCTIONS: i32 = 1000;
+
+/// Most tables whose names a failure tells.
+const TABLES_TOLD: usize = 40;
+
+/// Most columns of one table that a failure tells.
+const COLUMNS_TOLD: usize = 60;
+
+/// Bounds of SQLite on what a statement or a value may be. An attachment is what VACUUM needs.
+const LIMITS: [(Limit, i32); 10] = [
+    (Limit::SQLITE_LIMIT_LENGTH, 64 << 20),
+    (Limit::SQLITE_LIMIT_SQL_LENGTH, 4 << 20),
+    (Limit::SQLITE_LIMIT_COLUMN, MOST_COLUMNS as i32),
+    (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+    (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+    (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
+    (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000),
+    (Limit::SQLITE_LIMIT_ATTACHED, 1),
+    (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 50),
+    (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+];
+
+/// Pragmas that tell something about a database, with what they are asked for.
+const PRAGMAS_THAT_ASK: &[&str] = &[
+    "collation_list",
+    "compile_options",
+    "foreign_key_check",
+    "foreign_key_list",
+    "function_list",
+    "index_info",
+    "index_list",
+    "index_xinfo",
+    "integrity_check",
+    "module_list",
+    "pragma_list",
+    "quick_check",
+    "table_info",
+    "table_list",
+    "table_xinfo",
+];
+
+/// Pragmas that are numbers of a database, to be read.
+const PRAGMAS_TO_READ: &[&str] = &[
+    "auto_vacuum",
+    "data_version",
+    "encoding",
+    "foreign_keys",
+    "freelist_count",
+    "max_page_count",
+    "page_count",
+    "page_size",
+    "schema_version",
+];
+
+/// Pragmas that are numbers of a database, to be read and set.
+const PRAGMAS_TO_SET: &[&str] = &["application_id", "user_version"];
+
+/// Functions that reach beyond the database.
+const FUNCTIONS: &[&str] = &[
+    "edit",
+    "fts3_tokenizer",
+    "load_extension",
+    "readfile",
+    "writefile",
+];
+
+/// Virtual tables that hold their rows in the database.
+const MODULES: &[&str] = &[
+    "fts3",
+    "fts4",
+    "fts5",
+    "fts5vocab",
+    "geopoly",
+    "rtree",
+    "rtree_i32",
+];
+
+/// Work whose files are open, before the kernel takes all others away.
+pub struct Opened {
+    work: Work,
+    /// Of the database, with its name there.
+    place: Option<(OwnedFd, String)>,
+    /// The database itself, where nothing beside it is needed.
+    file: Option<File>,
+    csv: Option<File>,
+    /// For the rows of the file that is imported, where that is a spreadsheet.
+    sheet: Option<File>,
+}
+
+impl Opened {
+    /// Opens what the work is about, below the working directory.
+    pub fn new(work: Work) -> Result<Self, std::io::Error> {
+        let gone = |error: DiskError| std::io::Error::other(error.to_string());
+        let zone = Root::open_ambient(Path::new(".")).map_err(gone)?;
+        let mut opened = Self {
+            place: None,
+            file: None,
+            csv: None,
+            sheet: None,
+            work,
+        };
+        if let Database::Zone { path, mode } = &opened.work.database {
+            let path = ZonePath::found(path.clone());
+            let above = path.parent().unwrap_or_else(ZonePath::root);
+            let (directory, _) = zone.directory(&above).map_err(gone)?;
+            opened.place = Some((directory, path.name().unwrap_or_default().to_owned()));
+            if !matches!(mode, OpenMode::Write { .. }) {
+                opened.file = Some(zone.read(&path).map_err(gone)?);
+            }
+        }
+        if let Action::Import(import) = &opened.work.action {
+            opened.csv = Some(if import.elsewhere {
+                let private = Root::open_ambient(&opened.work.temporary).map_err(gone)?;
+                let path = ZonePath::found(PRIVATE_CSV.to_owned());
+                private.read(&path).map_err(gone)?
+            } else {
+                let path = ZonePath::found(import.csv.clone());
+                zone.read(&path).map_err(gone)?
+            });
+        }
+        if let Some(csv) = &mut opened.csv
+            && is_sheet(csv)?
+        {
+            let place = opened.work.temporary.join(PRIVATE_SHEET);
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+            opened.sheet = Some(rustix::fs::open(place, flags, Mode::from(0o600))?.into());
+        }
+        Ok(opened)
+    }
+
+    /// What SQLite itself must be able to open, to read it.
+    #[must_use]
+    pub fn place_to_read(&self) -> Option<PathBuf> {
+        self.file.as_ref().map(|file| place(file.as_raw_fd()))
+    }
+
+    /// What it must be able to open to change it, with what is beside it.
+    #[must_use]
+    pub fn place_to_change(&self) -> Option<PathBuf> {
+        let directory = self.place.as_ref().filter(|_| self.file.is_none());
+        directory.map(|(directory, _)| place(directory.as_raw_fd()))
+    }
+
+    /// Does the work, and returns its outcome as JSON.
+    #[must_use]
+    pub fn answer(self) -> String {
+        let reads = matches!(
+            self.work.database,
+            Database::Zone {
+                mode: OpenMode::Read,
+                ..
+            }
+        );
+        let answer = match self.carry_out() {
+            Ok(answer) => answer,
+            // Left in the middle of a change, which is to be rolled back first, or in the middle of
+            // one right now: the write lock helps with both.
+            Err(Refusal::NotReadable | Refusal::Busy) if reads => Answer::NeedsWrite,
+            Err(refusal) => Answer::Refused(refusal),
+        };
+        serde_json::to_string(&answer).unwrap_or_default()
+    }
+
+    fn carry_out(self) -> Result<Answer, Refusal> {
+        let mut engine = Engine::open(&self)?;
+        match self.work.action {
+            Action::Query(query) => engine.query(&query),
+            Action::Import(import) => match self.csv {
+                Some(mut book) if let Some(mut csv) = self.sheet => {
+                    write_sheet(&mut book, &mut csv)?;
+                    let import = import.of_sheet();
+                    engine.import(&import, csv).map(Answer::Imported)
+                }
+                Some(csv) => engine.import(&import, csv).map(Answer::Imported),
+                None => Err(Refusal::CsvEmpty),
+            },
+            Action::Recover => {
+                let read = "SELECT count(*) FROM sqlite_schema";
+                let read = engine
+                    .connection
+                    .query_row(read, [], |row| row.get::<_, i64>(0));
+                match read {
+                    Ok(_) => Ok(Answer::Recovered),
+                    Err(error) => Err(engine.refusal(&error, None)),
+                }
+            }
+        }
+    }
+}
+
+/// The path of an open descriptor.
+fn place(handle: i32) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{handle}"))
+}
+
+/// An open database.
+pub(super) struct Engine {
+    pub(super) connection: Connection,
+    /// Whether something may change in it.
+    pub(super) writable: bool,
+    /// Whether it is only made up, to look at a statement.
+    pub(super) imagined: bool,
+    pub(super) clock: Deadline,
+    /// Whether the statement has been judged: what SQLite itself does to carry it out comes after.
+    running: Arc<AtomicBool>,
+    /// What the authorizer refused last.
+    refused: Arc<Mutex<Option<String>>>,
+}
+
+/// When to stop; may be moved while a statement runs.
+#[derive(Clone)]
+pub(super) struct Deadline {
+    begun: Instant,
+    milliseconds: Arc<AtomicU64>,
+}
+
+impl Deadline {
+    fn new(time: Duration) -> Self {
+        Self {
+            begun: Instant::now(),
+            milliseconds: Arc::new(AtomicU64::new(time.as_millis() as u64)),
+        }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.begun.elapsed().as_millis() as u64 >= self.milliseconds.load(Ordering::Relaxed)
+    }
+
+    /// Stops after so much more time, unless it is earlier anyway.
+    pub(super) fn shorten(&self, time: Duration) {
+        let end = (self.begun.elapsed() + time).as_millis() as u64;
+        self.milliseconds.fetch_min(end, Ordering::Relaxed);
+    }
+}
+
+impl Engine {
+    fn open(opened: &Opened) -> Result<Self, Refusal> {
+        let work = &opened.work;
+        let (location, flags, most) = location(opened)?;
+        let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection =
+            Connection::open_with_flags(location, flags).map_err(|error| failed(&error))?;
+        let mut engine = Self {
+            connection,
+            writable: most.is_some(),
+            imagined: matches!(work.database, Database::Nowhere),
+            clock: Deadline::new(Duration::from_secs(work.seconds)),
+            running: Arc::default(),
+            refused: Arc::default(),
+        };
+        match engine.bound(work, most) {
+            Ok(()) => Ok(engine),
+            Err(error) => Err(engine.refusal(&error, None)),
+        }
+    }
+
+    /// Sets every bound. The authorizer comes last: it refuses the pragmas that are set here.
+    fn bound(&mut self, work: &Work, most: Option<u64>) -> Result<(), rusqlite::Error> {
+        let connection = &mut self.connection;
+        connection.busy_handler(Some(wait_a_moment))?;
+        for (setting, value) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+            (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        ] {
+            connection.set_db_config(setting, value)?;
+        }
+        for (limit, value) in LIMITS {
+            connection.set_limit(limit, value)?;
+        }
+        let temporary = work.temporary.to_string_lossy();
+        connection.pragma_update(None, "temp_store_directory", &*temporary)?;
+        connection.pragma_update(None, "hard_heap_limit", work.heap as i64)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
+        connection.pragma_update(None, "mmap_size", 0)?;
+        connection.pragma_update(None, "cache_size", -8192)?;
+        let clock = self.clock.clone();
+        connection.progress_handler(INSTRUCTIONS, Some(move || clock.is_over()))?;
+        if let Some(most) = most {
+            let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
+            let pages = (most as i64 / page.max(512)).max(1);
+            connection.pragma_update(None, "max_page_count", pages)?;
+        }
+        let (running, refused) = (Arc::clone(&self.running), Arc::clone(&self.refused));
+        connection.authorizer(Some(move |context: AuthContext<'_>| {
+            match judge(&context.action, running.load(Ordering::Relaxed)) {
+                Ok(()) => Authorization::Allow,
+                Err(what) => {
+                    *refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+                    Authorization::Deny
+                }
+            }
+        }))
+    }
+
+    /// The statement has been judged and is carried out now.
+    pub(super) fn begin(&self) {
+        self.running.store(true, Ordering::Relaxed);
+    }
+
+    /// A failure of SQLite as a refusal; with the statement, it tells which tables there are.
+    pub(super) fn refusal(&self, error: &rusqlite::Error, statement: Option<&str>) -> Refusal {
+        let refused = self
+            .refused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        match (failed(error), refused) {
+            (Refusal::Failed { message, .. }, Some(what)) if is_denial(error, &message) => {
+                Refusal::Forbidden { what }
+            }
+            (Refusal::Failed { message, .. }, _) => Refusal::Failed {
+                tables: statement
+                    .map(|statement| self.tables(statement, &message))
+                    .unwrap_or_default(),
+                message,
+            },
+            (refusal, _) => refusal,
+        }
+    }
+
+    /// The tables that a failed statement was about with their columns, or all tables.
+    fn tables(&self, statement: &str, message: &str) -> Vec<(String, Vec<String>)> {
+        if !(message.contains("no such") || message.contains("has no column")) {
+            return Vec::new();
+        }
+        let names = || -> Result<Vec<String>, rusqlite::Error> {
+            self.connection
+                .prepare(
+                    "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
+                     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+                )?
+                .query_map([], |row| row.get(0))?
+                .take(10 * TABLES_TOLD)
+                .collect()
+        };
+        let Ok(mut names) = names() else {
+            return Vec::new();
+        };
+        let is_named =
+            |name: &String| sql::words(statement).any(|word| word.text.eq_ignore_ascii_case(name));
+        if message.contains("column") {
+            names.retain(is_named);
+        }
+        names.truncate(TABLES_TOLD);
+        names
+            .into_iter()
+            .map(|name| {
+                let columns = self.columns(&name).unwrap_or_default();
+                let columns = columns.into_iter().map(|(column, _)| column);
+                (name, columns.take(COLUMNS_TOLD).collect())
+            })
+            .collect()
+    }
+
+    /// Names and declared types of the columns of a table; none where there is no such table.
+    pub(super) fn columns(&self, table: &str) -> Result<Vec<(String, String)>, rusqlite::Error> {
+        self.connection
+            .prepare("SELECT name, type FROM pragma_table_info(?1)")?
+            .query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+    }
+}
+
+/// Waits for whoever holds a lock on the database, a little longer each time; false is the end.
+fn wait_a_moment(attempt: i32) -> bool {
+    const WAITS: [u64; 3] = [100, 200, 400];
+    let wait = usize::try_from(attempt)
+        .ok()
+        .and_then(|attempt| WAITS.get(attempt));
+    if let Some(milliseconds) = wait {
+        std::thread::sleep(Duration::from_millis(*milliseconds));
+    }
+    wait.is_some()
+}
+
+/// Where SQLite finds the database, how it is opened, and how large it may become where it may be
+/// changed. Names begin with `./`: none is an address or a database in memory.
+fn location(opened: &Opened) -> Result<(String, OpenFlags, Option<u64>), Refusal> {
+    let stand_in = |handle: Result<(), rustix::io::Errno>| {
+        handle.map_err(|error| Refusal::Failed {
+            message: error.to_string(),
+            tables: Vec::new(),
+        })
+    };
+    let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    match &opened.work.database {
+        Database::Nowhere => Ok((":memory:".to_owned(), create, None)),
+        database @ (Database::Private { .. } | Database::Copy) => {
+            stand_in(rustix::process::chdir(&opened.work.temporary))?;
+            let most = match database {
+                Database::Private { most } => Some(*most),
+                _ => None,
+            };
+            Ok((format!("./{PRIVATE_NAME}"), create, most))
+        }
+        Database::Zone { mode, .. } => {
+            let (directory, name) = opened.place.as_ref().ok_or(Refusal::NotADatabase)?;
+            stand_in(rustix::process::fchdir(directory))?;
+            Ok(match mode {
+                OpenMode::Immutable => (
+                    format!("file:{}?immutable=1", escape(name)),
+                    OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+                    None,
+                ),
+                OpenMode::Read => (format!("./{name}"), OpenFlags::SQLITE_OPEN_READ_ONLY, None),
+                OpenMode::Write { most } => (
+                    format!("./{name}"),
+                    OpenFlags::SQLITE_OPEN_READ_WRITE,
+                    Some(*most),
+                ),
+            })
+        }
+    }
+}
+
+/// A name inside an address.
+fn escape(name: &str) -> String {
+    use std::fmt::Write as _;
+
+    let mut address = "./".to_owned();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.') {
+            address.push(char::from(byte));
+        } else {
+            let _infallible = write!(address, "%{byte:02X}");
+        }
+    }
+    address
+}
+
+/// What no statement may do. While it is `running`, SQLite does things of its own: VACUUM attaches
+/// a database without a name and works in a transaction.
+fn judge(action: &AuthAction<'_>, running: bool) -> Result<(), String> {
+    let listed = |list: &[&str], name: &str| list.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let refused = match action {
+        AuthAction::Attach { filename: "" }
+        | AuthAction::Transaction { .. }
+        | AuthAction::Savepoint { .. }
+            if running =>
+        {
+            return Ok(());
+        }
+        AuthAction::Attach { .. } if running => "VACUUM INTO".to_owned(),
+        AuthAction::Attach { .. } => "ATTACH".to_owned(),
+        AuthAction::Detach { .. } => "DETACH".to_owned(),
+        AuthAction::Transaction { .. } => "BEGIN, COMMIT or ROLLBACK".to_owned(),
+        AuthAction::Savepoint { .. } => "SAVEPOINT".to_owned(),
+        AuthAction::Pragma {
+            pragma_name,
+            pragma_value,
+        } => {
+            let allowed = listed(PRAGMAS_THAT_ASK, pragma_name)
+                || listed(PRAGMAS_TO_SET, pragma_name)
+                || (pragma_value.is_none() && listed(PRAGMAS_TO_READ, pragma_name));
+            if allowed {
+                return Ok(());
+            }
+            format!("PRAGMA {pragma_name}")
+        }
+        AuthAction::Function { function_name } if listed(FUNCTIONS, function_name) => {
+            format!("{function_name}()")
+        }
+        AuthAction::CreateVtable { module_name, .. } if !listed(MODULES, module_name) => {
+            format!("a virtual table of {module_name}")
+        }
+        AuthAction::Unknown { .. } => "this".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(refused)
+}
+
+/// Whether a failure is the authorizer's: SQLite says so in a code or, for functions, in words.
+fn is_denial(error: &rusqlite::Error, message: &str) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::AuthorizationForStatementDenied)
+    ) || message.contains("not authorized")
+        || message.contains("prohibited")
+}
+
+/// A failure of SQLite, sorted by its code.
+pub(super) fn failed(error: &rusqlite::Error) -> Refusal {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Refusal::NotADatabase,
+        Some(ErrorCode::OperationInterrupted) => Refusal::TooLong,
+        Some(ErrorCode::DiskFull) => Refusal::Full,
+        Some(ErrorCode::OutOfMemory) => Refusal::Memory,
+        Some(ErrorCode::ReadOnly) => Refusal::NotReadable,
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Refusal::Busy,
+        _ => Refusal::Failed {
+            message: message(error),
+            tables: Vec::new(),
+        },
+    }
+}
+
+/// SQLite's own words, without where in the text and what the text was.
+fn message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(code, None) => code.to_string(),
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        rusqlite::Error::MultipleStatement => "more than one statement".to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,383 @@
+//! What crosses the pipe between the server and the child that works on a database.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Most columns that a CSV file may have.
+pub const MOST_COLUMNS: usize = 5000;
+
+/// Most rows of an answer, whatever is asked for.
+pub const MOST_ROWS: u64 = 10_000;
+
+/// Rows of an answer to a query that has no limit of its own.
+pub const FEW_ROWS: u64 = 10;
+
+/// What the child is to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Work {
+    /// On which database.
+    pub database: Database,
+    /// Where SQLite may put what does not fit into memory.
+    pub temporary: PathBuf,
+    /// Time for all of it.
+    pub seconds: u64,
+    /// Bytes that SQLite itself may take.
+    pub heap: u64,
+    /// What is done with it.
+    pub action: Action,
+}
+
+/// The database that is worked on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Database {
+    /// Where it lies in the zone, which is the child's working directory.
+    Zone {
+        /// Its path in the zone.
+        path: String,
+        /// How it is opened.
+        mode: OpenMode,
+    },
+    /// A new one, [`PRIVATE_NAME`] in the private directory, of at most so many bytes.
+    Private {
+        /// Bytes that it may have.
+        most: u64,
+    },
+    /// A copy of that name, to read.
+    Copy,
+    /// Not there yet: only what a statement would do is asked.
+    Nowhere,
+}
+
+impl Database {
+    /// Whether the child changes files.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        match self {
+            Self::Private { .. } | Self::Copy => true,
+            Self::Zone { mode, .. } => matches!(mode, OpenMode::Write { .. }),
+            Self::Nowhere => false,
+        }
+    }
+}
+
+/// Name of a CSV file of another zone in the private directory.
+pub const PRIVATE_CSV: &str = "import.csv";
+
+/// Name of the rows of a spreadsheet there.
+pub const PRIVATE_SHEET: &str = "sheet.csv";
+
+/// Name of a database in the private directory.
+pub const PRIVATE_NAME: &str = "database";
+
+/// How a database of a zone is opened.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum OpenMode {
+    /// Nobody changes it, and no lock is taken.
+    Immutable,
+    /// To read, while others may change it.
+    Read,
+    /// To change it, up to so many bytes.
+    Write {
+        /// Bytes that it may have.
+        most: u64,
+    },
+}
+
+/// What to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Action {
+    /// Carry out a statement.
+    Query(Query),
+    /// Make a table of a CSV file.
+    Import(Import),
+    /// Nothing but what SQLite does when it opens a database: roll back what was left half done.
+    Recover,
+}
+
+/// One statement.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Query {
+    /// The statement.
+    pub sql: String,
+    /// Values for its parameters.
+    pub parameters: Parameters,
+    /// Rows of the answer; 0 is the most there may be.
+    pub limit: Option<u64>,
+    /// Bytes of the answer's rows.
+    pub bytes: u64,
+    /// Send the rows to standard output instead, as CSV.
+    pub export: Option<Export>,
+}
+
+/// Values for the parameters of a statement.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Parameters {
+    /// In order.
+    List(Vec<Value>),
+    /// By name, with or without the sign before it.
+    Named(Map<String, Value>),
+}
+
+/// How rows are written as CSV.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Export {
+    /// Between fields; a comma unless given.
+    pub delimiter: Option<String>,
+    /// UTF-8, with a mark at the beginning for `utf-8-sig`.
+    pub encoding: Option<String>,
+    /// Between the digits of a number; a point unless given.
+    pub decimal: Option<String>,
+    /// Bytes that the file may have.
+    pub most: u64,
+}
+
+/// A CSV file that becomes a table.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Import {
+    /// The file.
+    pub csv: String,
+    /// Whether it waits in the private directory, and not in the zone.
+    pub elsewhere: bool,
+    /// The table.
+    pub table: String,
+    /// What happens when it is there already.
+    pub if_exists: IfExists,
+    /// Between fields; found out unless given.
+    pub delimiter: Option<String>,
+    /// Of the file; found out unless given.
+    pub encoding: Option<String>,
+    /// Columns that hold dates.
+    pub date_columns: Vec<String>,
+    /// How their dates are written; found out unless given.
+    pub date_format: Option<DateFormat>,
+    /// Between the digits of a number; found out unless given.
+    pub decimal: Option<String>,
+    /// Lines before the table.
+    pub skip_rows: u64,
+    /// Whether the first row names the columns; found out unless given.
+    pub has_header: Option<bool>,
+}
+
+impl Import {
+    /// This import for rows that the server wrote itself.
+    pub(super) fn of_sheet(self) -> Self {
+        let as_written = |text: &str| Some(text.to_owned());
+        Self {
+            delimiter: as_written(","),
+            encoding: as_written("utf-8"),
+            decimal: as_written("."),
+            ..self
+        }
+    }
+}
+
+/// What an import does when the table is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum IfExists {
+    /// Refuse.
+    Fail,
+    /// Drop it first.
+    Replace,
+    /// Add the rows.
+    Append,
+}
+
+impl IfExists {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Replace => "replace",
+            Self::Append => "append",
+        }
+    }
+}
+
+/// How dates are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DateFormat {
+    /// 31/12/2026
+    DayFirst,
+    /// 12/31/2026
+    MonthFirst,
+    /// Directives of strptime.
+    Directives(String),
+}
+
+/// What came of the work.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Answer {
+    /// A query gave rows.
+    Rows(Rows),
+    /// A statement changed something.
+    Changed(Changed),
+    /// Rows went to a file.
+    Exported(Exported),
+    /// A table was filled.
+    Imported(Imported),
+    /// The database is as it should be.
+    Recovered,
+    /// The statement changes something, and the database was opened to be read.
+    NeedsWrite,
+    /// The statement needs a database that is not there.
+    NeedsDatabase {
+        /// Whether it would change it.
+        changes: bool,
+    },
+    /// Nothing was done.
+    Refused(Refusal),
+}
+
+/// Rows of a query.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Rows {
+    /// Names of the columns, made unique.
+    pub columns: Vec<String>,
+    /// A value for each column.
+    pub rows: Vec<Map<String, Value>>,
+    /// Whether there are more.
+    pub truncated: bool,
+    /// How many there are, where that is known.
+    pub total: Option<u64>,
+    /// How many the answer would have held.
+    pub limit: u64,
+    /// What is not shown as it is stored.
+    pub notes: Vec<String>,
+    /// What a statement changed that also gives rows.
+    pub changed: Option<Changed>,
+}
+
+/// What a statement changed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Changed {
+    /// Rows inserted, updated or deleted.
+    pub rows: u64,
+    /// The last row inserted; 0 where none was.
+    pub last_row_id: i64,
+}
+
+/// A CSV file that was written.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Exported {
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Its rows without the header.
+    pub rows: u64,
+    /// What was not read with the database.
+    pub notes: Vec<String>,
+}
+
+/// A table that was filled.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Imported {
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// Rows of the file.
+    pub rows: u64,
+    /// How the file was read.
+    pub info: ImportInfo,
+}
+
+/// How a CSV file was read.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ImportInfo {
+    /// Between fields.
+    pub delimiter: String,
+    /// Of the file.
+    pub encoding: String,
+    /// Whether the first row named the columns.
+    pub header: bool,
+    /// Type of each column.
+    pub column_types: BTreeMap<String, String>,
+    /// Rows that had too few fields.
+    pub rows_padded: u64,
+    /// Rows that had too many fields.
+    pub rows_cut: u64,
+    /// Values of date columns that are no dates and were kept as they are.
+    pub unread_dates: u64,
+}
+
+/// Why the work was not done, as the child says.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Refusal {
+    /// SQLite's own words, and what there is: tables with their columns.
+    Failed {
+        /// What SQLite says.
+        message: String,
+        /// Tables, each with its columns.
+        tables: Vec<(String, Vec<String>)>,
+    },
+    /// The statement does what none may do.
+    Forbidden {
+        /// What that is.
+        what: String,
+    },
+    /// There is no statement.
+    NoStatement,
+    /// The values do not fit the statement.
+    Parameters {
+        /// Why not.
+        reason: String,
+    },
+    /// Another parameter of the call cannot be meant.
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What was given.
+        received: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// The file is no database.
+    NotADatabase,
+    /// The time is over.
+    TooLong,
+    /// The database would grow too large.
+    Full,
+    /// Somebody else works on it.
+    Busy,
+    /// It must be changed before it can be read.
+    NotReadable,
+    /// The memory is used up.
+    Memory,
+    /// The child ended without an answer: the kernel stopped it at one of its limits.
+    Died,
+    /// Rows to export, of a statement that gives none or changes something.
+    NoExport,
+    /// The table is there already.
+    TableExists {
+        /// Its name.
+        table: String,
+    },
+    /// The table lacks columns of the file.
+    NoSuchColumns {
+        /// The table.
+        table: String,
+        /// Columns of the file that it lacks.
+        missing: Vec<String>,
+        /// Columns that it has.
+        columns: Vec<String>,
+    },
+    /// The file has no rows.
+    CsvEmpty,
+    /// The file has too many columns.
+    CsvTooWide {
+        /// How many.
+        columns: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// The file cannot be read.
+    CsvUnreadable {
+        /// The line that cannot be read, where that is known.
+        line: Option<u64>,
+        /// Why not.
+        reason: String,
+    },
+}
