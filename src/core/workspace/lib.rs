@@ -34,7 +34,6 @@ pub mod lockedit;
 pub mod namespace;
 mod opening;
 pub mod publication;
-pub mod sandbox;
 pub mod sharing;
 pub mod store;
 pub mod tables;
@@ -51,6 +50,7 @@ mod zones;
 pub use fileshed_history as history;
 pub use fileshed_registry as registry;
 pub use fileshed_rules as policy;
+pub use fileshed_sandbox as sandbox;
 pub use fileshed_storage as disk;
 pub use fileshed_text as text;
 pub use fileshed_types::{

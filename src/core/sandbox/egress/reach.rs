@@ -73,7 +73,7 @@ fn judge(rules: &Rules, host: &str, address: SocketAddr, usual: &[u16]) -> Verdi
         .allow
         .iter()
         .filter(|destination| destination.covers(host, ip))
-        .map(crate::settings::Destination::port)
+        .map(fileshed_types::settings::Destination::port)
         .collect();
     if opened.contains(&Some(port)) {
         return Verdict::Good;

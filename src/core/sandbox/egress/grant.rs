@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
 use super::{Shared, accept};
-use crate::random::{self, RandomError};
+use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
 const USER: &str = "fileshed";

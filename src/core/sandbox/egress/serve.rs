@@ -14,7 +14,7 @@ use super::reach;
 use super::refusal::Refusal;
 use super::relay::{IDLE, Relay, receive};
 use super::request::{Kind, Request};
-use crate::settings::MEBIBYTE;
+use fileshed_types::settings::MEBIBYTE;
 
 /// How long a request may take to arrive.
 const REQUEST: Duration = Duration::from_secs(10);

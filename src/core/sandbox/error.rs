@@ -1,7 +1,7 @@
 //! Jobs that could not be started or followed.
 
-use crate::random::RandomError;
-use crate::{Code, Diagnostic, Hint};
+use fileshed_types::random::RandomError;
+use fileshed_types::{Code, Diagnostic, Hint};
 
 /// A job that could not be started or followed.
 #[derive(Debug, thiserror::Error)]

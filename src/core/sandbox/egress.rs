@@ -35,8 +35,8 @@ pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
-use crate::Settings;
-use crate::settings::Destination;
+use fileshed_types::Settings;
+use fileshed_types::settings::Destination;
 
 /// Connections of all commands together.
 const CONNECTIONS: usize = 256;

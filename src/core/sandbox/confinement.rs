@@ -11,7 +11,7 @@ use super::jail::{
 use super::job::{Job, JobSpec, Limits};
 use super::output::Sink;
 use super::zygote::Zygote;
-use crate::settings::{NamespacePolicy, Settings};
+use fileshed_types::settings::{NamespacePolicy, Settings};
 
 /// The layers that hold every command.
 #[derive(Clone, Copy, Debug)]
