@@ -111,7 +111,7 @@ pub fn run_with_network(
     process.end(ending)
 }
 
-/// The order as a file without a name.
+/// The spec as a file without a name.
 fn written(spec: &JobSpec) -> Result<File, SandboxError> {
     let fail = |error: std::io::Error| SandboxError::Start(error);
     let file = rustix::fs::memfd_create("job", rustix::fs::MemfdFlags::CLOEXEC)

@@ -1,11 +1,11 @@
-//! The one way to the network of commands when it is `safe`: a forward proxy inside the server.
+//! A forward proxy inside the server: all that commands reach of the network when it is `safe`.
 //!
 //! File rules and call filters know ports, not addresses, and cannot tell a download from an
 //! upload. So a networked command may connect to one port of this machine only, and what listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
 //! upwards. A redirect is a new request and judged like the first. What is refused fails in the
-//! tool that asked: none may take the proxy's words for what it wanted to fetch.
+//! tool that asked: none may take the proxy's own text for what it wanted to fetch.
 //!
 //! - `head`, `request`: what is asked, read strictly;
 //! - `public`, `reach`: where it may lead;
@@ -46,7 +46,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What holds for every request.
 #[derive(Debug)]
-struct Rules {
+struct ProxyRules {
     allow: Vec<Destination>,
     /// Largest answer.
     mebibytes: u64,
@@ -54,7 +54,7 @@ struct Rules {
     served: Mutex<Vec<u16>>,
 }
 
-impl Rules {
+impl ProxyRules {
     fn new(mebibytes: u64) -> Self {
         Self {
             allow: Vec::new(),
@@ -76,20 +76,20 @@ impl Rules {
 #[derive(Debug)]
 pub struct Egress {
     shared: Arc<Shared>,
-    listener: Mutex<Option<Listener>>,
+    listener: Mutex<Option<ProxyListener>>,
 }
 
 /// What the threads of the proxy have in common.
 #[derive(Debug)]
 struct Shared {
-    rules: Rules,
+    rules: ProxyRules,
     grants: Arc<Grants>,
     open: AtomicUsize,
     stopping: AtomicBool,
 }
 
 #[derive(Debug)]
-struct Listener {
+struct ProxyListener {
     address: SocketAddr,
     thread: JoinHandle<()>,
 }
@@ -100,9 +100,9 @@ impl Egress {
     pub fn new(settings: &Settings) -> Self {
         Self {
             shared: Arc::new(Shared {
-                rules: Rules {
+                rules: ProxyRules {
                     allow: settings.network_allow.clone(),
-                    ..Rules::new(settings.max_file_size_mb)
+                    ..ProxyRules::new(settings.max_file_size_mb)
                 },
                 grants: Arc::default(),
                 open: AtomicUsize::new(0),
@@ -123,7 +123,7 @@ impl Egress {
         let address = if let Some(listener) = listener.as_ref() {
             listener.address
         } else {
-            let started = Listener::start(&self.shared).map_err(SandboxError::Start)?;
+            let started = ProxyListener::start(&self.shared).map_err(SandboxError::Start)?;
             self.protect(started.address.port());
             listener.insert(started).address
         };
@@ -136,7 +136,7 @@ impl Drop for Egress {
         self.shared.stopping.store(true, Ordering::SeqCst);
         let listener = self.listener.get_mut();
         let listener = listener.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Listener { address, thread }) = listener
+        if let Some(ProxyListener { address, thread }) = listener
             && TcpStream::connect(address).is_ok()
         {
             // The connection has woken it, and it ends.
@@ -145,7 +145,7 @@ impl Drop for Egress {
     }
 }
 
-impl Listener {
+impl ProxyListener {
     fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;

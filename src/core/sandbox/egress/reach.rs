@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
-use super::Rules;
+use super::ProxyRules;
 use super::public::is_public;
 use super::refusal::Refusal;
 
@@ -16,7 +16,7 @@ const TRIED: usize = 3;
 /// Connects to a host whose addresses keep the rules, on a port that is one of `usual` or that is
 /// opened for it.
 pub(super) fn connect(
-    rules: &Rules,
+    rules: &ProxyRules,
     host: &str,
     port: u16,
     usual: &[u16],
@@ -34,8 +34,8 @@ pub(super) fn connect(
     let mut good = Vec::new();
     for address in found {
         match judge(rules, host, address, usual) {
-            Verdict::Good => good.push(address),
-            Verdict::Port => {
+            Reach::Good => good.push(address),
+            Reach::Port => {
                 let usual: Vec<String> = usual.iter().map(ToString::to_string).collect();
                 refusal = Refusal::Port {
                     host: host_name(),
@@ -43,7 +43,7 @@ pub(super) fn connect(
                     usual: usual.join(", "),
                 };
             }
-            Verdict::NotPublic => {}
+            Reach::NotPublic => {}
         }
     }
     if good.is_empty() {
@@ -55,19 +55,19 @@ pub(super) fn connect(
         .ok_or_else(|| Refusal::Unreachable { host: host_name() })
 }
 
-enum Verdict {
+enum Reach {
     Good,
     /// Reachable, but not on this port.
     Port,
     NotPublic,
 }
 
-fn judge(rules: &Rules, host: &str, address: SocketAddr, usual: &[u16]) -> Verdict {
+fn judge(rules: &ProxyRules, host: &str, address: SocketAddr, usual: &[u16]) -> Reach {
     let (ip, port) = (address.ip(), address.port());
     let own = is_own(ip);
     // No setting opens the server to its own commands.
     if own && rules.is_served(port) {
-        return Verdict::NotPublic;
+        return Reach::NotPublic;
     }
     let opened: Vec<Option<u16>> = rules
         .allow
@@ -76,13 +76,13 @@ fn judge(rules: &Rules, host: &str, address: SocketAddr, usual: &[u16]) -> Verdi
         .map(fileshed_types::settings::Destination::port)
         .collect();
     if opened.contains(&Some(port)) {
-        return Verdict::Good;
+        return Reach::Good;
     }
     let reachable = opened.contains(&None) || (is_public(ip) && !own);
     match (reachable, usual.contains(&port)) {
-        (true, true) => Verdict::Good,
-        (true, false) => Verdict::Port,
-        (false, _) => Verdict::NotPublic,
+        (true, true) => Reach::Good,
+        (true, false) => Reach::Port,
+        (false, _) => Reach::NotPublic,
     }
 }
 
@@ -116,18 +116,18 @@ mod tests {
     use super::*;
 
     fn verdict(allow: &[&str], host: &str, address: &str) -> &'static str {
-        let rules = Rules {
+        let rules = ProxyRules {
             allow: allow
                 .iter()
                 .map(|text| text.parse().expect("read"))
                 .collect(),
-            ..Rules::new(1)
+            ..ProxyRules::new(1)
         };
         rules.served.lock().expect("free").push(8000);
         match judge(&rules, host, address.parse().expect("read"), &[80, 8080]) {
-            Verdict::Good => "good",
-            Verdict::Port => "port",
-            Verdict::NotPublic => "private",
+            Reach::Good => "good",
+            Reach::Port => "port",
+            Reach::NotPublic => "private",
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Relay<'a> {
     pub(super) upstream: &'a TcpStream,
     pub(super) access: &'a Session,
     /// What may still come down.
-    pub(super) room: u64,
+    pub(super) left: u64,
     /// Whether the client may send more: a tunnel, not a fetch.
     pub(super) two_way: bool,
     /// What it has sent.
@@ -68,8 +68,8 @@ impl Relay<'_> {
     pub(super) fn down(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
         let count = bytes.len() as u64;
         self.access.received(count);
-        let within = count.min(self.room);
-        self.room -= within;
+        let within = count.min(self.left);
+        self.left -= within;
         let mut client = self.client;
         if client.write_all(&bytes[..within as usize]).is_err() {
             return Ok(false);
@@ -121,11 +121,11 @@ impl Relay<'_> {
                 Ok(_) => break,
             }
         }
-        let news = |index: usize| {
+        let readable = |index: usize| {
             let watched = watched.get(index);
             watched.is_some_and(|side| !side.revents().is_empty())
         };
-        Some((news(1), news(0)))
+        Some((readable(1), readable(0)))
     }
 }
 

@@ -11,11 +11,11 @@ const URL_BYTES: usize = 8 * 1024;
 pub(super) struct Request {
     pub(super) host: String,
     pub(super) port: u16,
-    pub(super) kind: Kind,
+    pub(super) kind: RequestKind,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// A tunnel for TLS.
     Tunnel,
     /// One document over plain HTTP.
@@ -52,7 +52,7 @@ impl Request {
             "CONNECT" => {
                 let (host, port) = authority(target).ok_or(Refusal::Malformed)?;
                 let port = port.ok_or(Refusal::Malformed)?;
-                let kind = Kind::Tunnel;
+                let kind = RequestKind::Tunnel;
                 Ok(Self { host, port, kind })
             }
             "GET" | "HEAD" => Self::fetch(method, target, version, head),
@@ -80,7 +80,7 @@ impl Request {
         Ok(Self {
             host,
             port: port.unwrap_or(80),
-            kind: Kind::Fetch {
+            kind: RequestKind::Fetch {
                 head: method == "HEAD",
                 request,
             },
@@ -133,7 +133,7 @@ mod tests {
         let Ok(Request {
             host,
             port,
-            kind: Kind::Fetch { head, request },
+            kind: RequestKind::Fetch { head, request },
         }) = asked
         else {
             panic!("{asked:?}")
@@ -148,8 +148,10 @@ mod tests {
              Connection: close\r\n\r\n"
         );
         let bare = request_line("HEAD http://example.org?x HTTP/1.0").expect("fine");
-        assert!(matches!(bare.kind, Kind::Fetch { head: true, request }
-            if request.starts_with(b"HEAD /?x HTTP/1.0\r\n")));
+        assert!(
+            matches!(bare.kind, RequestKind::Fetch { head: true, request }
+            if request.starts_with(b"HEAD /?x HTTP/1.0\r\n"))
+        );
         let tunnel = request_line("CONNECT [2606:4700::1]:443 HTTP/1.1").expect("fine");
         assert_eq!((tunnel.host.as_str(), tunnel.port), ("2606:4700::1", 443));
     }

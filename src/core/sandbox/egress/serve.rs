@@ -13,7 +13,7 @@ use super::head::{HEAD_BYTES, Head, HeadError};
 use super::reach;
 use super::refusal::Refusal;
 use super::relay::{IDLE, Relay, receive};
-use super::request::{Kind, Request};
+use super::request::{Request, RequestKind};
 use fileshed_types::settings::MEBIBYTE;
 
 /// How long a request may take to arrive.
@@ -34,7 +34,7 @@ const TLS: [u16; 2] = [443, 8443];
 /// How a TLS connection begins: a handshake record of version 3 (RFC 8446, 5.1).
 const HANDSHAKE: [u8; 2] = [0x16, 3];
 
-/// Room beyond the largest file, for headers and TLS: a file that is too large then fails where it
+/// Bytes beyond the largest file, for headers and TLS: a file that is too large then fails where it
 /// is written, and the tool says so.
 const MARGIN: u64 = MEBIBYTE;
 
@@ -103,12 +103,12 @@ impl Connection<'_> {
             return Err(Refusal::TooLong);
         }
         let request = Request::new(&head)?;
-        if !rest.is_empty() && request.kind != Kind::Tunnel {
+        if !rest.is_empty() && request.kind != RequestKind::Tunnel {
             return Err(Refusal::Body);
         }
         let usual: &[u16] = match request.kind {
-            Kind::Tunnel => &TLS,
-            Kind::Fetch { .. } => &PLAIN,
+            RequestKind::Tunnel => &TLS,
+            RequestKind::Fetch { .. } => &PLAIN,
         };
         let rules = &self.shared.rules;
         let upstream = reach::connect(rules, &request.host, request.port, usual)?;
@@ -123,14 +123,14 @@ impl Connection<'_> {
             client: self.client,
             upstream: &upstream,
             access: &access,
-            room: rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN,
-            two_way: matches!(request.kind, Kind::Tunnel),
+            left: rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN,
+            two_way: matches!(request.kind, RequestKind::Tunnel),
             sent: 0,
             mebibytes: rules.mebibytes,
         };
         match request.kind {
-            Kind::Tunnel => self.tunnel(relay, rest),
-            Kind::Fetch {
+            RequestKind::Tunnel => self.tunnel(relay, rest),
+            RequestKind::Fetch {
                 head,
                 request: text,
             } => self.fetch(relay, &request.host, head, &text),

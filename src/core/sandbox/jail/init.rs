@@ -34,7 +34,7 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
     if let Some(status) = ended {
         tell(answer, status);
     }
-    #[expect(clippy::exit, reason = "what began as a copy of the helper ends here")]
+    #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
     std::process::exit(0)
 }
 

@@ -2,8 +2,8 @@
 //!
 //! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or
 //! of times. Here it is not there at all: the root is an empty file system of the command's own,
-//! in which the system's programs and libraries appear read-only, and its rooms as places where
-//! nothing can be executed. There is no /proc, so nothing tells of other processes either.
+//! in which the system's programs and libraries appear read-only, and the directories that it works
+//! with as places where nothing can be executed. There is no /proc, so nothing tells of other processes either.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -34,10 +34,10 @@ pub struct MountNamespace {
     pub directory: PathBuf,
 }
 
-/// A directory of the host in the view.
+/// A directory of the host in the mount namespace.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct BindMount {
-    /// Where it is; relative to the working directory of the helper.
+    /// Where it is; relative to the working directory of the process.
     pub source: PathBuf,
     /// Where the command finds it.
     pub target: PathBuf,
@@ -46,17 +46,17 @@ pub struct BindMount {
 }
 
 impl MountNamespace {
-    /// Makes this view the files of a process in new namespaces, with whatever `access` names of
+    /// Makes these the only files of a process in new namespaces, with whatever `access` names of
     /// the system.
     pub(super) fn enter(&self, access: &Access, account: Account) -> io::Result<()> {
         account.map()?;
         name_machine(MACHINE_NAME)?;
-        let bind_mounts = self.bind_mounts.iter().map(|room| {
+        let bind_mounts = self.bind_mounts.iter().map(|mount| {
             let mut flags = Attributes::NOSUID | Attributes::NODEV | Attributes::NOEXEC;
-            if !room.writable {
+            if !mount.writable {
                 flags |= Attributes::RDONLY;
             }
-            Ok((copy(&room.source)?, flags, room.target.as_path()))
+            Ok((copy(&mount.source)?, flags, mount.target.as_path()))
         });
         let bind_mounts: Vec<_> = bind_mounts.collect::<io::Result<_>>()?;
         let root = Root::new()?;
@@ -118,7 +118,7 @@ impl Account {
     }
 }
 
-/// The root of the view, over the host's.
+/// The root of the mount namespace, over the host's.
 struct Root(OwnedFd);
 
 impl Root {

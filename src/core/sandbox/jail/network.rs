@@ -1,4 +1,4 @@
-//! A network of a command's own, in which nothing is but the way to the server's proxy.
+//! A network namespace of a command's own, in which nothing is but a socket of the server's proxy.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -3,10 +3,10 @@
 //!
 //! A filter sees numbers, never paths. Where a command has no files of its own, the supervisor
 //! reads what a call is about, judges it, and carries out what is allowed itself: on a handle
-//! that it has opened in the command's rooms, so that nothing can be exchanged behind its back.
+//! that it has opened in the directories of the command, so that nothing can be exchanged behind its back.
 //! It is not confined like a command, and does nothing but what stands here.
 //!
-//! - `attributes`: modes, times and owners of files in the rooms, and of no others;
+//! - `attributes`: modes, times and owners of files in the command's directories, and of no others;
 //! - `mapping`: machine code is mapped from the system's files alone;
 //! - `census`: how many processes and threads a command has;
 //! - `connection`: every connection is one to the proxy.
@@ -28,7 +28,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use super::access::{Access, NetworkAccess};
 use super::syscalls::makes_namespaces;
 use super::zygote::{close, fork, number, tell};
-use attributes::Rooms;
+use attributes::WritableDirectories;
 use census::Census;
 use listener::{Call, Listener, Verdict};
 use mapping::Sources;
@@ -41,7 +41,7 @@ pub(super) const MACHINE_NAME: &str = "fileshed";
 
 /// What a supervisor judges by.
 pub(super) struct Supervisor {
-    rooms: Rooms,
+    directories: WritableDirectories,
     sources: Sources,
     census: Census,
     network: NetworkAccess,
@@ -51,7 +51,7 @@ impl Supervisor {
     /// Opens what it judges by: while this process still sees the files of the host.
     pub(super) fn new(access: &Access, processes: u64) -> Self {
         Self {
-            rooms: Rooms::open(&access.write),
+            directories: WritableDirectories::open(&access.write),
             sources: Sources::find(access),
             census: Census::new(processes),
             network: access.network,
@@ -104,14 +104,14 @@ impl Supervisor {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error.into()),
             }
-            let news: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
+            let readable: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
             drop(watched);
             while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
                 if pid == command {
                     return Ok(number(status));
                 }
             }
-            let asked = news.get(1).copied().unwrap_or(PollFlags::empty());
+            let asked = readable.get(1).copied().unwrap_or(PollFlags::empty());
             if asked.contains(PollFlags::IN) {
                 if let Some(listener) = &listener {
                     listener.answer(|call| self.judge(listener, call))?;
@@ -138,7 +138,7 @@ impl Supervisor {
                 self.census.judge()
             }
             number if is_fork(number) => self.census.judge(),
-            _ => self.rooms.judge(listener, call),
+            _ => self.directories.judge(listener, call),
         }
     }
 }
@@ -168,6 +168,6 @@ fn leave_as(status: i32) -> ! {
 }
 
 fn exit(status: i32) -> ! {
-    #[expect(clippy::exit, reason = "what began as a copy of the helper ends here")]
+    #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
     std::process::exit(status)
 }

@@ -1,5 +1,6 @@
-//! Modes, times and owners of files, which file rules do not know. They change in the command's
-//! rooms alone: the supervisor opens the file beneath a room and changes what it has opened.
+//! Modes, times and owners of files, which file rules do not know. They change only in directories
+//! that the command may write: the supervisor opens the file beneath one of them and changes what it
+//! has opened.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,9 +13,9 @@ use super::listener::{Call, Listener, Verdict};
 use super::process::{self, Memory};
 
 /// Directories in which a command may change files.
-pub(super) struct Rooms {
+pub(super) struct WritableDirectories {
     /// As it was named, and open.
-    rooms: Vec<(PathBuf, OwnedFd)>,
+    opened: Vec<(PathBuf, OwnedFd)>,
 }
 
 /// What is to change.
@@ -40,7 +41,7 @@ enum Subject {
 /// The working directory, where a call takes a directory.
 const HERE: u32 = libc::AT_FDCWD as u32;
 
-impl Rooms {
+impl WritableDirectories {
     pub(super) fn open(places: &[PathBuf]) -> Self {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |place: &PathBuf| {
@@ -48,7 +49,7 @@ impl Rooms {
             Some((place.clone(), handle))
         };
         Self {
-            rooms: places.iter().filter_map(open).collect(),
+            opened: places.iter().filter_map(open).collect(),
         }
     }
 
@@ -78,7 +79,7 @@ impl Rooms {
         change.make(&file)
     }
 
-    /// Opens the file at a path of the caller, where it lies in a room.
+    /// Opens the file at a path of the caller, where it lies in one of the directories.
     fn find(
         &self,
         listener: &Listener,
@@ -101,7 +102,7 @@ impl Rooms {
         self.open_beneath(&base.join(path), follow)
     }
 
-    /// The file behind a descriptor of the caller, where it lies in a room.
+    /// The file behind a descriptor of the caller, where it lies in one of the directories.
     fn own(&self, listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
         let handle = process::descriptor(listener, call, number)?;
         let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
@@ -114,15 +115,15 @@ impl Rooms {
         }
     }
 
-    /// Opens a path without its content; nothing leads out of the room that it begins with.
+    /// Opens a path without its content; nothing leads out of the directory that it begins with.
     fn open_beneath(&self, path: &Path, follow: bool) -> Result<OwnedFd, Errno> {
         let mut flags = OFlags::PATH | OFlags::CLOEXEC;
         if !follow {
             flags |= OFlags::NOFOLLOW;
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-        for (named, room) in &self.rooms {
-            let place = process::link(&format!("/proc/self/fd/{}", room.as_raw_fd()))?;
+        for (named, directory) in &self.opened {
+            let place = process::link(&format!("/proc/self/fd/{}", directory.as_raw_fd()))?;
             let below = path.strip_prefix(place);
             let Ok(rest) = below.or_else(|_| path.strip_prefix(named)) else {
                 continue;
@@ -131,9 +132,9 @@ impl Rooms {
                 rest if rest.is_empty() => OsStr::new("."),
                 rest => rest,
             };
-            return rustix::fs::openat2(room, rest, flags, Mode::empty(), resolve).map_err(
+            return rustix::fs::openat2(directory, rest, flags, Mode::empty(), resolve).map_err(
                 |error| match error {
-                    // Out of the room.
+                    // Out of the directory.
                     Errno::XDEV => Errno::PERM,
                     error => error,
                 },
@@ -145,7 +146,7 @@ impl Rooms {
 
 impl Change {
     fn make(&self, file: &OwnedFd) -> Result<(), Errno> {
-        // The way that leads from a handle without content to what it stands for.
+        // The path that leads from a handle without content to what it stands for.
         let place = format!("/proc/self/fd/{}", file.as_raw_fd());
         match self {
             Self::Mode(mode) => {

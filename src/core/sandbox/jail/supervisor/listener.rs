@@ -59,10 +59,10 @@ impl Listener {
     pub(super) fn receive(channel: &OwnedFd) -> io::Result<Option<Self>> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut word = [0; 1];
+        let mut byte = [0; 1];
         rustix::net::recvmsg(
             channel,
-            &mut [io::IoSliceMut::new(&mut word)],
+            &mut [io::IoSliceMut::new(&mut byte)],
             &mut control,
             RecvFlags::CMSG_CLOEXEC,
         )?;
@@ -122,14 +122,14 @@ impl Listener {
         ours: BorrowedFd<'_>,
         flags: u32,
     ) -> Result<(), Errno> {
-        let mut order = libc::seccomp_notif_addfd {
+        let mut request = libc::seccomp_notif_addfd {
             id: call.0.id,
             flags: libc::SECCOMP_ADDFD_FLAG_SETFD as u32,
             srcfd: ours.as_raw_fd() as u32,
             newfd: theirs,
             newfd_flags: flags,
         };
-        self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &mut order)
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &mut request)
             .map(|_| ())
     }
 

@@ -54,8 +54,8 @@ impl Memory {
         while text.len() < PATH_MAX {
             let at = address + text.len() as u64;
             // Never over the end of a page, behind which nothing may be.
-            let room = (256 - (at % 256)) as usize;
-            let count = match self.0.read_at(&mut piece[..room], at) {
+            let left = (256 - (at % 256)) as usize;
+            let count = match self.0.read_at(&mut piece[..left], at) {
                 Ok(count) if count > 0 => count,
                 _ => return Err(Errno::FAULT),
             };

@@ -14,7 +14,7 @@ use super::calls::{
 use crate::jail::JailError;
 use crate::jail::access::NetworkAccess;
 
-pub(super) type Rules = BTreeMap<i64, Vec<Rule>>;
+pub(super) type CallRules = BTreeMap<i64, Vec<Rule>>;
 
 fn when(argument: u8, compare: Compare, value: u64) -> Result<Rule, JailError> {
     let condition = Condition::new(argument, Length::Dword, compare, value)?;
@@ -32,8 +32,8 @@ fn has_bits(argument: u8, bits: i32) -> Result<Condition, JailError> {
 }
 
 /// What is denied, the changes of modes, times and owners aside.
-pub(super) fn always(circumstances: &Circumstances) -> Result<Rules, JailError> {
-    let mut rules: Rules = NEVER
+pub(super) fn always(circumstances: &Circumstances) -> Result<CallRules, JailError> {
+    let mut rules: CallRules = NEVER
         .iter()
         .chain(NEVER_HERE)
         .map(|call| (*call, Vec::new()))
@@ -114,7 +114,7 @@ pub(super) fn by_path() -> Result<Vec<Rule>, JailError> {
 
 /// What a command may not do to other processes. Limits and scheduling are its own: 0 is the
 /// caller.
-fn processes(circumstances: &Circumstances) -> Result<Rules, JailError> {
+fn processes(circumstances: &Circumstances) -> Result<CallRules, JailError> {
     const PRIORITY_OF_PROCESS: u64 = libc::PRIO_PROCESS as u64;
     const IO_PRIORITY_OF_PROCESS: u64 = 1;
     let other = |argument| when(argument, Compare::Ne, 0);
@@ -124,7 +124,7 @@ fn processes(circumstances: &Circumstances) -> Result<Rules, JailError> {
             other(argument + 1)?,
         ])
     };
-    let mut rules = Rules::from([
+    let mut rules = CallRules::from([
         (libc::SYS_setpriority, own(0, PRIORITY_OF_PROCESS)?),
         (libc::SYS_ioprio_set, own(0, IO_PRIORITY_OF_PROCESS)?),
     ]);
@@ -158,7 +158,7 @@ fn processes(circumstances: &Circumstances) -> Result<Rules, JailError> {
 }
 
 /// What a command may not do with sockets.
-fn sockets(network: NetworkAccess) -> Result<Rules, JailError> {
+fn sockets(network: NetworkAccess) -> Result<CallRules, JailError> {
     const TYPE: u64 = 0xf;
     // Of two ends that belong together, one can still send to a path unless they are streams.
     let mut pair = Vec::new();
@@ -173,7 +173,7 @@ fn sockets(network: NetworkAccess) -> Result<Rules, JailError> {
             libc::SYS_bind,
             libc::SYS_listen,
         ];
-        let mut rules = Rules::from(calls.map(|call| (call, Vec::new())));
+        let mut rules = CallRules::from(calls.map(|call| (call, Vec::new())));
         rules.insert(libc::SYS_socketpair, pair);
         return Ok(rules);
     }
@@ -188,7 +188,7 @@ fn sockets(network: NetworkAccess) -> Result<Rules, JailError> {
     // Nothing local, raw or of the kernel.
     let internet = Rule::new(vec![is_not(0, libc::AF_INET)?, is_not(0, libc::AF_INET6)?])?;
     let mut socket = vec![internet];
-    let mut rules = Rules::from([
+    let mut rules = CallRules::from([
         (libc::SYS_bind, Vec::new()),
         (libc::SYS_listen, Vec::new()),
         (libc::SYS_socketpair, pair),

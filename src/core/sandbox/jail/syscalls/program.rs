@@ -41,7 +41,7 @@ fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
 }
 
 impl Builder {
-    /// Ends whoever calls in the way of another machine: its numbers mean other calls.
+    /// Ends a process that calls by the numbers of another machine: they mean other calls.
     pub(super) fn new() -> Self {
         Self(vec![
             step(LOAD, 0, 0, MACHINE),
