@@ -71,7 +71,7 @@ pub fn run(
     )
 }
 
-/// The same for a job that may have a network of its own: `listen` gets the socket on which
+/// Does a job that may have a network of its own: `listen` gets the socket on which
 /// the proxy is expected there.
 pub fn run_with_network(
     zygote: &Zygote,
