@@ -1,11 +1,11 @@
-//! What a file is to those who fetch it: by its name, and where that says nothing, by its first
-//! bytes.
+//! The content type of a file that is downloaded: by its name, or by its first bytes if the name
+//! says nothing.
 
 /// Bytes at the beginning of a file that show whether it is text.
 pub const BEGINNING: usize = 8 * 1024;
 
 const TEXT: &str = "text/plain";
-/// The type of what nothing is known of.
+/// The type of a file that is not recognised.
 pub const BYTES: &str = "application/octet-stream";
 
 /// The type of a file by its name.
@@ -37,7 +37,7 @@ pub fn is_page(content_type: &str) -> bool {
     kind == "text/html"
 }
 
-/// The type as a header has it, with the encoding of what is text.
+/// The value of the header `Content-Type`, with the encoding of a text.
 #[must_use]
 pub fn header(name: &str, beginning: &[u8]) -> String {
     let guessed = by_name(name);

@@ -53,7 +53,7 @@ pub fn document(toolset: Toolset) -> Value {
     })
 }
 
-/// The ways to say who calls. One of them is enough; none is needed where none is configured.
+/// The credentials that a caller may send. One is enough; none is needed if none is configured.
 fn security_schemes() -> Value {
     let bearer =
         |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});

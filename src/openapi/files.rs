@@ -1,5 +1,5 @@
-//! What is no operation: whole files, links, and what watches the server. Nothing here has an
-//! `operationId`, so that Open WebUI makes no tool of it.
+//! Paths that are not operations: whole files, links, and monitoring. They have no `operationId`,
+//! so Open WebUI makes no tools of them.
 
 use serde_json::{Map, Value, json};
 

@@ -100,7 +100,7 @@ impl Registry {
         )
     }
 
-    /// Who was seen in a group.
+    /// The users who were seen in a group.
     pub fn seen_members(&self, group: &str) -> Result<Vec<Member>, RegistryError> {
         self.members(
             "SELECT user_id, name FROM group_sightings WHERE group_id = ?1 ORDER BY user_id",

@@ -63,21 +63,21 @@ pub struct NewIntent<'a> {
     pub bytes: i64,
     /// Files that the zone gets; negative where it loses some.
     pub files: i64,
-    /// Bytes that the home may hold.
+    /// Bytes that the tenant may hold.
     pub limit: u64,
-    /// Files that the home may hold.
+    /// Files that the tenant may hold.
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
 }
 
-/// The group whose home has this key.
+/// The group whose tenant has this key.
 fn group_of(tenant: &str) -> Option<&str> {
     tenant.strip_prefix("groups/")
 }
 
 impl Registry {
-    /// Enters a change, unless it does not fit. Every zone of the home has been measured.
+    /// Enters a change, unless it does not fit. Every zone of the tenant has been measured.
     pub fn begin(&self, plan: &NewIntent<'_>) -> Result<Intent, Error> {
         let [intent] = self.begin_together([plan])?;
         Ok(intent)
@@ -166,7 +166,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Whether changes of this home are under way.
+    /// Whether changes of this tenant are under way.
     pub fn has_intents(&self, tenant: &str) -> Result<bool, RegistryError> {
         Ok(self
             .connection()
@@ -205,7 +205,7 @@ impl Registry {
         self.commit_grown(intent, (plan.tenant, plan.zone), -plan.bytes, -plan.files)
     }
 
-    /// Space of every measured zone of a home.
+    /// Space of every measured zone of a tenant.
     pub fn usage(&self, tenant: &str) -> Result<Vec<Usage>, RegistryError> {
         let connection = self.connection();
         let mut statement =
@@ -243,14 +243,14 @@ impl Registry {
         Ok(())
     }
 
-    /// Marks every intent of a home, where no change can be under way.
+    /// Marks every intent of a tenant, where no change can be under way.
     pub fn orphan_tenant(&self, tenant: &str) -> Result<(), RegistryError> {
         self.connection()
             .execute("UPDATE intents SET instance = '' WHERE home = ?1", [tenant])?;
         Ok(())
     }
 
-    /// One intent for each zone of this home that must be repaired: the latest.
+    /// One intent for each zone of this tenant that must be repaired: the latest.
     pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>, RegistryError> {
         let connection = self.connection();
         let mut statement = connection.prepare_cached(
@@ -287,7 +287,7 @@ impl Registry {
     }
 }
 
-/// Forgets a change that is done, once its deed is carried out.
+/// Forgets a change that is done, once its ownership change is carried out.
 fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), rusqlite::Error> {
     let row: Option<(String, Option<String>)> = transaction
         .prepare_cached("DELETE FROM intents WHERE id = ?1 RETURNING home, deed")?

@@ -49,7 +49,7 @@ impl LinkRow {
     }
 }
 
-/// Links of a home, those that lead into the application that people chat in too.
+/// Links of a tenant, those that lead into the application that people chat in too.
 pub(super) fn count(connection: &Connection, tenant: &str, now: i64) -> Result<u64, RegistryError> {
     let count: i64 = connection.query_row(
         "SELECT (SELECT count(*) FROM links WHERE home = ?1 AND expires_at > ?2)
@@ -61,7 +61,7 @@ pub(super) fn count(connection: &Connection, tenant: &str, now: i64) -> Result<u
 }
 
 impl Registry {
-    /// Enters a link and forgets those of the same home that have expired; false where the home
+    /// Enters a link and forgets those of the same tenant that have expired; false where the tenant
     /// has `limit` already.
     pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, RegistryError> {
         let mut connection = self.connection();
@@ -103,7 +103,7 @@ impl Registry {
             .optional()?)
     }
 
-    /// The links of a home that have not expired, oldest first.
+    /// The links of a tenant that have not expired, oldest first.
     pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>, RegistryError> {
         let connection = self.connection();
         let mut statement = connection.prepare_cached(&format!(
@@ -114,7 +114,7 @@ impl Registry {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Forgets a link of a home; false where it has none of that id.
+    /// Forgets a link of a tenant; false where it has none of that id.
     pub fn remove_link(&self, tenant: &str, id: &str) -> Result<bool, RegistryError> {
         let removed = self.connection().execute(
             "DELETE FROM links WHERE home = ?1 AND id = ?2",

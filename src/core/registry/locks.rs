@@ -68,7 +68,7 @@ impl Registry {
             .optional()?)
     }
 
-    /// All locks of a home.
+    /// All locks of a tenant.
     pub fn locks(&self, tenant: &str, zone: &str) -> Result<Vec<Lock>, RegistryError> {
         let connection = self.connection();
         let mut statement = connection.prepare_cached(&format!(

@@ -62,7 +62,7 @@ pub trait Ownership {
     /// Drops the records of exactly these paths.
     fn forget(&self, group: &str, paths: &[String]) -> Result<(), RegistryError>;
 
-    /// Carries out a deed of a change that is not under way any more.
+    /// Carries out the ownership change of a change that is no longer under way.
     fn execute(&self, group: &str, ownership_change: &OwnershipChange)
     -> Result<(), RegistryError>;
 }

@@ -43,7 +43,7 @@ impl PublishedRow {
 }
 
 impl Registry {
-    /// Enters a file; false where the home has `limit` links of both kinds already.
+    /// Enters a file; false where the tenant has `limit` links of both kinds already.
     pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool, RegistryError> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -69,12 +69,12 @@ impl Registry {
         Ok(true)
     }
 
-    /// Links of both kinds that a home has.
+    /// Links of both kinds that a tenant has.
     pub fn count_links(&self, tenant: &str, now: i64) -> Result<u64, RegistryError> {
         super::links::count(&self.connection(), tenant, now)
     }
 
-    /// The file of a home that has this id.
+    /// The file of a tenant that has this id.
     pub fn published(&self, tenant: &str, id: &str) -> Result<Option<PublishedRow>, RegistryError> {
         Ok(self
             .connection()
@@ -85,7 +85,7 @@ impl Registry {
             .optional()?)
     }
 
-    /// The files of a home, oldest first.
+    /// The files of a tenant, oldest first.
     pub fn all_published(&self, tenant: &str) -> Result<Vec<PublishedRow>, RegistryError> {
         let connection = self.connection();
         let mut statement = connection.prepare_cached(&format!(
@@ -95,7 +95,7 @@ impl Registry {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Forgets a file of a home.
+    /// Forgets a file of a tenant.
     pub fn remove_published(&self, tenant: &str, id: &str) -> Result<(), RegistryError> {
         self.connection().execute(
             "DELETE FROM published WHERE home = ?1 AND id = ?2",

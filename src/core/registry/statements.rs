@@ -6,7 +6,7 @@ use super::{Registry, RegistryError};
 #[derive(Clone, Copy, Debug)]
 pub struct StatementId(i64);
 
-/// The database of a statement: home, zone, path.
+/// The database of a statement: tenant, zone, path.
 #[derive(Clone, Copy, Debug)]
 pub struct DatabasePlace<'a> {
     /// The key of the tenant.

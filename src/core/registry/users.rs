@@ -130,8 +130,9 @@ impl Registry {
         Ok(())
     }
 
-    /// Forgets everything about a home that is gone, and about its user: tokens, links, locked edits
-    /// in groups, and being in them. Whose the files of groups are stays, and so does a suspension.
+    /// Forgets everything about a tenant that is gone, and about its user: tokens, links, locked
+    /// edits in groups, and being in them. Whose the files of groups are stays, and so does a
+    /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

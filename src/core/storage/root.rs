@@ -22,7 +22,7 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGIC
 /// do not hold; a link's target may. A few rounds settle every honest race.
 const ROUNDS: usize = 32;
 
-/// A directory handle: the root of a zone, of a user's home, of all data.
+/// A directory handle: the root of a zone, of a tenant, of all data.
 #[derive(Debug)]
 pub struct Root {
     directory: OwnedFd,

@@ -32,7 +32,7 @@ pub(super) use remove::remove_tree;
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
-/// The directory beside the zones of one home where content waits to be moved in or removed.
+/// The directory beside the zones of one tenant where content waits to be moved in or removed.
 #[derive(Debug)]
 pub struct Staging {
     directory: OwnedFd,

@@ -71,7 +71,7 @@ pub enum Full {
 pub struct FairSemaphore(Arc<Mutex<State>>);
 
 impl fmt::Debug for FairSemaphore {
-    /// Who waits is nobody's business.
+    /// The names of those who wait are not shown.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("FairSemaphore")

@@ -239,7 +239,7 @@ impl From<Repeat> for Hint {
     }
 }
 
-/// How to make room in a zone that is full.
+/// How to free space in a zone that is full.
 #[must_use]
 pub fn space() -> Hint {
     Hint::new("make room with shed_delete")

@@ -235,7 +235,7 @@ impl Settings {
         }
     }
 
-    /// Bytes outside their zone that the commands of one home take together.
+    /// Bytes outside their zone that the commands of one tenant take together.
     #[must_use]
     pub fn temporary_space(&self) -> u64 {
         self.exec_temporary_max_mb * MEBIBYTE

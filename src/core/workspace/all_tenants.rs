@@ -151,7 +151,7 @@ impl Store {
         })
     }
 
-    /// Locks in homes that somebody removed from the disk.
+    /// Locks of tenants that somebody removed from the disk.
     fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
         for (tenant, zone) in self.registry().locked_zones()? {
             if self.data().existing_subdirectory(&tenant)?.is_some() {

@@ -169,7 +169,7 @@ impl Store {
         Ok(machine.check())
     }
 
-    /// Looks for histories that were damaged. It looks into every home, so it is for people who
+    /// Looks for histories that were damaged. It looks into every tenant, so it is for people who
     /// ask, not for probes.
     #[must_use]
     pub fn check_histories(&self) -> Check {

@@ -2,9 +2,9 @@
 //!
 //! An [`Upload`] is one request. Its files are staged while they arrive, held to the largest size
 //! and to the quota at every piece, and get their names together when the last one is complete:
-//! one turn, one guard, one commit. Until then nobody sees anything of it, and an upload that is
-//! dropped is gone. A [`TransferPermit`] is the right to move bytes at all: so many for one user, so many
-//! on the whole server.
+//! one write lock, one guard, one commit. Until then nobody sees anything of it, and an upload that
+//! is dropped is gone. A [`TransferPermit`] is the right to move bytes at all: so many for one
+//! user, so many on the whole server.
 
 mod upload;
 

@@ -18,7 +18,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// What is under way.
 #[derive(Clone, Debug)]
 pub(crate) struct TransferLimiter {
-    /// Bytes that uploads of a home hold beside what is stored, beyond what they will replace.
+    /// Bytes that uploads of a tenant hold beside what is stored, beyond what they will replace.
     arriving: Arc<Mutex<HashMap<String, Lane>>>,
     /// All transfers; those of a user in person and those of the user's links apart.
     all: Lanes,
@@ -143,7 +143,7 @@ impl TransferLimiter {
     }
 }
 
-/// The right to move bytes for one home. Dropped, its place is free.
+/// The right to move bytes for one tenant. Dropped, its place is free.
 #[derive(Debug)]
 pub struct TransferPermit {
     transfer_limiter: TransferLimiter,
@@ -159,7 +159,7 @@ impl TransferPermit {
         self.change(|transfer_permit| transfer_permit.replaces += bytes);
     }
 
-    /// This many more have come; gives what all uploads of the home hold now.
+    /// This many more have come; gives what all uploads of the tenant hold now.
     pub(crate) fn grow(&mut self, bytes: u64) -> u64 {
         self.change(|transfer_permit| transfer_permit.bytes += bytes)
     }

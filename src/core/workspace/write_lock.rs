@@ -14,19 +14,20 @@ use crate::disk::{DiskError, Root};
 use crate::fair::Place;
 use crate::{Code, Diagnostic, Error, Hint};
 
-/// Longest wait for a turn. Turns last milliseconds, so this is a sign of overload.
+/// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How often a lock that another process holds is tried.
 const OTHER_PROCESS: Duration = Duration::from_millis(5);
 
-/// Who has a turn in this process, and who comes next: for each key a queue, whose first has it.
+/// The holders of write locks in this process and those who wait: for each key a queue, whose first
+/// member holds the lock.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
 }
 
-/// The turn to change one zone. Dropped, the next one has it.
+/// The right to change one zone. When it is dropped, the next one in the queue gets it.
 #[derive(Debug)]
 pub(crate) struct WriteLock<'a> {
     queue: &'a Queue,
@@ -37,8 +38,8 @@ pub(crate) struct WriteLock<'a> {
 }
 
 impl Queue {
-    /// Waits for the turn of `key`, first come, first served; `directory` holds the lock file for
-    /// other processes. Who waits has given back its `place` among the calls that run.
+    /// Waits for the write lock of `key`, first come, first served; `directory` holds the lock file
+    /// for other processes. Who waits has given back its `place` among the calls that run.
     pub(crate) fn write_lock(
         &self,
         key: String,

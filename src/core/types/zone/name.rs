@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::nearest::nearest;
 use crate::{Code, Diagnostic, Hint, Repeat};
 
-/// Which room of a caller.
+/// The name of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ZoneName {
@@ -24,7 +24,7 @@ impl ZoneName {
     /// The personal zones, whose space counts together.
     pub const PERSONAL: [Self; 3] = [Self::Uploads, Self::Storage, Self::Documents];
 
-    /// The only zone of a group's home.
+    /// The only zone of a group.
     pub const SHARED: [Self; 1] = [Self::Group];
 
     /// All of them.
@@ -72,7 +72,8 @@ impl ZoneName {
         }
     }
 
-    /// The directory of a home that holds everything of the zone; a group's home is its zone.
+    /// The directory of a tenant that holds everything of the zone; a group's directory is its
+    /// zone.
     #[must_use]
     pub fn directory(self) -> Option<&'static str> {
         match self {

@@ -13,7 +13,7 @@ use crate::{Call, Code, Diagnostic, Hint, Repeat};
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
 
-/// Longest path below a zone's root, in bytes: leaves room for the zone's own place on disk.
+/// Longest path below a zone's root, in bytes: leaves space for the zone's own path on disk.
 pub const PATH_MAX_BYTES: usize = 3072;
 
 /// Names that no path may hold, in any zone and any mode.

@@ -279,7 +279,7 @@ fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
         .unix_permissions(mode)
         .last_modified_time(timestamp::to_dos(modified));
     if let Some(field) = timestamp::to_field(modified) {
-        // Fails only where there is no room for it.
+        // Fails only if there is no space for it.
         let _added = options.add_extra_field(timestamp::FIELD, field, false);
     }
     options

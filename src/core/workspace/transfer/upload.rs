@@ -178,7 +178,7 @@ impl<'a> Upload<'a> {
         if self.existing == Existing::Replace {
             check_lock(self.zone, &path)?;
         }
-        // What may turn out to be there already needs no room of its own.
+        // A file that may be there already needs no space of its own.
         let spared = if self.existing == Existing::KeepOther {
             self.largest_of_the_name(&path)
         } else {
@@ -247,7 +247,7 @@ impl<'a> Upload<'a> {
         Ok(None)
     }
 
-    /// Counts bytes against the quota, together with what else arrives for the same home.
+    /// Counts bytes against the quota, together with what else arrives for the same tenant.
     fn admit(&mut self, bytes: u64) -> Result<(), Error> {
         let arriving = self.transfer_permit.grow(bytes);
         self.unchecked += bytes;
@@ -393,7 +393,7 @@ impl<'a> Incoming<'a> {
 
     /// The file is complete.
     pub fn finish(self) -> Result<Upload<'a>, Error> {
-        // Now, not when others wait for the turn that this upload has.
+        // Now, not while others wait for the write lock that this upload holds.
         if self.size >= LARGE {
             self.file
                 .sync_data()

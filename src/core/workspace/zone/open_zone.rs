@@ -402,7 +402,7 @@ impl<'a> Zone<'a> {
         Ok(History::work(&self.base, &self.data, now, work)?)
     }
 
-    /// Who the caller is to git.
+    /// The caller as git names it.
     pub(crate) fn author(&self) -> Author {
         Author::of(self.caller)
     }
