@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use crate::groups::team::{call, done, file, make, setup, start};
-use fileshed_test_support::Server;
+use crate::groups::team::{app, call, done, file, make, setup};
+use fileshed_test_support::TestApp;
 
 #[test]
 fn members_come_and_go_at_once() {
-    let server = start();
+    let server = app();
     let (ada, dan) = (server.as_user("ada"), server.as_user("dan"));
     file(&ada, "a.md", "x", "");
     let denied = call(&dan, "shed_tree", json!({}));
@@ -26,7 +26,7 @@ fn members_come_and_go_at_once() {
 
 #[test]
 fn a_deleted_group_is_gone_and_its_files_are_kept() {
-    let server = start();
+    let server = app();
     let ada = server.as_user("ada");
     file(&ada, "a.md", "kept\n", "owner");
     assert_eq!(server.run(&["group", "delete", "Team"]).code, Some(0));
@@ -40,7 +40,7 @@ fn a_deleted_group_is_gone_and_its_files_are_kept() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let server = start();
+    let server = app();
     for (words, told) in [
         (vec!["create", "--id", "../x", "--name", "X"], "../x"),
         (vec!["create", "--id", ".x", "--name", "X"], ".x"),
@@ -78,18 +78,18 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn only_a_gateway_with_a_key_is_believed() {
-    let server = setup().env("FILESHED_GROUPS", "headers").start();
+    let server = setup().env("FILESHED_GROUPS", "headers").app();
     let token = server.run(&["token", "create", "--user", "ada"]).stdout;
     let ada = server
         .with_token(token.trim())
         .header("X-OpenWebUI-User-Group-Ids", "team")
         .header("X-OpenWebUI-User-Groups", "Team");
     call(&ada, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
-    let open = Server::with().env("FILESHED_GROUPS", "headers").start();
+    let open = TestApp::with().env("FILESHED_GROUPS", "headers").app();
     let nobody = open.client().header("X-OpenWebUI-User-Group-Ids", "team");
     call(&nobody, "shed_tree", json!({})).refused(503, "GROUP_NOT_AVAILABLE");
     // Where the registry decides, headers name no group.
-    let local = start();
+    let local = app();
     let eve = local.as_member("eve", "team");
     call(&eve, "shed_tree", json!({})).refused(404, "GROUP_NOT_FOUND");
 }

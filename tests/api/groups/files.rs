@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::groups::team::{done, file, files, owners, setup, start};
+use crate::groups::team::{app, done, file, files, owners, setup};
 use fileshed_test_support::Client;
 
 /// The part of a link's address behind the server.
@@ -17,7 +17,7 @@ fn link(client: &Client<'_>, arguments: Value) -> Value {
 
 #[test]
 fn directories_come_as_archives() {
-    let server = start();
+    let server = app();
     let [ada, bob, eve] = ["ada", "bob", "eve"].map(|user| server.as_user(user));
     file(&ada, "d/f.txt", "text", "owner");
     let content = "/files/content?zone=group&group=Team&path=d";
@@ -29,7 +29,7 @@ fn directories_come_as_archives() {
 
 #[test]
 fn a_link_works_as_long_as_its_maker_is_in_the_group() {
-    let server = start();
+    let server = app();
     let [ada, bob] = ["ada", "bob"].map(|user| server.as_user(user));
     file(&ada, "f.txt", "text", "owner");
     let download = link(&bob, json!({"path": "f.txt"}));

@@ -25,6 +25,13 @@ pub(crate) fn start() -> Server {
     server
 }
 
+/// The same in this process.
+pub(crate) fn app() -> TestApp {
+    let app = setup().app();
+    make(&app, "team", "Team", &MEMBERS);
+    app
+}
+
 /// Makes a group beside the running server.
 pub(crate) fn make(server: &TestApp, id: &str, name: &str, members: &[&str]) {
     let members = members.join(",");

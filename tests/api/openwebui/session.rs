@@ -347,9 +347,7 @@ fn a_signed_user_beside_a_session_is_the_same_user() {
 #[test]
 fn personal_tokens_and_service_keys_are_never_asked_about() {
     let webui = webui(|_| Some(account("mallory")));
-    let server = online(&webui)
-        .env("FILESHED_API_KEYS", "service-key")
-        .start();
+    let server = online(&webui).env("FILESHED_API_KEYS", "service-key").app();
     let made = server.run(&["token", "create", "--user", "ada"]);
     is_user(&server, &server.with_token(made.stdout.trim()), "ada");
     is_user(&server, &server.as_user("bob"), "bob");

@@ -138,7 +138,7 @@ fn an_upload_link_goes_to_uploads_unless_said_otherwise() {
 
 #[test]
 fn a_token_that_only_reads_shares_nothing() {
-    let server = small().start();
+    let server = small().app();
     let ada = server.as_user("ada");
     file(&ada, "storage", "a", "x");
     let made = server.run(&["token", "create", "--user", "ada", "--scope", "read"]);

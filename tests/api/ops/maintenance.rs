@@ -1,5 +1,6 @@
 //! `shed_maintenance`
 
+use fileshed_test_support::TestApp;
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, done, file, small};
@@ -153,10 +154,10 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
 
 #[test]
 fn personal_tokens_have_no_role_and_shared_mode_has_nobody_else() {
-    let server = fileshed_test_support::Server::start();
+    let server = TestApp::start();
     let data = done(&server.client(), "shed_maintenance", &json!({"all": true}));
     assert!(data.get("others").is_none(), "{data}");
-    let server = small().start();
+    let server = small().app();
     let made = server.run(&["token", "create", "--user", "alice"]);
     let token = server.with_token(made.stdout.trim());
     // A token is made for a user, not for a role.

@@ -273,7 +273,7 @@ fn nobody_is_told_of_what_is_not_theirs() {
 
 #[test]
 fn a_zone_of_very_many_files_is_not_searched_to_its_end() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a/x", "");
     let storage = crate::ops::stage::place(&server, "alice", "storage");

@@ -177,7 +177,7 @@ fn every_reference_leads_somewhere() {
 
 #[test]
 fn trying_it_out_works_with_each_credential() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let made = server.run(&["token", "create", "--user", "ada"]);
     let token = made.stdout.trim().to_owned();
     let document = document(Toolset::All);

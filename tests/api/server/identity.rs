@@ -229,7 +229,7 @@ const NO_VALUES: [&str; 14] = [
 
 #[test]
 fn a_value_that_a_gateway_did_not_have_is_no_user() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let gateway = server
         .client()
         .header("Authorization", "Bearer service-key");
@@ -278,10 +278,10 @@ fn a_value_that_a_gateway_did_not_have_is_no_user() {
 
 #[test]
 fn a_value_that_a_gateway_did_not_have_is_no_group() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "headers")
-        .start();
+        .app();
     let groups = |ids: &str| {
         let client = server
             .client()

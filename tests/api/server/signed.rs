@@ -197,7 +197,7 @@ fn groups_come_with_the_service_key() {
 
 #[test]
 fn a_personal_token_is_its_user_whatever_is_signed() {
-    let server = setup().start();
+    let server = setup().app();
     let made = server.run(&["token", "create", "--user", "alice"]);
     let secret = made.stdout.trim().to_owned();
     passes(&server.with_token(&secret));

@@ -47,7 +47,7 @@ fn a_token_opens_its_users_workspace_until_it_is_revoked() {
 
 #[test]
 fn a_token_is_its_user_and_nobody_else() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let secret = create(&server, &["--scope", "read", "--expires-days", "3"]);
     assert_eq!(listed(&server)[2], "read");
     assert!(listed(&server)[4].starts_with("until "));
@@ -78,7 +78,7 @@ fn a_token_isolates_in_shared_mode_too() {
 
 #[test]
 fn what_cannot_be_a_token() {
-    let server = Server::with();
+    let server = TestApp::with();
     for arguments in [
         &["token"][..],
         &["token", "create"],
@@ -89,7 +89,7 @@ fn what_cannot_be_a_token() {
     ] {
         assert_eq!(server.run(arguments).code, Some(2), "{arguments:?}");
     }
-    let server = server.start();
+    let server = server.app();
     let unknown = server.run(&["token", "revoke", "nothing"]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("there is no token `nothing`"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Finished, Server};
+use fileshed_test_support::{Finished, TestApp};
 
 const CALL: &str = "shed_parameters";
 
@@ -12,20 +12,20 @@ fn printed(finished: &Finished) -> String {
     finished.stdout.clone()
 }
 
-fn start() -> Server {
-    Server::with()
+fn start() -> TestApp {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
-        .start()
+        .app()
 }
 
-fn token(server: &Server, user: &str) -> String {
+fn token(server: &TestApp, user: &str) -> String {
     let made = server.run(&["token", "create", "--user", user]);
     printed(&made).trim().to_owned()
 }
 
 /// A file, and a link to it.
-fn furnish(server: &Server, user: &str) -> String {
+fn furnish(server: &TestApp, user: &str) -> String {
     let client = server.as_user(user);
     let file = json!({"zone": "documents", "path": "a.md", "content": "hello"});
     client.call("shed_create_file", &file).data();
@@ -172,10 +172,10 @@ fn who_is_deleted_leaves_nothing_but_what_is_in_groups() {
 }
 
 /// A server where names of directories do not tell whose they are.
-fn anonymous() -> Server {
-    Server::with()
+fn anonymous() -> TestApp {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
-        .start()
+        .app()
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn whose_a_directory_is_was_recorded_at_first_use() {
 }
 
 /// The group Team, with these members.
-fn make_team(server: &Server, members: &str) {
+fn make_team(server: &TestApp, members: &str) {
     let identity = ["--id", "team", "--name", "Team"];
     let made = [&["group", "create"][..], &identity, &["--members", members]].concat();
     printed(&server.run(&made));

@@ -277,7 +277,7 @@ fn what_cannot_be_stored_leaves_nothing_of_the_whole_request() {
 
 #[test]
 fn locks_and_scopes_hold_for_uploads() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     let file = json!({"zone": "storage", "path": "a", "content": "x"});
     ada.call("shed_create_file", &file).data();
