@@ -42,7 +42,7 @@ impl Operation for LinkDelete {
     type Request = Request;
     type Response = Response;
 
-    /// The contract has a code of its own for an id that is missing.
+    /// An id that is missing has a code of its own.
     fn prepare(arguments: &mut Map<String, Value>) {
         if arguments.get("file_id").is_none_or(Value::is_null) {
             arguments.insert("file_id".to_owned(), "".into());

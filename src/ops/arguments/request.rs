@@ -50,16 +50,16 @@ const LINE_ENDS: &[&str] = &["unix", "windows", "lf", "crlf", "dos"];
 /// Why a request cannot be read, on its way through serde.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.message())]
-struct Failure(Error);
+struct RequestError(Error);
 
-impl serde::de::Error for Failure {
+impl serde::de::Error for RequestError {
     fn custom<T: std::fmt::Display>(reason: T) -> Self {
         let reason = reason.to_string();
         Self(ArgumentError::Shape { reason }.into())
     }
 }
 
-impl From<serde_json::Error> for Failure {
+impl From<serde_json::Error> for RequestError {
     fn from(error: serde_json::Error) -> Self {
         serde::de::Error::custom(error)
     }
@@ -69,14 +69,14 @@ impl From<serde_json::Error> for Failure {
 struct Arguments(Map<String, Value>);
 
 impl<'de> Deserializer<'de> for Arguments {
-    type Error = Failure;
+    type Error = RequestError;
 
     fn deserialize_struct<V: Visitor<'de>>(
         mut self,
         _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Failure> {
+    ) -> Result<V::Value, RequestError> {
         let arguments = fields.iter().filter_map(|&parameter| {
             let value = self.0.remove(parameter)?;
             Some((parameter, Argument { parameter, value }))
@@ -84,7 +84,7 @@ impl<'de> Deserializer<'de> for Arguments {
         visitor.visit_map(MapDeserializer::new(arguments))
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
         Ok(Value::Object(self.0).deserialize_any(visitor)?)
     }
 
@@ -101,20 +101,20 @@ struct Argument {
 }
 
 impl<'de> Deserializer<'de> for Argument {
-    type Error = Failure;
+    type Error = RequestError;
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Failure> {
+    ) -> Result<V::Value, RequestError> {
         let text = self.value.as_str().unwrap_or_default();
-        let word = word(name, self.parameter, text, variants).map_err(Failure)?;
+        let word = word(name, self.parameter, text, variants).map_err(RequestError)?;
         visitor.visit_enum(word.into_deserializer())
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
         if self.value.is_null() {
             visitor.visit_none()
         } else {
@@ -122,7 +122,7 @@ impl<'de> Deserializer<'de> for Argument {
         }
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
         Ok(self.value.deserialize_any(visitor)?)
     }
 
@@ -132,7 +132,7 @@ impl<'de> Deserializer<'de> for Argument {
     }
 }
 
-impl IntoDeserializer<'_, Failure> for Argument {
+impl IntoDeserializer<'_, RequestError> for Argument {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

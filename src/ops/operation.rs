@@ -1,0 +1,119 @@
+//! What an operation is, and what it answers.
+
+use fileshed_core::chat_host::Task;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::{Caller, Code, Error, Hint, Settings, Store};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::missing_file::Access;
+use super::short_answer::Keep;
+
+/// What the file of an operation provides.
+pub trait Operation: 'static {
+    /// Name on every surface; the file `src/ops/<name>.rs` is called so without `shed_`.
+    const ID: &'static str;
+    /// One line for people who browse.
+    const SUMMARY: &'static str;
+    /// The text a model reads on every turn: the fewest words that make the first call right.
+    const DOC: &'static str;
+    /// Whether the small toolset has it.
+    const CORE: bool = false;
+    /// The codes of its own failures; [`COMMON_ERRORS`] come on top.
+    const ERRORS: &'static [Code];
+    /// Requests that work, as JSON. The first is shown in the OpenAPI document.
+    const EXAMPLES: &'static [&'static str];
+    /// What it takes: a flat object of simple types.
+    type Request: DeserializeOwned + ToSchema;
+    /// What it answers in `data`.
+    type Response: Serialize + ToSchema;
+
+    /// What of [`Response`](Self::Response) a short answer keeps.
+    const SHORT_ANSWER: &'static [Keep];
+
+    /// Most bytes of a call: of one that carries the content of a file, as many as the server takes.
+    const BODY_MAX: u64 = MEBIBYTE;
+    /// Whether it always changes something, so that a credential that only reads need not send it.
+    const CHANGES: bool = false;
+
+    /// Whether it makes a file that is not there, whatever is in other zones.
+    const CREATES: bool = false;
+
+    /// What it does to the file that it is called for.
+    const ACCESS: Access = Access::Read;
+
+    /// What it does to the file when called with these arguments.
+    #[must_use]
+    fn access(_arguments: &Map<String, Value>) -> Access {
+        Self::ACCESS
+    }
+
+    /// Whether a call may be made in a zone that was not named: it only reads there, or makes what
+    /// was not there.
+    #[must_use]
+    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
+        false
+    }
+
+    /// Most bytes of its answer to these arguments, where that can be more than a few.
+    #[must_use]
+    fn answer_max(_settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
+        0
+    }
+
+    /// Changes raw arguments before their types are checked, where one argument makes others
+    /// meaningless.
+    fn prepare(_arguments: &mut Map<String, Value>) {}
+
+    /// Gives data the form in which a short answer keeps its fields.
+    fn shorten(_data: &mut Map<String, Value>) {}
+
+    /// What a person reads in the conversation if the work lasts; nothing where it never does.
+    fn task(_request: &Self::Request) -> Option<Task> {
+        None
+    }
+
+    /// What a person reads there of what came of it, in a few words.
+    fn result(_response: &Self::Response) -> Option<String> {
+        None
+    }
+
+    /// Does the work. Blocks: transports call it where blocking is allowed.
+    fn run(
+        store: &Store,
+        caller: &Caller,
+        request: Self::Request,
+    ) -> Result<Reply<Self::Response>, Error>;
+}
+
+/// A success: data for programs, a sentence for the model.
+#[derive(Debug)]
+pub struct Reply<T> {
+    /// The fields that the operation declares.
+    pub data: T,
+    /// What was done, in a few words.
+    pub message: String,
+    /// What a caller must know and no field says; at the end of the message too.
+    pub notes: Vec<Hint>,
+}
+
+impl<T> Reply<T> {
+    /// A success with its sentence.
+    pub fn new(data: T, message: impl Into<String>) -> Self {
+        Self {
+            data,
+            message: message.into(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds what a caller must know and no field says, and what to do about it. A short answer
+    /// has it, and no message.
+    #[must_use]
+    pub fn noting<N: Into<Hint>>(mut self, note: Option<N>) -> Self {
+        self.notes.extend(note.map(Into::into));
+        self
+    }
+}
