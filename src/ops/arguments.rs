@@ -1,10 +1,10 @@
 //! Arguments as models write them, coerced to what an operation takes.
 //!
 //! Driven by the operation's own schema, so that a file declares plain types and every operation
-//! forgives the same mistakes in the same way: `""`, `0`,
-//! `false` or null for a list is an empty list, a list written as a JSON string is parsed, `"12"`
-//! is 12, `"true"` is true, null or `""` for something optional is its default. What cannot be
-//! meant is refused with the parameter, the value, its type and the value that was probably meant.
+//! forgives the same mistakes in the same way: `""`, `0`, `false` or null for a list is an empty
+//! list, a list written as a JSON string is parsed, `"12"` is 12, `"true"` is true, null or `""`
+//! for something optional is its default. What cannot be meant is refused with the parameter, the
+//! value, its type and the value that was probably meant.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};

@@ -1,14 +1,12 @@
 //! `shed_sqlite`: SQL on a database of a zone, tables from CSV files and back.
 
-use std::collections::BTreeMap;
-
 use fileshed_core::chat_host::{self, counted};
 use fileshed_core::databases::{
-    self, DateFormat, Export, IfExists, Import, Outcome, Parameters, Query, Task,
+    self, DateFormat, Export, IfExists, Import, Parameters, Query, Task,
 };
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store, ZoneName};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -19,6 +17,9 @@ use super::vocabulary::AnyZone;
 use super::{Access, Operation, Reply};
 
 mod dialect;
+mod response;
+
+use response::{Response, reply};
 
 /// `shed_sqlite`
 pub struct Sqlite;
@@ -68,90 +69,6 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// What was found or done.
-#[derive(Default, Serialize, ToSchema)]
-pub struct Response {
-    /// Path of the database; absent after an import.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    /// The statement that was run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query: Option<String>,
-    /// Names of the columns, made unique.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    columns: Option<Vec<String>>,
-    /// Rows as objects; the values are those of the columns.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<Vec<Map<String, Value>>>,
-    /// Rows in this answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    row_count: Option<u64>,
-    /// Whether the statement gives more rows than this answer has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
-    /// Rows that the statement gives in all, where that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    total_rows: Option<u64>,
-    /// Rows that this answer might hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    limit_applied: Option<u64>,
-    /// What is shown otherwise than it is stored.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    /// Rows that the statement changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows_affected: Option<u64>,
-    /// Row id of the row that was inserted last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last_row_id: Option<i64>,
-    /// Path of the CSV file that got the rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_csv: Option<String>,
-    /// Rows written to the CSV file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows_exported: Option<u64>,
-    /// Path of the database, after an import.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    db_path: Option<String>,
-    /// Path of the file that was imported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    csv_path: Option<String>,
-    /// Zone of the imported file, where it is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    csv_zone: Option<&'static str>,
-    /// Table that got the rows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    table: Option<String>,
-    /// Rows that were imported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rows_imported: Option<u64>,
-    /// What was asked for in case the table was there: fail, replace or append.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    if_exists: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    import_info: Option<ImportInfo>,
-}
-
-/// How a CSV file was read.
-#[derive(Serialize, ToSchema)]
-#[schema(as = SqliteImportInfo)]
-pub struct ImportInfo {
-    /// Character between the fields.
-    detected_delimiter: String,
-    /// Character encoding of the file.
-    detected_encoding: String,
-    /// Whether the first row gave the names of the columns.
-    has_header: bool,
-    /// SQLite type of each column.
-    column_types: BTreeMap<String, String>,
-    /// Rows with too few fields.
-    rows_padded: u64,
-    /// Rows with too many fields.
-    rows_cut: u64,
-    /// Values of date columns that are no dates.
-    unread_dates: u64,
-}
-
 impl Operation for Sqlite {
     const ID: &str = "shed_sqlite";
     const SUMMARY: &str = "Query an SQLite database, import and export CSV";
@@ -185,8 +102,6 @@ impl Operation for Sqlite {
     type Request = Request;
     type Response = Response;
 
-    /// Values may have any type, and every provider knows lists of strings only: so each becomes
-    /// its JSON. Named values come as an object, or as one written as text.
     fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
         // Who names no number of rows gets few.
         match arguments.get("limit") {
@@ -205,6 +120,8 @@ impl Operation for Sqlite {
         }
     }
 
+    /// Values may have any type, and every provider knows lists of strings only: so each becomes
+    /// its JSON. Named values come as an object, or as one written as text.
     fn prepare(arguments: &mut Map<String, Value>) {
         let Some(params) = arguments.get_mut("params") else {
             return;
@@ -378,94 +295,5 @@ impl Request {
             skip_rows: not_negative("skip_rows", self.skip_rows)?.unwrap_or(0),
             has_header: self.has_header,
         })
-    }
-}
-
-fn reply(
-    outcome: Outcome,
-    path: String,
-    query: Option<String>,
-    table: Option<String>,
-    if_exists: IfExists,
-) -> Reply<Response> {
-    match outcome {
-        Outcome::Rows(rows) => {
-            let count = rows.rows.len() as u64;
-            let message = match (rows.truncated, rows.total) {
-                (false, _) => format!("{count} rows"),
-                (true, Some(total)) => format!("{count} of {total} rows"),
-                (true, None) => format!("the first {count} rows"),
-            };
-            let data = Response {
-                path: Some(path),
-                query,
-                columns: Some(rows.columns),
-                rows: Some(rows.rows),
-                row_count: Some(count),
-                truncated: Some(rows.truncated),
-                total_rows: rows.total,
-                limit_applied: Some(rows.limit),
-                notes: rows.notes,
-                rows_affected: rows.changed.map(|changed| changed.rows),
-                last_row_id: rows.changed.map(|changed| changed.last_row_id),
-                ..Response::default()
-            };
-            Reply::new(data, message)
-        }
-        Outcome::Changed(changed) => {
-            let message = format!("Done: {} rows changed in {path}", changed.rows);
-            let data = Response {
-                path: Some(path),
-                query,
-                rows_affected: Some(changed.rows),
-                last_row_id: Some(changed.last_row_id),
-                ..Response::default()
-            };
-            Reply::new(data, message)
-        }
-        Outcome::Exported(exported, csv) => {
-            let message = format!("{} rows written to {csv}", exported.rows);
-            let data = Response {
-                path: Some(path),
-                query,
-                output_csv: Some(csv),
-                rows_exported: Some(exported.rows),
-                notes: exported.notes,
-                columns: Some(exported.columns),
-                ..Response::default()
-            };
-            Reply::new(data, message)
-        }
-        Outcome::Imported(imported, csv) => {
-            let name = table.as_deref().unwrap_or_default();
-            let of = csv
-                .zone
-                .map_or_else(String::new, |zone| format!(" of {zone}"));
-            let message = format!(
-                "{} rows of {}{of} are in table {name}",
-                imported.rows, csv.path
-            );
-            let info = imported.info;
-            let data = Response {
-                db_path: Some(path),
-                csv_path: Some(csv.path),
-                csv_zone: csv.zone.map(ZoneName::as_str),
-                table,
-                columns: Some(imported.columns),
-                rows_imported: Some(imported.rows),
-                if_exists: Some(if_exists.as_str()),
-                import_info: Some(ImportInfo {
-                    detected_delimiter: info.delimiter,
-                    detected_encoding: info.encoding,
-                    has_header: info.header,
-                    column_types: info.column_types,
-                    rows_padded: info.rows_padded,
-                    rows_cut: info.rows_cut,
-                    unread_dates: info.unread_dates,
-                }),
-                ..Response::default()
-            };
-            Reply::new(data, message)
-        }
     }
 }
