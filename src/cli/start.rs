@@ -1,5 +1,5 @@
-//! What the log says when the server starts: where it is reached, how commands are held, what is
-//! connected and what is not.
+//! What the log says when the server starts: its address, how commands are confined, and what is
+//! connected.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -8,15 +8,15 @@ use fileshed_core::{Check, CheckState, Store};
 use crate::config::Config;
 use crate::openwebui::health;
 
-/// Says how what the store depends on is.
+/// Logs the state of what the store depends on.
 pub fn report_store(store: &Store) {
     for check in store.check() {
         write(&check);
     }
 }
 
-/// Says where the server is and who is let in. Open WebUI is asked beside the work: nothing waits
-/// for it.
+/// Logs where the server is and who is let in. Open WebUI is asked in a thread of its own, so
+/// nothing waits for it.
 pub fn report(config: &Config, address: SocketAddr) {
     let (version, url) = (env!("CARGO_PKG_VERSION"), url(config, address));
     tracing::info!(version, %url, docs = %format!("{url}/docs/"), "fileshed is ready");

@@ -12,10 +12,10 @@ use hyper::body::{Frame, SizeHint};
 
 use super::admission::Admitted;
 
-/// Bytes that are handed to the connection at once. An answer that is no larger holds nothing.
+/// Bytes that are handed to the connection at once. A smaller answer holds no memory.
 const PIECE: usize = 64 * 1024;
 
-/// What a call is answered with, which keeps its place and its memory until it has been taken.
+/// The answer of a call. It keeps the call's place and memory until the client has taken it.
 pub(super) fn body(text: Vec<u8>, mut admitted: Admitted) -> Body {
     admitted.settle(text.len() as u64);
     let text = Bytes::from(text);
@@ -36,7 +36,8 @@ pub(super) fn of(text: Vec<u8>, admitted: Admitted) -> Response {
     response
 }
 
-/// In pieces: a connection would take the whole, and the place would be free while nobody reads.
+/// Sends in pieces: a connection would take the whole, and the place would be free while nobody
+/// reads.
 struct Answer {
     left: Bytes,
     _admitted: Admitted,

@@ -18,7 +18,7 @@ const PLACES: [(&str, &str); 4] = [
     ("ready", "Whether what it needs is there"),
 ];
 
-/// A page for browsers, JSON for others. It says nothing of anybody, and asks for no credential.
+/// A page for browsers, JSON for others. It shows nothing of any user and needs no credential.
 pub(super) async fn page(headers: HeaderMap) -> Response {
     let version = env!("CARGO_PKG_VERSION");
     if !is_page_wanted(&headers) {

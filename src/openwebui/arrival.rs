@@ -1,6 +1,6 @@
-//! Files that somebody brought are told to the conversation that asked for them.
+//! Announces files that came through an upload link, in the conversation that asked for them.
 //!
-//! The page of a link sends each file by itself, so it is waited until no more come.
+//! The page of a link sends each file by itself, so an announcement waits until no more come.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use fileshed_core::{Secret, UserId};
 
 use super::client::Client;
 
-/// How long no more files come before they are told.
+/// How long an announcement waits for another file.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Longest that files wait which others follow.
+/// Longest that an announcement is delayed by further files.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Names that are told.
+/// Names that an announcement shows.
 const NAMES: usize = 5;
 
 /// Files that came to one place, for one conversation.
@@ -50,7 +50,7 @@ impl Arrival {
         }
     }
 
-    /// Takes in what came after it, unless that is for somebody or something else.
+    /// Adds a file that came later, unless it is for another conversation or place.
     pub(super) fn join(&mut self, later: Self) -> Option<Self> {
         let same = self.user == later.user && self.chat == later.chat && self.place == later.place;
         if !same {
@@ -61,7 +61,7 @@ impl Arrival {
         None
     }
 
-    /// When it is told.
+    /// When it is announced.
     pub(super) fn due(&self) -> Instant {
         (self.last + QUIET).min(self.first + LONGEST)
     }
@@ -85,7 +85,7 @@ impl Arrival {
         )
     }
 
-    /// Where events go of the last answer in the conversation, if it is the user's.
+    /// The address for events of the last answer in the conversation, if that is the user's.
     pub(super) fn path(&self, client: &Client) -> Option<String> {
         let key = self.key.reveal();
         let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;

@@ -76,7 +76,7 @@ pub(super) async fn receive<T: Send + 'static>(
     result.map_err(RouteError::from)?
 }
 
-/// Hands a body over; false where the rest of it is not wanted.
+/// Passes a body on; false if the rest of it is not wanted.
 async fn feed(body: &mut Body, sender: &mpsc::Sender<Piece>) -> bool {
     let mut pace = Pace::of_files();
     loop {

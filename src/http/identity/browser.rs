@@ -1,9 +1,9 @@
 //! Pages of other sites must not use the workspace of the person whose browser shows them.
 //!
-//! In shared mode no credential is asked for, so a page on the internet could send a form to the
+//! In shared mode no credential is needed, so a page on the internet could send a form to the
 //! loopback address of its visitor (bodies are read whatever their content type), or let its own
-//! name resolve to that address. Browsers say where a request comes from, and to whom they think
-//! it goes; programs say neither, and are let through.
+//! name resolve to that address. Browsers say where a request comes from and to whom they think it
+//! goes; programs say neither, and pass.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

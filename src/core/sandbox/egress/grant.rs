@@ -83,7 +83,7 @@ fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Grants {
-    /// Who speaks: the value of `Proxy-Authorization`.
+    /// The client's proof: the value of `Proxy-Authorization`.
     pub(super) fn find(&self, credentials: &[u8]) -> Option<Arc<Session>> {
         let text = std::str::from_utf8(credentials).ok()?;
         let (scheme, encoded) = text.split_once(' ')?;

@@ -82,7 +82,7 @@ fn say_goodbye(client: &TcpStream) {
 struct Connection<'a> {
     shared: &'a Shared,
     client: &'a TcpStream,
-    /// Who asks, once that is known.
+    /// The command that asks, once that is known.
     access: Option<Arc<Session>>,
     /// Whether the client got the beginning of an answer.
     answered: bool,

@@ -49,7 +49,7 @@ pub(super) struct Circumstances {
     pub(super) version: i32,
     /// It has files and processes of its own.
     pub(super) separate: bool,
-    /// Who is asked.
+    /// The supervisor that is asked.
     pub(super) supervision: Supervision,
     /// The descriptor of the one program that may still be executed.
     pub(super) program: i32,

@@ -45,7 +45,7 @@ pub(super) struct Surroundings {
     pub(super) repository: Option<PathBuf>,
 }
 
-/// Prepares the zone for git. Its turn is taken where git shares the repository.
+/// Prepares the zone for git. Takes the write lock if git shares the repository.
 pub(super) fn prepare(
     zone: &Zone<'_>,
     arguments: &[String],

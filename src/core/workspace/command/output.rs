@@ -116,7 +116,7 @@ pub(super) enum Missing {
     },
 }
 
-/// Limits that leave no room for an end.
+/// Limits that leave no space for an end.
 const SHORT: usize = 1_000;
 
 /// Bytes of the line that stands for what is left out.

@@ -17,7 +17,7 @@ use crate::zone::{Zone, ZonePath};
 #[derive(Debug, Default)]
 pub(crate) struct Running {
     zones: Mutex<HashMap<(String, &'static str), Arc<Ground>>>,
-    /// Bytes outside the zones, by home and command.
+    /// Bytes outside the zones, by tenant and command.
     temporary: Mutex<HashMap<String, HashMap<u64, u64>>>,
     numbers: AtomicU64,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Growing<'a> {
     key: (String, &'static str),
     ground: Arc<Ground>,
     undone: Arc<AtomicBool>,
-    /// Whether it may run in a home that holds too much already, as long as it adds nothing.
+    /// Whether it may run in a tenant that holds too much already, as long as it adds nothing.
     may_be_over: bool,
     before: Totals,
     directories_before: u64,
@@ -148,7 +148,7 @@ impl Running {
         Ok(())
     }
 
-    /// Bytes in the other zones of a home, as they were last measured.
+    /// Bytes in the other zones of a tenant, as they were last measured.
     fn beside(&self, tenant: &str, zone: &str, usage: &[Usage]) -> u64 {
         let measured = |usage: &Usage| {
             let zones = self.zones();
@@ -169,7 +169,7 @@ impl Running {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Enters what a command takes outside its zone; what all of this home take together.
+    /// Enters what a command takes outside its zone; returns what all of this tenant take together.
     pub(super) fn temporary(&self, tenant: &str, number: u64, bytes: u64) -> u64 {
         let mut tenants = self.temporarily();
         let commands = tenants.entry(tenant.to_owned()).or_default();
@@ -216,8 +216,8 @@ impl Growing<'_> {
         (count > most).then_some(count)
     }
 
-    /// Whether the command must stop: it was undone, or the home of `zone` holds more than it may,
-    /// with what its other commands wrote so far, and more than before.
+    /// Whether the command must stop: it was undone, or the tenant of `zone` holds more than it
+    /// may, with what its other commands wrote so far, and more than before.
     pub(super) fn is_over(&self, zone: &Zone<'_>) -> bool {
         if self.is_undone() {
             return true;

@@ -31,7 +31,7 @@ impl<'a> Temporary<'a> {
         }
     }
 
-    /// Whether this and the other commands of the same home take more together than they may.
+    /// Whether this and the other commands of the same tenant take more together than they may.
     fn is_over(&self, private: &PrivateDirectory, streams: &[File]) -> bool {
         // What vanishes while it is measured is measured again soon.
         let private = private.measure().unwrap_or(0);

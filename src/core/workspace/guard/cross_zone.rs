@@ -40,7 +40,7 @@ impl<'a> CrossZoneWriter<'a> {
         self.to.staging()
     }
 
-    /// The turn in the second zone alone: nothing leaves the first one.
+    /// The write lock of the second zone alone: nothing leaves the first one.
     #[must_use]
     pub fn arrive(self) -> Writer<'a> {
         self.to

@@ -1,7 +1,7 @@
 //! Making a zone ready: measured, and free of what a crash left half done.
 //!
 //! Only the zone that is asked for is repaired, and only changes need that: one that cannot be
-//! repaired is still read, and the other zones of its home go on.
+//! repaired is still read, and the other zones of its tenant go on.
 //!
 //! A change that was acknowledged is final before its answer leaves. One that was not may have
 //! happened on disk while its process died: its content is whole (staging sees to that), so in a
@@ -93,8 +93,8 @@ impl Store {
     }
 
     /// Ends what was left behind in a group since it was made ready. The caller has the group's
-    /// turn, so a change that is still in the registry is under way no more: its process is dead,
-    /// or could not reach the registry.
+    /// write lock, so a change that is still in the registry is no longer under way: its process is
+    /// dead, or could not reach the registry.
     pub(crate) fn reap_dead_instances(
         &self,
         tenant: &TenantRoot,

@@ -15,7 +15,7 @@ use crate::disk::Totals;
 use crate::settings::MEBIBYTE;
 use crate::{Caller, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
 
-/// Longer than any turn should take to come.
+/// Longer than any wait for a write lock should take.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 struct Scene {
@@ -25,7 +25,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// A shed where one user may have 1 MiB.
+    /// A store where one user may have 1 MiB.
     fn new() -> Self {
         let base = TempDir::new().expect("a directory");
         let mut settings = Settings::new(base.path());
@@ -238,7 +238,7 @@ fn one_turn_at_a_time() {
             });
         }
     });
-    // Another zone is another turn.
+    // Another zone has another write lock.
     let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
     let _write_locks = (
         storage.write_lock().expect("one"),
