@@ -1,8 +1,8 @@
-//! Every operation, through HTTP against the real program: a room each, and what holds for all.
+//! Every operation, through HTTP against the real program: a file each, and what holds for all.
 //!
-//! A room is `tests/api/ops/<name>.rs`, named as the operation is without `shed_`. It has ordinary
+//! A file is `tests/api/ops/<name>.rs`, named as the operation is without `shed_`. It has ordinary
 //! tests of what the operation does, and `PROVOKED`: a case for each code that the operation
-//! declares. `coverage` fails where a room or a case is missing.
+//! declares. `coverage` fails where a file or a case is missing.
 
 mod arbitrary;
 mod archives;
@@ -64,8 +64,8 @@ mod unzip;
 mod zip;
 mod zipinfo;
 
-/// The rooms: name and provoked codes.
-const ROOMS: &[(&str, stage::Provoked)] = &[
+/// The files: name and provoked codes.
+const FILES: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
     ("convert_eol", convert_eol::PROVOKED),
     (

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use fileshed_test_support::Server;
-use fileshed_test_support::outside::{Repository, staged, totals, tree};
+use fileshed_test_support::on_disk::{Repository, staged, totals, tree};
 use fileshed_test_support::wire::Wire;
 
 /// A process that is gone, as it names itself.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use fileshed_test_support::Server;
 use fileshed_test_support::moment::{Moment, looks_at_histories};
-use fileshed_test_support::outside::{Repository, Tree, assert_same, staged, totals, tree};
+use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 

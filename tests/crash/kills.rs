@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::load::Worker;
 use fileshed_test_support::moment::{Moment, looks_at_histories};
-use fileshed_test_support::outside::{Repository, assert_same, staged, totals, tree};
+use fileshed_test_support::on_disk::{Repository, assert_same, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, Setup, wait_until};

@@ -17,7 +17,7 @@ use crate::archive;
 use crate::overwrite::{Overwrite, Way};
 use fileshed_test_support::Server;
 use fileshed_test_support::moment::Moment;
-use fileshed_test_support::outside::{Repository, Tree, tree};
+use fileshed_test_support::on_disk::{Repository, Tree, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use fileshed_test_support::outside::Tree;
+use fileshed_test_support::on_disk::Tree;
 use fileshed_test_support::rng::Rng;
 
 /// A command, with all that it does to a zone.

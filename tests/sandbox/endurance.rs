@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use fileshed_test_support::family;
+use fileshed_test_support::processes;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{PATIENCE, Server};
 
@@ -107,9 +107,9 @@ fn very_many_commands_leave_nothing_behind() {
     }
     run(&server, commands);
     let pid = server.process().as_raw_nonzero().get();
-    assert_eq!(family::left_of_commands(pid), Vec::<String>::new());
+    assert_eq!(processes::left_of_commands(pid), Vec::<String>::new());
     // Its streams, its handle on itself, and the socket, which is its first stream.
-    let kept = std::fs::read_dir(format!("/proc/{}/fd", family::helper(pid)));
+    let kept = std::fs::read_dir(format!("/proc/{}/fd", processes::helper(pid)));
     assert_eq!(kept.expect("listed").count(), 4);
     let open_after = settled(&server, idle);
     assert!(

@@ -16,11 +16,11 @@
 
 mod app;
 mod client;
-pub mod family;
 pub mod journal;
 pub mod jwt;
 pub mod moment;
-pub mod outside;
+pub mod on_disk;
+pub mod processes;
 pub mod rng;
 mod schema;
 mod server;

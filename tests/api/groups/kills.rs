@@ -228,7 +228,7 @@ fn kill_and_compare(durability: &str) {
         if looks_at_histories(round, rounds) {
             repository.assert_sound();
         }
-        let left = fileshed_test_support::outside::staged(&home(&server));
+        let left = fileshed_test_support::on_disk::staged(&home(&server));
         assert_eq!(left, Vec::<String>::new(), "round {round}");
         // No record without a file.
         let cleaned: Value =

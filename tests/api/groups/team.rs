@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::outside::{Repository, Tree, tree};
+use fileshed_test_support::on_disk::{Repository, Tree, tree};
 use fileshed_test_support::{Answer, Client, Server, Setup, TestApp};
 
 /// Everybody who is in the group.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use fileshed_test_support::Server;
-use fileshed_test_support::outside::{Repository, Tree, assert_same, staged, totals, tree};
+use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, totals, tree};
 use fileshed_test_support::wire::Wire;
 
 /// The zones that keep files.

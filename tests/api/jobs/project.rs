@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::jobs::desk::{Desk, ZONES};
-use fileshed_test_support::outside::{Tree, tree};
+use fileshed_test_support::on_disk::{Tree, tree};
 use fileshed_test_support::{Server, repository};
 
 fn sources() -> Tree {

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use serde_json::json;
 
 use crate::ops::stage::{done, place};
-use fileshed_test_support::outside::{Tree, assert_same, tree};
+use fileshed_test_support::on_disk::{Tree, assert_same, tree};
 use fileshed_test_support::{Client, Server, Setup, TestApp, repository};
 
 /// A server with directories that have their users' names, and ordinary limits.

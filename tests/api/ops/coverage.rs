@@ -1,4 +1,4 @@
-//! Nothing is forgotten: a room for each operation, a case for each code, examples that run.
+//! Nothing is forgotten: a file for each operation, a case for each code, examples that run.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::ops::hints::{self, Reading};
 use crate::ops::stage::{NEIGHBOUR, SECRET, Stage, file, small};
-use crate::ops::{ROOMS, calls};
+use crate::ops::{FILES, calls};
 use fileshed_test_support::{Server, repository};
 
-/// Files beside the rooms.
+/// Files beside those of operations.
 const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
@@ -34,7 +34,7 @@ const OTHERS: &[&str] = &[
     "tokens",
 ];
 
-fn room_of(entry: &Entry) -> &'static str {
+fn file_of(entry: &Entry) -> &'static str {
     entry
         .id
         .strip_prefix("shed_")
@@ -42,28 +42,28 @@ fn room_of(entry: &Entry) -> &'static str {
 }
 
 #[test]
-fn every_operation_has_its_room() {
-    let rooms: BTreeSet<&str> = ROOMS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(rooms.len(), ROOMS.len(), "a room is listed twice");
-    let operations: BTreeSet<&str> = OPERATIONS.iter().map(room_of).collect();
-    assert_eq!(rooms, operations);
+fn every_operation_has_its_file() {
+    let named: BTreeSet<&str> = FILES.iter().map(|(name, _)| *name).collect();
+    assert_eq!(named.len(), FILES.len(), "a file is listed twice");
+    let operations: BTreeSet<&str> = OPERATIONS.iter().map(file_of).collect();
+    assert_eq!(named, operations);
 
-    let entries = std::fs::read_dir(repository().join("tests/api/ops")).expect("the rooms");
+    let entries = std::fs::read_dir(repository().join("tests/api/ops")).expect("the files");
     let files: BTreeSet<String> = entries
         .map(|entry| entry.expect("a file").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
         .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
-    let expected = rooms.iter().chain(OTHERS).map(|name| (*name).to_owned());
+    let expected = named.iter().chain(OTHERS).map(|name| (*name).to_owned());
     assert_eq!(files, expected.collect());
 }
 
 #[test]
 fn every_declared_code_has_a_case_and_no_other() {
     for entry in OPERATIONS {
-        let (_, provoked) = ROOMS
+        let (_, provoked) = FILES
             .iter()
-            .find(|(name, _)| *name == room_of(entry))
+            .find(|(name, _)| *name == file_of(entry))
             .unwrap();
         let cases: BTreeSet<&str> = provoked.iter().map(|(code, _)| *code).collect();
         assert_eq!(
@@ -105,13 +105,13 @@ fn inhabited() -> Server {
 fn every_case_is_refused_and_changes_nothing() {
     let server = inhabited();
     let runs: Vec<Run> = std::thread::scope(|scope| {
-        let halves = ROOMS.chunks(ROOMS.len().div_ceil(2));
+        let halves = FILES.chunks(FILES.len().div_ceil(2));
         let halves: Vec<_> = halves
-            .map(|rooms| {
+            .map(|files| {
                 scope.spawn(|| {
-                    rooms
+                    files
                         .iter()
-                        .map(|room| run(&server, room))
+                        .map(|file| run(&server, file))
                         .collect::<Vec<_>>()
                 })
             })
@@ -128,7 +128,7 @@ fn every_case_is_refused_and_changes_nothing() {
     hints::compare(read);
 }
 
-/// What came of the cases of a room.
+/// What came of the cases of a file.
 #[derive(Default)]
 struct Run {
     failed: Vec<String>,
@@ -138,7 +138,7 @@ struct Run {
 fn run(server: &Server, (name, provoked): &(&str, crate::ops::stage::Provoked)) -> Run {
     let entry = OPERATIONS
         .iter()
-        .find(|entry| room_of(entry) == *name)
+        .find(|entry| file_of(entry) == *name)
         .unwrap();
     let mut found = Run::default();
     for (code, case) in *provoked {

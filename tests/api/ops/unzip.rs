@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::ops::archives::{ready, roomy, script};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, content, done, file, output, small};
-use fileshed_test_support::outside::{staged, tree};
+use fileshed_test_support::on_disk::{staged, tree};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("INVALID_ZONE", |stage| {

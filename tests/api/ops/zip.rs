@@ -10,7 +10,7 @@ use crate::ops::create_file::fill;
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, done, file, output, ran, small};
 use crate::ops::unzip::makers::furnish;
-use fileshed_test_support::outside::tree;
+use fileshed_test_support::on_disk::tree;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", |stage| {

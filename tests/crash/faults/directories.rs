@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::faults::unprivileged;
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Client, Server};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];

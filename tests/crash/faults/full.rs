@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::faults::volume::{self, Volume};
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Answer, Client, Server};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];

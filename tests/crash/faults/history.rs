@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
 use fileshed_test_support::Server;
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 
 /// What becomes of the history that was there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

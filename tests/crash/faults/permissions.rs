@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Answer, Client, within};
 
 fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{PATIENCE, Server, wait_until};
 
 /// One call on a connection of its own; nothing where no whole answer came.

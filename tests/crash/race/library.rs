@@ -10,7 +10,7 @@ use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
 
 use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};
 use crate::race::tally::Tally;
-use fileshed_test_support::outside::Repository;
+use fileshed_test_support::on_disk::Repository;
 
 type Work = fn(&Zone<'_>, &mut Tally, u64);
 

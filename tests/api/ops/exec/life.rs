@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use crate::ops::stage::{done, ran};
-use fileshed_test_support::family::left_of_commands;
+use fileshed_test_support::processes::left_of_commands;
 use fileshed_test_support::{Server, eventually};
 
 /// Processes whose command line holds `word`.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::ops::archives::{assert_holds, ready, roomy, run, script, unzipped};
 use crate::ops::stage::done;
-use fileshed_test_support::outside::{Tree, tree};
+use fileshed_test_support::on_disk::{Tree, tree};
 
 /// Makes an archive and says what is in it.
 #[track_caller]
