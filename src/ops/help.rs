@@ -99,7 +99,7 @@ impl Operation for Help {
     type Request = Request;
     type Response = Response;
 
-    /// Who reads a guide has the topics already.
+    /// The topics are told with the overview only: a caller who reads a guide has them.
     fn shorten(data: &mut Map<String, Value>) {
         let help = data.get("help").and_then(Value::as_str);
         let title = include_str!("help/overview.md").lines().next();

@@ -3,8 +3,8 @@
 //! They come from two sources. What was uploaded to this server lies in the zone `uploads`
 //! already: importing reports it, and puts it into a directory of its own where asked. What was
 //! attached to the chat is fetched from Open WebUI, each file by itself: one that cannot be had
-//! does not stop the others, and one that is there already is not stored again. Whoever opens the
-//! uploads has had most of that done; this is for choosing, and says what cannot be had.
+//! does not stop the others, and one that is there already is not stored again. Opening the zone
+//! does most of this; the operation is for choosing files, and says which cannot be had.
 
 mod choice;
 mod error;

@@ -37,8 +37,8 @@ pub fn of_request<O: Operation>() -> Value {
     schema
 }
 
-/// The schema of an answer: the same with null where a field is always there and has no value.
-/// Clients make parameters of requests only.
+/// The schema of an answer, where null stands for a field that is always there and has no value.
+/// Clients make parameters of requests only, so no provider reads it.
 #[must_use]
 pub fn of_answer<T: ToSchema>() -> Value {
     resolved::<T>(Null::WhereRequired)

@@ -103,7 +103,7 @@ impl Operation for Sqlite {
     type Response = Response;
 
     fn answer_max(settings: &Settings, arguments: &Map<String, Value>) -> u64 {
-        // Who names no number of rows gets few.
+        // A call without `limit` gets few rows.
         match arguments.get("limit") {
             None => 0,
             Some(_) => settings.max_output_absolute.saturating_mul(2),
@@ -154,7 +154,7 @@ impl Operation for Sqlite {
         }
         if let Some(Value::Object(info)) = data.get_mut("import_info") {
             let types = info.shift_remove("column_types");
-            // What is as it nearly always is goes without saying.
+            // The usual values are left out.
             info.retain(|name, value| match name.as_str() {
                 "detected_delimiter" => value != ",",
                 "detected_encoding" => value != "utf-8",
@@ -263,7 +263,7 @@ impl Request {
             sql,
             parameters: named.map_or(Parameters::List(values), Parameters::Named),
             limit,
-            // Who asks for so many rows wants them.
+            // A call that names a number of rows wants them.
             bytes: match limit {
                 None => settings.output_of(client),
                 Some(_) => settings.max_output_absolute,
