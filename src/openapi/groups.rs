@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-/// One group.
-pub(super) struct Group {
+/// A group, which the document calls a tag.
+pub(super) struct Tag {
     /// What it is called.
     pub(super) name: &'static str,
     description: &'static str,
@@ -17,8 +17,8 @@ pub(super) const FILES: &str = "Files in and out";
 pub(super) const SERVER: &str = "Server";
 
 /// Every group, in the order in which they are shown.
-static GROUPS: &[Group] = &[
-    Group {
+static GROUPS: &[Tag] = &[
+    Tag {
         name: "Text and files",
         description: "Make, edit, move and look at files.",
         operations: &[
@@ -33,22 +33,22 @@ static GROUPS: &[Group] = &[
             "shed_hexdump",
         ],
     },
-    Group {
+    Tag {
         name: "Commands",
         description: "Programs in the user's zone, held by the kernel.",
         operations: &["shed_exec", "shed_allowed_commands"],
     },
-    Group {
+    Tag {
         name: "Databases",
         description: "SQL on SQLite files, CSV in and out.",
         operations: &["shed_sqlite"],
     },
-    Group {
+    Tag {
         name: "Archives",
         description: "ZIP files.",
         operations: &["shed_zip", "shed_unzip", "shed_zipinfo"],
     },
-    Group {
+    Tag {
         name: "Between zones",
         description: "Copy and move from one zone to another, and fetch what is attached to a chat.",
         operations: &[
@@ -60,12 +60,12 @@ static GROUPS: &[Group] = &[
             "shed_copy_to_group",
         ],
     },
-    Group {
+    Tag {
         name: "Links",
         description: "Addresses that open without a credential.",
         operations: &["shed_link_create", "shed_link_list", "shed_link_delete"],
     },
-    Group {
+    Tag {
         name: "Groups",
         description: "What several users share, and whose it is.",
         operations: &[
@@ -75,7 +75,7 @@ static GROUPS: &[Group] = &[
             "shed_group_chown",
         ],
     },
-    Group {
+    Tag {
         name: "Locked edits",
         description: "A working copy that nobody disturbs.",
         operations: &[
@@ -87,7 +87,7 @@ static GROUPS: &[Group] = &[
             "shed_force_unlock",
         ],
     },
-    Group {
+    Tag {
         name: "Help and upkeep",
         description: "What there is, what it takes, and cleaning up.",
         operations: &[
@@ -97,12 +97,12 @@ static GROUPS: &[Group] = &[
             "shed_maintenance",
         ],
     },
-    Group {
+    Tag {
         name: FILES,
         description: "Whole files, as they are. No tools of a model.",
         operations: &[],
     },
-    Group {
+    Tag {
         name: SERVER,
         description: "For programs that watch it.",
         operations: &[],
@@ -110,13 +110,13 @@ static GROUPS: &[Group] = &[
 ];
 
 /// The group of an operation.
-pub(super) fn of(operation: &str) -> Option<&'static Group> {
+pub(super) fn of(operation: &str) -> Option<&'static Tag> {
     let mut groups = GROUPS.iter();
     groups.find(|group| group.operations.contains(&operation))
 }
 
 /// The groups that `has` has something in, as a document lists them.
-pub(super) fn list(has: impl Fn(&Group) -> bool) -> Value {
+pub(super) fn list(has: impl Fn(&Tag) -> bool) -> Value {
     let groups = GROUPS.iter().filter(|group| has(group));
     groups
         .map(|group| json!({"name": group.name, "description": group.description}))
