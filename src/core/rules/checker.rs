@@ -1,8 +1,9 @@
 //! Gives each word its role, holds paths to the zone, and makes the plan.
 
+mod path;
+
 use super::error::CommandError;
 use super::growth::growth;
-use super::path::{self, PathFault};
 use super::rule::CommandRule;
 use super::syntax::{ArgumentRole, OptionEffect, Syntax};
 use super::tokenizer::{OptionFault, Token, TokenizedLine, tokenize};
@@ -10,8 +11,6 @@ use super::{
     ArchiveArgument, CommandContext, CommandPlan, PathArgument, RenameArguments, ZoneName, script,
     text,
 };
-use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, rename, sevenzip, tar};
-use fileshed_types::Hint;
 
 /// A command line on its way to a plan.
 pub(super) struct Checker<'a> {
@@ -45,30 +44,6 @@ impl<'a> Checker<'a> {
             pdf: None,
             environment: rule.environment.clone(),
         }
-    }
-
-    pub(super) fn command_line(&mut self, args: &[String]) -> Result<(), CommandError> {
-        let read = match self.rule.name {
-            "7z" | "7za" => sevenzip::read,
-            "convert" => magick::convert,
-            "curl" => curl::curl,
-            "exiftool" => exiftool::read,
-            "ffmpeg" => ffmpeg::ffmpeg,
-            "ffprobe" => ffmpeg::ffprobe,
-            "find" => find::read,
-            "git" => git::arguments,
-            "identify" => magick::identify,
-            "magick" => magick::magick,
-            "pandoc" => pandoc::read,
-            "pdfimages" | "pdftoppm" => pdf::pictures,
-            "pdftotext" => pdf::text,
-            "rename" => rename::arguments,
-            "tar" => tar::read,
-            "wget" => curl::wget,
-            _ if self.rule.plain => plain_words,
-            _ => options_and_operands,
-        };
-        read(self, args)
     }
 
     pub(super) fn finish(self) -> Result<CommandPlan, CommandError> {
@@ -179,9 +154,9 @@ impl<'a> Checker<'a> {
         self.plain(prefix, &whole)?;
         let mut chosen = None;
         match role {
-            ArgumentRole::Word => self.plain(value, &whole)?,
-            ArgumentRole::Expression | ArgumentRole::Delimiter => self.expression(value, &whole)?,
-            ArgumentRole::Awk
+            ArgumentRole::Expression
+            | ArgumentRole::Delimiter
+            | ArgumentRole::Awk
             | ArgumentRole::Sed
             | ArgumentRole::Dc
             | ArgumentRole::Filter
@@ -190,11 +165,14 @@ impl<'a> Checker<'a> {
                 self.expression(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }
-            ArgumentRole::Mode | ArgumentRole::Suffix | ArgumentRole::Format => {
+            ArgumentRole::Word
+            | ArgumentRole::Mode
+            | ArgumentRole::Suffix
+            | ArgumentRole::Format => {
                 self.plain(value, &whole)?;
                 script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
             }
-            ArgumentRole::Url => super::curl::address(self, value)?,
+            ArgumentRole::Url => self.address(value)?,
             ArgumentRole::Data => self.data(value, &whole)?,
             ArgumentRole::Revision | ArgumentRole::Member => {
                 self.plain(value, &whole)?;
@@ -239,136 +217,6 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// A path; answers with the name to use when `.` stands for the file being edited.
-    fn path(
-        &mut self,
-        value: &str,
-        whole: &str,
-        alone: bool,
-        writes: bool,
-    ) -> Result<Option<String>, CommandError> {
-        if value == "-" || value == "/dev/null" {
-            return Ok(None);
-        }
-        if value.is_empty() {
-            return Err(self.refuse(whole, "a path is empty; the zone itself is `.`"));
-        }
-        if value == "~" || value.starts_with("~/") {
-            return Err(self.refuse_with(
-                whole,
-                "no shell runs here, so `~` is no home directory",
-                "paths in `args` are relative to the zone",
-            ));
-        }
-        if let Some(scheme) = text::scheme(value) {
-            return Err(self.refuse_with(
-                whole,
-                format!("an address (`{scheme}`) stands where a file of the zone is expected"),
-                self.download_hint(value),
-            ));
-        }
-        self.path_characters(value, whole)?;
-        let normal = self.inside(value, whole)?;
-        if writes && self.context.zone.is_versioned() && path::repository(value) {
-            return Err(CommandError::Protected(Box::new(
-                self.refusal(
-                    whole,
-                    "the repository is written by the server alone",
-                    Hint::from(
-                        "leave `.git` out of `args`; the server commits every change by itself",
-                    )
-                    .or("")
-                    .call(text::call(self.context, "git", &["log".to_owned()]))
-                    .say(" shows the history"),
-                ),
-            )));
-        }
-        if let Some(edited) = self.context.file_being_edited {
-            let name = edited.rsplit('/').next().unwrap_or(edited);
-            return self
-                .edited(value, &normal, whole, alone, writes, name)
-                .map(Some);
-        }
-        if !self.context.allow_zone_in_path
-            && path::without_zone(&normal, self.context.zone.as_str()).is_some()
-        {
-            return Err(CommandError::StartsWithZone(Box::new(self.refusal(
-                whole,
-                "paths are relative to the zone",
-                Hint::new("paths in `args` are already inside the zone").or(
-                    "a folder that really has its name is reached with allow_zone_in_path=true",
-                ),
-            ))));
-        }
-        self.note(normal, writes, alone, whole);
-        Ok(None)
-    }
-
-    /// The same for a locked edit, where one file is in reach.
-    fn edited(
-        &mut self,
-        value: &str,
-        normal: &str,
-        whole: &str,
-        alone: bool,
-        writes: bool,
-        name: &str,
-    ) -> Result<String, CommandError> {
-        if normal != "." && normal != name {
-            return Err(self.refuse_with(
-                whole,
-                "only the file being edited is in reach",
-                Hint::from(format!("in `args`, \".\" is `{name}`"))
-                    .or("shed_exec works on other files"),
-            ));
-        }
-        self.note(name.to_owned(), writes, alone, whole);
-        if let Some(noted) = self.paths.last_mut() {
-            noted.glob = false;
-        }
-        Ok(match normal {
-            "." if name.starts_with('-') => format!("./{name}"),
-            "." => name.to_owned(),
-            _ => value.to_owned(),
-        })
-    }
-
-    fn note(&mut self, normal: String, writes: bool, alone: bool, by: &str) {
-        if writes {
-            self.changes(by);
-        }
-        self.paths.push(PathArgument {
-            glob: path::glob(&normal),
-            text: normal,
-            writes,
-            position: alone.then_some(self.args.len()),
-        });
-    }
-
-    /// Holds a text to the zone, wherever it leads.
-    pub(super) fn inside(&self, value: &str, whole: &str) -> Result<String, CommandError> {
-        if path::reserved(value) {
-            return Err(CommandError::Protected(Box::new(self.refusal(
-                whole,
-                "`.lfsig` and `.fs_pepper` are kept for the server",
-                "use another name in `args`",
-            ))));
-        }
-        path::normalise(value).map_err(|outside| {
-            let (reason, hint) = match outside {
-                PathFault::Absolute => (
-                    "it is absolute",
-                    "paths in `args` are relative to the zone: name what is in it",
-                ),
-                PathFault::Climbs => (
-                    "`..` climbs above the root of the zone",
-                    "stay inside the zone; another one is named in `zone`",
-                ),
-            };
-            CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))
-        })
-    }
-
     /// Holds a word that is text to what the sandbox lets be: shell syntax that it is, or with a
     /// command that is not confined shell characters anywhere.
     pub(super) fn plain(&self, word: &str, whole: &str) -> Result<(), CommandError> {
@@ -402,42 +250,6 @@ impl<'a> Checker<'a> {
             self.plain(word, whole)
         }
     }
-
-    fn path_characters(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.context.confined {
-            self.refuse_shell(text::operator_in_path(word), whole)
-        } else {
-            self.plain(word, whole)
-        }
-    }
-
-    /// Data of a request: `@file` and `name=@file` read a file.
-    fn data(&mut self, value: &str, whole: &str) -> Result<(), CommandError> {
-        let content = value.split_once('=').map_or(value, |(_, content)| content);
-        let file = [value, content]
-            .into_iter()
-            .find_map(|part| part.strip_prefix(['@', '<']));
-        match file {
-            Some(file) => {
-                let file = file.split(';').next().unwrap_or(file);
-                self.path(file, whole, false, false).map(|_| ())
-            }
-            None => self.expression(value, whole),
-        }
-    }
-}
-
-/// No options: every word has the role of the operands.
-fn plain_words(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    let role = checker.rule.syntax.rest;
-    args.iter().try_for_each(|word| checker.operand(role, word))
-}
-
-/// Options and operands in any order, as GNU's getopt reads them.
-fn options_and_operands(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    let syntax = &checker.rule.syntax;
-    let line = checker.tokenize(syntax, args)?;
-    checker.check_line(syntax, &line)
 }
 
 /// The role of an operand by its place.

@@ -1,9 +1,9 @@
 //! curl and wget: with the network at `safe` they fetch into a file, by a list of options.
 
+use super::NetworkMode;
 use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::Syntax;
-use super::{NetworkMode, text};
 
 /// Options of a request whose answer is worth reading at once.
 const SENDING: &[&str] = &[
@@ -77,26 +77,4 @@ fn addressed(args: &[String]) -> bool {
     !args
         .iter()
         .any(|word| matches!(word.as_str(), "--version" | "--help" | "-V" | "-h"))
-}
-
-/// What is fetched: http or https, and a host.
-pub(super) fn address(checker: &Checker<'_>, word: &str) -> Result<(), CommandError> {
-    let known = match word.split_once(':') {
-        Some((scheme, rest)) if rest.starts_with("//") => {
-            let scheme = scheme.to_ascii_lowercase();
-            scheme == "http" || scheme == "https"
-        }
-        Some((scheme, _)) => !matches!(
-            scheme.to_ascii_lowercase().as_str(),
-            "file" | "data" | "dict" | "gopher"
-        ),
-        None => true,
-    };
-    if !known || word.starts_with('/') {
-        return Err(checker.refuse(word, "only http:// and https:// addresses are fetched"));
-    }
-    if !(checker.context.confined && text::only_ampersand(word)) {
-        checker.plain(word, word)?;
-    }
-    Ok(())
 }

@@ -14,8 +14,8 @@
 //! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `checker`, `refusal`: give each word its role, collect paths, make the [`CommandPlan`] or refuse it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a
-//!   grammar of their own;
+//! - `grammar`: who reads the words of a command; `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`,
+//!   `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a grammar of their own;
 //! - `growth`: which commands can make a zone larger;
 //! - `alternatives`: what to call instead of a command that is not offered;
 //! - `correction`: what a refused command line was meant to be.
@@ -29,6 +29,7 @@ mod exiftool;
 mod ffmpeg;
 mod find;
 mod git;
+mod grammar;
 mod growth;
 mod magick;
 mod pandoc;
@@ -193,6 +194,6 @@ fn checked(
     }
     let rule = alternatives::command(cmd, args, context)?;
     let mut checker = Checker::new(rule, context);
-    checker.command_line(args)?;
+    grammar::check(&mut checker, args)?;
     checker.finish()
 }
