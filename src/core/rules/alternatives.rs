@@ -1,8 +1,13 @@
 //! Finds the rule of a command, or says what to call instead.
 
 use super::error::{CommandError, CommandRefusal};
+use super::hints::{examples, list_of_commands, without_network};
+use super::plan::CommandContext;
 use super::rule::CommandRule;
-use super::{CommandContext, NetworkMode, ZoneName, commands, correction, text};
+use super::table::commands;
+use super::text;
+use fileshed_types::settings::NetworkMode;
+use fileshed_types::zone::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
 
 /// Names that models reach for, and the nearest way that exists.
@@ -75,23 +80,6 @@ const INSTEAD: &[(&str, &str)] = &[
         "use convert in `cmd`, with the picture, -resize or the like, and a new picture in `args`",
     ),
 ];
-
-/// The failed call would be helped by the guide with examples.
-pub(super) fn examples(text: &'static str) -> Hint {
-    let guide = Call::new("shed_help").with("howto", "commands");
-    Hint::from(text).or("").call(guide).say(" has examples")
-}
-
-/// Where the names of the commands stand.
-fn list_of_commands(text: &'static str) -> Hint {
-    let guide = Call::new("shed_help").with("howto", "commands");
-    Hint::new(text)
-        .call(Call::new("shed_allowed_commands"))
-        .say(" lists the commands of each zone")
-        .instead(text)
-        .call(guide)
-        .say(" shows what commands do here")
-}
 
 /// What exists instead of a command, where it is a call of its own.
 fn another_operation(name: &str, args: &[String]) -> Option<Hint> {
@@ -176,7 +164,7 @@ pub(super) fn command(
     if rule.network && context.network == NetworkMode::Disabled {
         return Err(refuse(
             "the network is off: network_mode is `disabled`",
-            correction::without_network(),
+            without_network(),
         ));
     }
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");

@@ -1,16 +1,16 @@
 //! Gives each word its role, holds paths to the zone, and makes the plan.
 
 mod path;
+mod refusal;
 
 use super::error::CommandError;
 use super::growth::growth;
+use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument, RenameArguments};
 use super::rule::CommandRule;
 use super::syntax::{ArgumentRole, OptionEffect, Syntax};
 use super::tokenizer::{OptionFault, Token, TokenizedLine, tokenize};
-use super::{
-    ArchiveArgument, CommandContext, CommandPlan, PathArgument, RenameArguments, ZoneName, script,
-    text,
-};
+use super::{script, text};
+use fileshed_types::zone::ZoneName;
 
 /// A command line on its way to a plan.
 pub(super) struct Checker<'a> {

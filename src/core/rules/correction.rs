@@ -8,9 +8,13 @@ mod shell_line;
 
 use serde_json::Value;
 
+use super::check::check;
 use super::error::CommandError;
-use super::{CommandContext, CommandPlan, NetworkMode, ZoneName, checked, commands, path, text};
-use fileshed_types::{Call, Hint, Repeat};
+use super::plan::{CommandContext, CommandPlan};
+use super::table::commands;
+use super::{path, text};
+use fileshed_types::zone::ZoneName;
+use fileshed_types::{Hint, Repeat};
 
 /// Commands that have another name here, and what comes before their arguments.
 const OTHER_NAMES: &[(&str, &str, &[&str])] = &[
@@ -250,7 +254,7 @@ impl CorrectedLine {
             zone: self.zone,
             ..*context
         };
-        checked(&self.command, &self.args, &context)
+        check(&self.command, &self.args, &context)
     }
 
     /// The failed call, with what differs from it.
@@ -267,18 +271,4 @@ impl CorrectedLine {
         }
         Hint::repeat(repeat)
     }
-}
-
-/// What to do where commands reach no network.
-pub(super) fn without_network() -> Hint {
-    let guide = Call::new("shed_help").with("howto", "upload");
-    Hint::new("ask the user to upload what is needed: ")
-        .call(guide)
-        .say(" says how")
-        .or("an administrator sets network_mode")
-}
-
-/// Whether commands may fetch something.
-pub(super) fn is_online(context: &CommandContext<'_>) -> bool {
-    context.network != NetworkMode::Disabled
 }

@@ -1,9 +1,9 @@
 //! curl and wget: with the network at `safe` they fetch into a file, by a list of options.
 
-use super::NetworkMode;
 use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::Syntax;
+use fileshed_types::settings::NetworkMode;
 
 /// Options of a request whose answer is worth reading at once.
 const SENDING: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ZoneName;
+use fileshed_types::zone::ZoneName;
 use fileshed_types::{Code, Diagnostic, Hint};
 
 /// Why a command line does not run.

@@ -4,11 +4,11 @@
 //! are the formats that name further inputs of their own. What an address gives may name further
 //! addresses, but no files.
 
-use super::NetworkMode;
 use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::{ArgumentRole, OptionRule, OptionValues};
 use super::text;
+use fileshed_types::settings::NetworkMode;
 
 /// Protocols of an input that is a file.
 const OF_FILES: &str = "file,pipe,crypto,data";

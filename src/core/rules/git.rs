@@ -11,8 +11,9 @@ use super::error::CommandError;
 use super::rule::SyntaxPart;
 use super::syntax::{ArgumentRole, OptionEffect, named};
 use super::tokenizer::{Token, TokenizedLine};
-use super::{NetworkMode, ZoneName};
 use fileshed_types::Hint;
+use fileshed_types::settings::NetworkMode;
+use fileshed_types::zone::ZoneName;
 
 /// When a subcommand may change the zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -146,7 +147,7 @@ fn permitted(name: &str, kind: SubcommandKind, checker: &Checker<'_>) -> Result<
             Err(checker.forbidden(
                 name,
                 &format!("`git {name}` needs the network, and network_mode is `disabled`"),
-                super::correction::without_network(),
+                crate::hints::without_network(),
             ))
         }
         SubcommandKind::Push if context.network == NetworkMode::Safe => Err(checker.forbidden(

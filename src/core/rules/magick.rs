@@ -5,8 +5,10 @@
 
 use super::checker::Checker;
 use super::error::CommandError;
+use super::plan::CommandContext;
 use super::syntax::{ArgumentRole, OptionRule, OptionValues};
-use super::{CommandContext, commands, text};
+use super::table::commands;
+use super::text;
 use fileshed_types::Hint;
 
 /// Checks the arguments of convert.

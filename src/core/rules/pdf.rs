@@ -1,10 +1,10 @@
 //! The tools of poppler: what they name by themselves, and what they would pour out.
 
-use super::ZoneName;
 use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::ArgumentRole;
 use super::tokenizer::Token;
+use fileshed_types::zone::ZoneName;
 
 /// Checks the arguments of pdftotext. Without a place for the text it goes into a file beside the
 /// document, as the program has it, and in the read-only zone into the answer.

@@ -1,8 +1,8 @@
 //! rename: what the server itself does with names, so that no perl is started.
 
-use super::RenameArguments;
 use super::checker::Checker;
 use super::error::CommandError;
+use super::plan::RenameArguments;
 use super::syntax::{ArgumentRole, OptionEffect};
 use super::tokenizer::Token;
 

@@ -1,8 +1,8 @@
 //! tar: one mode decides whether the archive or the zone is written; the old style has no dash.
 
-use super::Compression;
 use super::checker::Checker;
 use super::error::CommandError;
+use super::plan::Compression;
 use super::syntax::{ArgumentRole, OptionValues, Syntax};
 use super::tokenizer::Token;
 

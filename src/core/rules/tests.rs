@@ -2,6 +2,9 @@
 
 use proptest::prelude::*;
 
+use fileshed_types::settings::NetworkMode;
+use fileshed_types::zone::ZoneName;
+
 use super::*;
 use fileshed_types::{Code, Diagnostic};
 

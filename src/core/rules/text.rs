@@ -1,6 +1,6 @@
 //! Words as text: shell characters, addresses, and how a value is shown.
 
-use super::CommandContext;
+use super::plan::CommandContext;
 use fileshed_types::Call;
 
 /// The longest part of a value that an answer repeats.

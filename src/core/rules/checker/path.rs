@@ -1,10 +1,11 @@
 //! What a word names: a path, held to the zone, or an address.
 
 use super::Checker;
-use fileshed_types::Hint;
 use crate::error::CommandError;
 use crate::path::{self, PathFault};
-use crate::{PathArgument, text};
+use crate::plan::PathArgument;
+use crate::text;
+use fileshed_types::Hint;
 
 impl Checker<'_> {
     /// A path; answers with the name to use when `.` stands for the file being edited.

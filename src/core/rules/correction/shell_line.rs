@@ -4,7 +4,8 @@
 use serde_json::Value;
 
 use super::CorrectedLine;
-use crate::{CommandContext, text};
+use crate::plan::CommandContext;
+use crate::text;
 use fileshed_types::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
 

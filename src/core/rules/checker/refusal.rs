@@ -1,17 +1,17 @@
 //! Refusals as the checker words them: the argument, the reason, and a call that works.
 
-use super::checker::Checker;
-use super::error::{CommandError, CommandRefusal};
-use super::{alternatives, correction, text};
+use super::Checker;
+use crate::error::{CommandError, CommandRefusal};
+use crate::{hints, text};
 use fileshed_types::Hint;
 
 impl Checker<'_> {
-    pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        let hint = alternatives::examples("leave it out of `args`, or do it in another way");
+    pub(crate) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
+        let hint = hints::examples("leave it out of `args`, or do it in another way");
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
-    pub(super) fn refuse_with(
+    pub(crate) fn refuse_with(
         &self,
         argument: &str,
         reason: impl Into<String>,
@@ -20,13 +20,13 @@ impl Checker<'_> {
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
-    pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
+    pub(crate) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
         let mut refusal = self.refusal("", reason, hint);
         refusal.argument = None;
         CommandError::Required(Box::new(refusal))
     }
 
-    pub(super) fn forbidden(
+    pub(crate) fn forbidden(
         &self,
         argument: &str,
         reason: &str,
@@ -35,7 +35,7 @@ impl Checker<'_> {
         CommandError::Command(Box::new(self.refusal(argument, reason, hint)))
     }
 
-    pub(super) fn readonly(&self, argument: &str) -> CommandError {
+    pub(crate) fn readonly(&self, argument: &str) -> CommandError {
         CommandError::Readonly(Box::new(self.refusal(
             argument,
             format!("`{}` writes", text::shown(argument)),
@@ -44,7 +44,7 @@ impl Checker<'_> {
         )))
     }
 
-    pub(super) fn refusal(
+    pub(crate) fn refusal(
         &self,
         argument: &str,
         reason: impl Into<String>,
@@ -59,9 +59,9 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn download_hint(&self, address: &str) -> Hint {
-        if !correction::is_online(self.context) {
-            return correction::without_network();
+    pub(crate) fn download_hint(&self, address: &str) -> Hint {
+        if !hints::is_online(self.context) {
+            return hints::without_network();
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
         Hint::new("download it first: ").call(text::call(self.context, "curl", &args))

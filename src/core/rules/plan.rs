@@ -1,0 +1,110 @@
+//! What a command line is checked against, and the plan that it becomes.
+
+use fileshed_types::settings::NetworkMode;
+use fileshed_types::zone::ZoneName;
+
+use crate::growth::Growth;
+
+/// What holds for one call.
+#[derive(Clone, Copy, Debug)]
+pub struct CommandContext<'a> {
+    /// The zone the command runs in.
+    pub zone: ZoneName,
+    /// What the server lets commands do with the network.
+    pub network: NetworkMode,
+    /// Whether the kernel sandbox is enforced. Then a program, expression or delimiter argument
+    /// may hold the characters that a shell would act on; without it no argument may.
+    pub confined: bool,
+    /// Whether a path may begin with the name of its own zone.
+    pub allow_zone_in_path: bool,
+    /// Whether the caller stores standard output in a file, so that a download has a place to go.
+    pub stdout_file: bool,
+    /// The path of the file of a locked edit. The operand `.` stands for its working copy, which
+    /// lies under its name where the command runs, and no other file is in reach.
+    pub file_being_edited: Option<&'a str>,
+}
+
+/// A file that an argument names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathArgument {
+    /// Relative to the zone, lexically normalised and NFC; `.` is the zone itself.
+    pub text: String,
+    /// Whether the command may create, change or remove it.
+    pub writes: bool,
+    /// Whether it holds `*` or `?`. No shell expands them: the caller does, against the zone.
+    pub glob: bool,
+    /// Index in [`CommandPlan::args`] when the path is an argument of its own; an expansion replaces that
+    /// argument, with `./` before a name that begins with `-`. `None` when the path is a part of
+    /// an option.
+    pub position: Option<usize>,
+}
+
+/// How tar is told to compress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compression {
+    /// As the name of the archive says.
+    ByName,
+    /// By the program of this name.
+    By(&'static str),
+}
+
+/// The archive of tar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArchiveArgument {
+    /// Index in [`CommandPlan::args`].
+    pub position: usize,
+    /// What stands before the path in that argument.
+    pub prefix: String,
+    /// The path as it was given; `-` is a stream.
+    pub path: String,
+    /// Whether it is written.
+    pub creates: bool,
+    /// How it is compressed, where an option says so. The option itself is not in
+    /// [`CommandPlan::args`].
+    pub compression: Option<Compression>,
+}
+
+/// What rename does to the names that [`CommandPlan::args`] holds. The server does it itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four options of a command line, in any combination"
+)]
+pub struct RenameArguments {
+    /// Substitutions, separated by `;`.
+    pub expression: String,
+    /// Only says what would happen.
+    pub dry_run: bool,
+    /// Says what happens.
+    pub verbose: bool,
+    /// A name that is taken is taken over.
+    pub force: bool,
+    /// Directories above a file keep their names.
+    pub last_segment: bool,
+}
+
+/// A command line that may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPlan {
+    /// Name of its rule in [`commands`](crate::commands), whose `program` is what to start.
+    pub command: &'static str,
+    /// Everything after the program's name, with the fixed safe options.
+    pub args: Vec<String>,
+    /// The files that arguments name.
+    pub paths: Vec<PathArgument>,
+    /// Whether the zone may be changed.
+    pub changes: bool,
+    /// Whether it wants sockets.
+    pub network: bool,
+    /// The archive of tar, which compresses by starting other programs: the caller does it.
+    pub archive: Option<ArchiveArgument>,
+    /// The path of the PDF that pandoc's page becomes, which comes on standard output: pandoc would
+    /// start another program for it, the caller does.
+    pub pdf: Option<String>,
+    /// What rename does.
+    pub renaming: Option<RenameArguments>,
+    /// Environment beyond the common one.
+    pub environment: Vec<(&'static str, &'static str)>,
+    /// What it can do to the space of the zone.
+    pub growth: Growth,
+}
