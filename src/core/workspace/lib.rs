@@ -36,7 +36,6 @@ mod opening;
 pub mod publication;
 pub mod sharing;
 pub mod store;
-pub mod tables;
 mod tenant;
 pub mod transfer;
 mod transfer_limiter;
@@ -52,6 +51,7 @@ pub use fileshed_registry as registry;
 pub use fileshed_rules as policy;
 pub use fileshed_sandbox as sandbox;
 pub use fileshed_storage as disk;
+pub use fileshed_tables as tables;
 pub use fileshed_text as text;
 pub use fileshed_types::{
     Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,

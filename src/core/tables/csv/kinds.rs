@@ -3,7 +3,7 @@
 //! A column is INTEGER or REAL only if every value of it comes back as it was written, but for
 //! trailing zeros; whatever could be an identifier stays text.
 
-use crate::tables::work::Refusal;
+use crate::work::Refusal;
 
 /// Largest whole number that a REAL holds exactly.
 const EXACT: u64 = 1 << 53;
@@ -15,14 +15,14 @@ const MISSING: [&[u8]; 9] = [
 
 /// What is between the digits of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tables) enum Decimal {
+pub(crate) enum Decimal {
     Point,
     Comma,
 }
 
 impl Decimal {
     /// Reads the parameter.
-    pub(in crate::tables) fn parse(given: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(given: &str) -> Result<Self, Refusal> {
         match given.trim() {
             "." => Ok(Self::Point),
             "," => Ok(Self::Comma),
@@ -37,7 +37,7 @@ impl Decimal {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tables) enum Kind {
+pub(crate) enum Kind {
     Integer(Decimal),
     Real(Decimal),
     Text,
@@ -45,7 +45,7 @@ pub(in crate::tables) enum Kind {
 
 impl Kind {
     /// The name in a table's definition.
-    pub(in crate::tables) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Integer(_) => "INTEGER",
             Self::Real(_) => "REAL",
@@ -56,7 +56,7 @@ impl Kind {
 
 /// A value of a column, to be stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tables) enum Cell<'a> {
+pub(crate) enum Cell<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -69,7 +69,7 @@ pub(in crate::tables) enum Cell<'a> {
     clippy::struct_excessive_bools,
     reason = "independent facts, gathered value by value"
 )]
-pub(in crate::tables) struct Column {
+pub(crate) struct Column {
     text: bool,
     seen: bool,
     /// A number that is none with the other decimal sign.
@@ -97,7 +97,7 @@ enum Number {
 
 impl Column {
     /// Looks at a value.
-    pub(in crate::tables) fn see(&mut self, field: &[u8], decimal: Option<Decimal>) {
+    pub(crate) fn see(&mut self, field: &[u8], decimal: Option<Decimal>) {
         if self.text {
             return;
         }
@@ -127,7 +127,7 @@ impl Column {
     }
 
     /// The type that holds all that was seen.
-    pub(in crate::tables) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         let (decimal, fraction) = if self.comma {
             (Decimal::Comma, self.fraction_with_comma)
         } else {
@@ -145,7 +145,7 @@ impl Column {
 
 impl Kind {
     /// A value of a column of this type.
-    pub(in crate::tables) fn cell(self, field: &[u8]) -> Cell<'_> {
+    pub(crate) fn cell(self, field: &[u8]) -> Cell<'_> {
         if field.is_empty() {
             return Cell::Null;
         }

@@ -7,17 +7,17 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use rusqlite::types::ValueRef;
 
 use super::{Decimal, Encoding, parse_delimiter};
-use crate::tables::work::{Export, Refusal};
+use crate::work::{Export, Refusal};
 
 /// Writes fields, never more than the file may have.
-pub(in crate::tables) struct Writer {
+pub(crate) struct Writer {
     writer: csv::Writer<Bounded>,
     decimal: Decimal,
 }
 
 impl Writer {
     /// A file in UTF-8.
-    pub(in crate::tables) fn new(export: &Export) -> Result<Self, Refusal> {
+    pub(crate) fn new(export: &Export) -> Result<Self, Refusal> {
         let delimiter = match &export.delimiter {
             Some(given) => parse_delimiter(given)?,
             None => b',',
@@ -45,7 +45,7 @@ impl Writer {
     }
 
     /// The next field of the row. NULL is empty, a BLOB is base64.
-    pub(in crate::tables) fn field(&mut self, value: ValueRef<'_>) -> Result<(), Refusal> {
+    pub(crate) fn field(&mut self, value: ValueRef<'_>) -> Result<(), Refusal> {
         let written = match value {
             ValueRef::Null => self.writer.write_field(b""),
             ValueRef::Integer(integer) => self.writer.write_field(integer.to_string()),
@@ -68,14 +68,14 @@ impl Writer {
     }
 
     /// The row is complete.
-    pub(in crate::tables) fn end_of_row(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn end_of_row(&mut self) -> Result<(), Refusal> {
         self.writer
             .write_record(None::<&[u8]>)
             .map_err(|_| Refusal::Full)
     }
 
     /// The file is complete.
-    pub(in crate::tables) fn finish(mut self) -> Result<(), Refusal> {
+    pub(crate) fn finish(mut self) -> Result<(), Refusal> {
         self.writer.flush().map_err(|_| Refusal::Full)
     }
 }

@@ -23,8 +23,8 @@ use super::work::{
     Action, Answer, Database, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET,
     Refusal, Work,
 };
-use crate::disk::{DiskError, Root};
-use crate::zone::ZonePath;
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::ZonePath;
 
 /// Instructions of SQLite between two looks at the clock.
 const INSTRUCTIONS: i32 = 1000;

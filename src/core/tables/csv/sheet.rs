@@ -9,13 +9,13 @@ use std::rc::Rc;
 
 use calamine::{Data, ExcelDateTime, Reader};
 
-use crate::tables::work::Refusal;
+use crate::work::Refusal;
 
 /// How XLSX, XLSB and ODS begin, and how XLS does.
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 
 /// Whether a file may be a spreadsheet. No CSV file begins so.
-pub(in crate::tables) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
+pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
     let mut head = Vec::new();
     Read::by_ref(file).take(8).read_to_end(&mut head)?;
     file.rewind()?;
@@ -25,7 +25,7 @@ pub(in crate::tables) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
 }
 
 /// Writes the first sheet that has rows.
-pub(in crate::tables) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal> {
+pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal> {
     let mut bytes = Vec::new();
     book.read_to_end(&mut bytes)
         .map_err(|error| unread(&error))?;

@@ -3,8 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::tables::query::unique;
-use crate::tables::work::Refusal;
+use crate::query::unique;
+use crate::work::Refusal;
 
 /// What may separate fields, the likeliest first.
 const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -13,7 +13,7 @@ const DELIMITERS: [u8; 4] = *b",;\t|";
 const SAMPLE: usize = 200;
 
 /// Reads the parameter: one character, or its name.
-pub(in crate::tables) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
+pub(crate) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
     let byte = match given.trim_matches(' ').to_ascii_lowercase().as_str() {
         "\\t" | "tab" => b'\t',
         "comma" => b',',
@@ -35,13 +35,13 @@ pub(in crate::tables) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
 }
 
 /// The delimiter as it is told.
-pub(in crate::tables) fn show_delimiter(delimiter: u8) -> String {
+pub(crate) fn show_delimiter(delimiter: u8) -> String {
     char::from(delimiter).to_string()
 }
 
 /// The delimiter that makes the rows of the sample most alike; the comma where none does.
 /// `complete`: the sample is the whole text.
-pub(in crate::tables) fn find_delimiter(sample: &[u8], complete: bool) -> u8 {
+pub(crate) fn find_delimiter(sample: &[u8], complete: bool) -> u8 {
     let mut best = (0, b',');
     for delimiter in DELIMITERS {
         let score = score(sample, complete, delimiter);
@@ -100,7 +100,7 @@ const LETTERS: [(char, &str); 9] = [
 
 /// Names for columns: letters, digits and `_`, each once, none beginning with a digit. Accents are
 /// dropped, everything else becomes `_`.
-pub(in crate::tables) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
+pub(crate) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let names = (1..).zip(header).map(|(number, field)| {
         let text = String::from_utf8_lossy(field);
         let mut name = String::new();

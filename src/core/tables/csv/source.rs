@@ -8,7 +8,7 @@ use std::rc::Rc;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use crate::tables::work::Refusal;
+use crate::work::Refusal;
 
 /// Bytes read at once.
 const PIECE: usize = 1 << 18;
@@ -21,7 +21,7 @@ const ROW: u64 = 32 << 20;
 
 /// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::tables) enum Encoding {
+pub(crate) enum Encoding {
     /// Every byte is the character of its number.
     Latin1,
     /// One of the web's.
@@ -30,7 +30,7 @@ pub(in crate::tables) enum Encoding {
 
 impl Encoding {
     /// Reads the parameter.
-    pub(in crate::tables) fn parse(name: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(name: &str) -> Result<Self, Refusal> {
         let plain = name.trim().to_ascii_lowercase().replace('_', "-");
         let known = match plain.as_str() {
             "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "l1" => return Ok(Self::Latin1),
@@ -47,7 +47,7 @@ impl Encoding {
     }
 
     /// Reads the parameter for a file to write: true with a mark at its beginning.
-    pub(in crate::tables) fn expect_utf8(name: &str) -> Result<bool, Refusal> {
+    pub(crate) fn expect_utf8(name: &str) -> Result<bool, Refusal> {
         match name.trim().to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => Ok(false),
             "utf-8-sig" => Ok(true),
@@ -60,7 +60,7 @@ impl Encoding {
     }
 
     /// Finds out how a file is encoded: by its mark, by being UTF-8, by what its bytes look like.
-    pub(in crate::tables) fn find(file: &mut File) -> Result<Self, Error> {
+    pub(crate) fn find(file: &mut File) -> Result<Self, Error> {
         file.rewind()?;
         let mut piece = vec![0; PIECE];
         let mut detector = None;
@@ -107,7 +107,7 @@ impl Encoding {
     }
 
     /// The name that is told, as Python has it where it has one.
-    pub(in crate::tables) fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::Latin1 => "latin-1".to_owned(),
             Self::Known(encoding) if encoding == WINDOWS_1252 => "cp1252".to_owned(),
@@ -200,25 +200,25 @@ impl Utf8Check {
 
 /// What a reader of fields sees of a source while it owns it.
 #[derive(Clone, Debug, Default)]
-pub(in crate::tables) struct Watch {
+pub(crate) struct Watch {
     given: Rc<Cell<u64>>,
     last: Rc<Cell<u8>>,
 }
 
 impl Watch {
     /// A row was read: the next may have as many bytes again.
-    pub(in crate::tables) fn row(&self) {
+    pub(crate) fn row(&self) {
         self.given.set(0);
     }
 
     /// The last character before line ends.
-    pub(in crate::tables) fn last(&self) -> u8 {
+    pub(crate) fn last(&self) -> u8 {
         self.last.get()
     }
 }
 
 /// The text of a file in UTF-8, without its mark and the lines to skip.
-pub(in crate::tables) struct Source {
+pub(crate) struct Source {
     file: File,
     decoding: Decoding,
     raw: Vec<u8>,
@@ -238,11 +238,7 @@ enum Decoding {
 
 impl Source {
     /// The file from its beginning, behind `skip` lines.
-    pub(in crate::tables) fn open(
-        file: &File,
-        encoding: Encoding,
-        skip: u64,
-    ) -> Result<Self, Error> {
+    pub(crate) fn open(file: &File, encoding: Encoding, skip: u64) -> Result<Self, Error> {
         let mut file = file.try_clone()?;
         file.seek(SeekFrom::Start(0))?;
         let decoding = match encoding {
@@ -267,7 +263,7 @@ impl Source {
     }
 
     /// See [`Watch`].
-    pub(in crate::tables) fn watch(&self) -> Watch {
+    pub(crate) fn watch(&self) -> Watch {
         self.watch.clone()
     }
 

@@ -3,11 +3,11 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 
-use crate::tables::work::{DateFormat, Refusal};
+use crate::work::{DateFormat, Refusal};
 
 /// The dates of one column: first all of them are looked at, then each is read.
 #[derive(Clone, Debug)]
-pub(in crate::tables) struct Dates {
+pub(crate) struct Dates {
     format: Option<DateFormat>,
     /// Dates that cannot begin with the month, or with the day.
     day_first: u64,
@@ -15,7 +15,7 @@ pub(in crate::tables) struct Dates {
 }
 
 impl Dates {
-    pub(in crate::tables) fn new(format: Option<DateFormat>) -> Result<Self, Refusal> {
+    pub(crate) fn new(format: Option<DateFormat>) -> Result<Self, Refusal> {
         if let Some(DateFormat::Directives(directives)) = &format
             && strtime::format(directives, DateTime::constant(2026, 12, 31, 23, 59, 58, 0)).is_err()
         {
@@ -33,7 +33,7 @@ impl Dates {
     }
 
     /// Looks at a value.
-    pub(in crate::tables) fn see(&mut self, text: &str) {
+    pub(crate) fn see(&mut self, text: &str) {
         if self.format.is_none()
             && let Some((first, second, _, _)) = parts(text.trim())
         {
@@ -43,7 +43,7 @@ impl Dates {
     }
 
     /// The value as ISO text, where it is a date.
-    pub(in crate::tables) fn read(&self, text: &str) -> Option<String> {
+    pub(crate) fn read(&self, text: &str) -> Option<String> {
         let text = text.trim();
         if let Some(DateFormat::Directives(directives)) = &self.format {
             let parsed = strtime::parse(directives, text).ok()?;
