@@ -3,12 +3,10 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use super::access::{Access, NetworkAccess, landlock_version};
 use super::child;
-use super::jail::{
-    Access, BindMount, Enforcement, MountNamespace, NOT_ENABLED, NetworkAccess, ProbeReport,
-    landlock_version,
-};
-use super::job::{Job, JobSpec, Limits};
+use super::jail::{Enforcement, NOT_ENABLED, ProbeReport};
+use super::job::{BindMount, Job, JobSpec, Limits, MountNamespace};
 use super::output::Sink;
 use super::zygote::Zygote;
 use fileshed_types::settings::{NamespacePolicy, Settings};

@@ -13,9 +13,9 @@
 //!    ask to be started has no call left to start it with;
 //! 5. where there are no namespaces, a supervisor that judges what the others do not know.
 
-mod access;
 mod error;
 mod executable;
+mod file_rules;
 mod init;
 mod limits;
 mod mount_namespace;
@@ -32,18 +32,17 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::access::NetworkAccess;
 use super::job::{BuiltInJob, Job, JobSpec, PreparedJob};
-pub use access::{Access, NetworkAccess, landlock_version};
-pub(crate) use access::{Enforcement, NOT_ENABLED};
 use error::JailError;
 use executable::Executable;
+pub(crate) use file_rules::{Enforcement, NOT_ENABLED};
 use limits::{drop_capabilities, limit};
-pub use mount_namespace::{BindMount, MountNamespace};
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
+pub(crate) use zygote::HANDLES;
 use zygote::{Account, Side};
-pub(crate) use zygote::{HANDLES, IN_NAMESPACES, IN_NETWORK};
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -144,7 +143,7 @@ fn carry_out(
     }
     let own_processes = namespaces && !account.user.is_root();
     limit(&spec.limits, own_processes, prepared.descriptor())?;
-    let (enforcement, version) = access::confine(&spec.access)?;
+    let (enforcement, version) = file_rules::confine(&spec.access)?;
     if enforcement == Enforcement::None && !spec.best_effort && !spec.probe {
         return Err(JailError::NotEnforced);
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::jail::{Access, IN_NAMESPACES, IN_NETWORK, MountNamespace, NetworkAccess};
+use super::access::{Access, NetworkAccess};
 
 /// What a process does once it is confined.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,6 +80,12 @@ pub struct JobSpec {
     pub best_effort: bool,
 }
 
+/// The opcode for a process in namespaces of files and processes, where the machine can do that.
+pub(crate) const IN_NAMESPACES: u8 = 1;
+
+/// The opcode for a process in such namespaces with a network of its own.
+pub(crate) const IN_NETWORK: u8 = 3;
+
 impl JobSpec {
     /// The opcode for the zygote: in which namespaces the process begins.
     pub(super) fn opcode(&self) -> u8 {
@@ -89,6 +95,26 @@ impl JobSpec {
             (Some(_), _) => IN_NAMESPACES,
         }
     }
+}
+
+/// What a command sees instead of the host's files.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct MountNamespace {
+    /// What it works with.
+    pub bind_mounts: Vec<BindMount>,
+    /// Where it begins.
+    pub directory: PathBuf,
+}
+
+/// A directory of the host in the mount namespace.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BindMount {
+    /// Where it is; relative to the working directory of the process.
+    pub source: PathBuf,
+    /// Where the command finds it.
+    pub target: PathBuf,
+    /// Whether it can be changed.
+    pub writable: bool,
 }
 
 /// Bounds of one process, enforced by the kernel.

@@ -5,6 +5,7 @@
 //! reach of the network leads through [`egress`]. Nothing here knows zones, databases or rules
 //! about arguments: a job is a program, or one of the [`BuiltInJob`]s that the binary was given.
 
+mod access;
 mod child;
 mod confinement;
 mod descriptors;
@@ -15,14 +16,12 @@ mod job;
 mod output;
 mod zygote;
 
+pub use access::{Access, NetworkAccess, landlock_version};
 pub use child::{Ending, Outcome, run, run_with_network};
 pub use confinement::{Confinement, hide_this_process};
 pub use descriptors::{descriptor_limit, raise_descriptor_limit};
 pub use error::SandboxError;
-pub use jail::{
-    ARGUMENT, Access, BindMount, COMPLAINT, FAILED, MountNamespace, NetworkAccess,
-    landlock_version, serve,
-};
-pub use job::{BuiltInJob, Job, JobSpec, Limits, PreparedJob};
+pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
+pub use job::{BindMount, BuiltInJob, Job, JobSpec, Limits, MountNamespace, PreparedJob};
 pub use output::{Sink, Stream};
 pub use zygote::Zygote;

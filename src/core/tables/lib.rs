@@ -10,6 +10,7 @@ mod engine;
 mod import;
 mod query;
 mod sql;
+mod unique_names;
 mod work;
 
 pub use engine::Opened;

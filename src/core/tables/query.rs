@@ -1,6 +1,6 @@
 //! One statement: its parameters, its rows.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::csv::Writer;
 use super::engine::Engine;
 use super::sql;
+use super::unique_names::unique_names;
 use super::work::{
     Answer, Changed, Export, Exported, FEW_ROWS, MOST_ROWS, Parameters, Query, Refusal, Rows,
 };
@@ -215,32 +216,7 @@ fn names(statement: &Statement<'_>) -> Result<Vec<String>, Refusal> {
             tables: Vec::new(),
         });
     }
-    Ok(unique(names))
-}
-
-/// Gives names that were there before a number: `a`, `a_2`. They are compared as SQLite does,
-/// without case.
-pub(super) fn unique(names: Vec<String>) -> Vec<String> {
-    let mut known: HashSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
-    // The last number given to a name that is there more than once.
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    names
-        .into_iter()
-        .map(|name| {
-            let number = numbers.entry(name.to_ascii_lowercase()).or_insert(0);
-            *number += 1;
-            if *number == 1 {
-                return name;
-            }
-            loop {
-                let free = format!("{name}_{number}");
-                if known.insert(free.to_ascii_lowercase()) {
-                    return free;
-                }
-                *number += 1;
-            }
-        })
-        .collect()
+    Ok(unique_names(names))
 }
 
 fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Refusal> {
@@ -360,16 +336,5 @@ impl Taken {
                 json!({"base64": BASE64.encode(bytes)})
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_become_unique() {
-        let names = ["a", "A", "a_2", "b", "a"].map(str::to_owned).to_vec();
-        assert_eq!(unique(names), ["a", "A_3", "a_2", "b", "a_4"]);
     }
 }

@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use crate::Limits;
+use crate::job::Limits;
 
 /// Processes and threads of the account that the server runs under, commands included: where the
 /// kernel counts no others.

@@ -8,42 +8,21 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
-use serde::{Deserialize, Serialize};
-
-use super::access::Access;
 use super::network::name_machine;
 use super::supervisor::MACHINE_NAME;
 use super::zygote::Account;
+use crate::access::Access;
+use crate::job::MountNamespace;
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /// Devices: a file system without devices has them from the host.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/urandom"];
-
-/// What a command sees instead of the host's files.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct MountNamespace {
-    /// What it works with.
-    pub bind_mounts: Vec<BindMount>,
-    /// Where it begins.
-    pub directory: PathBuf,
-}
-
-/// A directory of the host in the mount namespace.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct BindMount {
-    /// Where it is; relative to the working directory of the process.
-    pub source: PathBuf,
-    /// Where the command finds it.
-    pub target: PathBuf,
-    /// Whether it can be changed.
-    pub writable: bool,
-}
 
 impl MountNamespace {
     /// Makes these the only files of a process in new namespaces, with whatever `access` names of

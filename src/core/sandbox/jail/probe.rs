@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::access::Enforcement;
+use super::file_rules::Enforcement;
 use super::supervisor::{MACHINE_NAME, names};
 
 /// How much the kernel enforces, as a process found by trying.

@@ -25,9 +25,9 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-use super::access::{Access, NetworkAccess};
 use super::syscalls::makes_namespaces;
 use super::zygote::{close, fork, number, tell};
+use crate::access::{Access, NetworkAccess};
 use attributes::WritableDirectories;
 use census::Census;
 use listener::{Call, Listener, Verdict};

@@ -13,7 +13,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use seccompiler::{SeccompAction, SeccompFilter};
 
 use super::JailError;
-use super::access::NetworkAccess;
+use crate::access::NetworkAccess;
 use calls::attributes;
 use program::{Builder, Program, Test};
 

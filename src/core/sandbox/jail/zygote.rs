@@ -15,6 +15,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus};
 
 use super::FAILED;
+use crate::job::{IN_NAMESPACES, IN_NETWORK};
 
 /// The handles that come with an opcode, in this order: the job spec, standard output and error,
 /// the working directory, and the socket for the answer.
@@ -29,12 +30,6 @@ struct ForkedChild {
     answer: OwnedFd,
     stopped: bool,
 }
-
-/// The opcode for a process in namespaces of files and processes, where the machine can do that.
-pub(crate) const IN_NAMESPACES: u8 = 1;
-
-/// The opcode for a process in such namespaces with a network of its own.
-pub(crate) const IN_NETWORK: u8 = 3;
 
 /// Under which account a process runs.
 #[derive(Clone, Copy, Debug)]

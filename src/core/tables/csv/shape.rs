@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::query::unique;
+use crate::unique_names::unique_names;
 use crate::work::Refusal;
 
 /// What may separate fields, the likeliest first.
@@ -122,7 +122,7 @@ pub(crate) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<St
             Some(_) => name,
         }
     });
-    unique(names.collect())
+    unique_names(names.collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::listener::{Call, Verdict};
 use super::process;
-use crate::jail::access::Access;
+use crate::access::Access;
 
 /// The places of the system that a command reads.
 pub(super) struct Sources {

@@ -11,8 +11,8 @@ use super::Circumstances;
 use super::calls::{
     FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, NAMESPACE_FLAGS, NEVER, NEVER_HERE, mode_arguments, opening,
 };
+use crate::access::NetworkAccess;
 use crate::jail::JailError;
-use crate::jail::access::NetworkAccess;
 
 pub(super) type CallRules = BTreeMap<i64, Vec<Rule>>;
 
