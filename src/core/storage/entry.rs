@@ -2,42 +2,17 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockOffsetType, FlockType};
 
-use super::root::{kind_of, stat_at};
-use super::{DiskError, Stamp, rights};
+use super::handle::stat_at;
+use super::kind::kind_of;
+use super::{DiskError, Kind, Stamp, rights};
 use fileshed_types::zone::ZonePath;
-
-/// What an entry is, links not followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A socket, a pipe or a device: never opened.
-    Special,
-}
-
-impl Kind {
-    /// The kind in a sentence.
-    #[must_use]
-    pub fn describe(self) -> &'static str {
-        match self {
-            Self::File => "a file",
-            Self::Directory => "a directory",
-            Self::Symlink => "a symbolic link",
-            Self::Special => "a special file",
-        }
-    }
-}
 
 /// One name in one open directory.
 #[derive(Debug)]
@@ -280,6 +255,25 @@ pub struct Footprint {
     changed: (i64, u64, i64, u64),
     /// Its first bytes, as many as a database's header has.
     pub beginning: Vec<u8>,
+}
+
+impl Entry {
+    /// Sets the permission bits. A link that took its place meanwhile is not followed.
+    pub fn set_mode(&self, mode: u32) -> Result<(), DiskError> {
+        let fail = |error| DiskError::of("change", self.path(), error);
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = self.place();
+        let handle =
+            rustix::fs::openat(&place.parent, &*place.name, flags, Mode::empty()).map_err(fail)?;
+        let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        rustix::fs::chmodat(
+            rustix::fs::CWD,
+            name,
+            Mode::from_raw_mode(mode),
+            AtFlags::empty(),
+        )
+        .map_err(fail)
+    }
 }
 
 /// A free name, and the directories above it that are still missing.

@@ -10,6 +10,9 @@
 mod directory;
 mod entry;
 mod error;
+mod grant;
+mod handle;
+mod kind;
 mod reserve;
 mod rights;
 mod root;
@@ -26,8 +29,9 @@ mod walk;
 
 pub use directory::Directory;
 pub use entry::Footprint;
-pub use entry::{Entry, Kind, Target, Vacancy};
+pub use entry::{Entry, Target, Vacancy};
 pub use error::DiskError;
+pub use kind::Kind;
 pub use reserve::Reserve;
 pub use root::Root;
 pub use snapshot::Snapshot;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustix::fs::{AtFlags, Dir, FileType};
 
-use super::root::kind_of;
+use super::kind::kind_of;
 use super::walk::Below;
 use super::{Kind, Root};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath, is_git_name};

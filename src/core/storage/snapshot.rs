@@ -8,7 +8,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::root::kind_of;
+use super::kind::kind_of;
 use super::walk::{Below, each};
 use super::{DiskError, Kind, Root, Totals, rights};
 use fileshed_types::zone::ZonePath;

@@ -19,7 +19,8 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::entry::Place;
-use super::root::{clone_handle, kind_of, open_raw};
+use super::handle::{clone_handle, open_raw};
+use super::kind::kind_of;
 use super::{DiskError, Kind, Root, Target};
 use fileshed_types::zone::ZonePath;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use super::root::stat_at_handle;
+use super::handle::stat_at_handle;
 use super::{DiskError, Root};
 
 /// Bits of anybody but the server's account.

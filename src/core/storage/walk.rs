@@ -11,7 +11,8 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
-use super::root::{kind_of, open_raw};
+use super::handle::open_raw;
+use super::kind::kind_of;
 use super::{DiskError, Entry, Kind, Root};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 

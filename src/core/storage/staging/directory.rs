@@ -12,7 +12,7 @@ use super::{
     Installed, Place, Renamed, Staged, Staging, make_directories, move_place, remove_tree, report,
 };
 use crate::entry::{create_file, file_mode, open_file};
-use crate::root::clone_handle;
+use crate::handle::clone_handle;
 use crate::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 

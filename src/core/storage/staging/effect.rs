@@ -5,7 +5,8 @@ use rustix::io::Errno;
 
 use super::{Staging, remove_tree, report};
 use crate::entry::Place;
-use crate::root::{clone_handle, kind_of};
+use crate::handle::clone_handle;
+use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Target, Vacancy, rights};
 use fileshed_types::zone::ZonePath;
 
@@ -252,5 +253,14 @@ pub(crate) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), 
 fn remove_made(made: &[Place]) {
     for place in made.iter().rev() {
         let _kept_when_used = rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR);
+    }
+}
+
+impl Vacancy {
+    /// Makes a symbolic link here that says `target`.
+    pub fn make_link(self, target: &[u8]) -> Result<(), DiskError> {
+        let (place, _made) = make_directories(self)?;
+        rustix::fs::symlinkat(target, &place.parent, &*place.name)
+            .map_err(|error| DiskError::of("create", &place.path, error))
     }
 }

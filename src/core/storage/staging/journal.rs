@@ -16,7 +16,8 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::{Place, make_directories, remove_tree, report};
-use crate::root::{clone_handle, kind_of, stat_at};
+use crate::handle::{clone_handle, stat_at};
+use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Root, Staging, rights};
 use fileshed_types::zone::ZonePath;
 

@@ -7,7 +7,8 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::COUNTER;
-use crate::root::{kind_of, stat_at};
+use crate::handle::stat_at;
+use crate::kind::kind_of;
 use crate::{DiskError, Kind, rights};
 use fileshed_types::zone::ZonePath;
 
