@@ -137,6 +137,19 @@ impl Registry {
         Ok(Ok(intents))
     }
 
+    /// Says what a change that is under way does to ownership.
+    pub fn record_intent(
+        &self,
+        intent: Intent,
+        ownership_change: &OwnershipChange,
+    ) -> Result<(), RegistryError> {
+        let ownership_change = ownership_change.written();
+        self.connection()
+            .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
+            .execute((intent.0, ownership_change))?;
+        Ok(())
+    }
+
     /// The change is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
         let mut connection = self.connection();

@@ -1,6 +1,6 @@
 //! Who owns which file of a group, and what a change does to that.
 //!
-//! A [`OwnershipChange`] is written with the intent of a change, before anything happens. Settling the intent
+//! A [`OwnershipChange`] is written with the intent of a change, before anything happens. Ending the intent
 //! carries it out in the same transaction; after a crash the repair looks at what is on disk and
 //! does the same, or drops it. Only files have records; a path is in NFC, relative to the group's
 //! root.
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
-use super::{Intent, Registry, RegistryError};
+use super::{Registry, RegistryError};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::zone::ZonePath;
 
@@ -261,21 +261,6 @@ impl Ownership for Registry {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         carry_out(&transaction, group, ownership_change)?;
         transaction.commit()?;
-        Ok(())
-    }
-}
-
-impl Registry {
-    /// Says what a change that is under way does to ownership.
-    pub fn record_intent(
-        &self,
-        intent: Intent,
-        ownership_change: &OwnershipChange,
-    ) -> Result<(), RegistryError> {
-        let ownership_change = ownership_change.written();
-        self.connection()
-            .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
-            .execute((intent.0, ownership_change))?;
         Ok(())
     }
 }
