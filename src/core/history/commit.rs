@@ -10,6 +10,16 @@ use super::{Author, CommitId, History, HistoryError, head, object, repository};
 /// A commit of more files is flushed to disk as a whole.
 const MANY_FILES: usize = 64;
 
+/// A text as a commit message: one line, of a readable length.
+pub fn subject(text: &str) -> String {
+    const CHARACTERS: usize = 72;
+    let line = text.replace(char::is_control, " ");
+    match line.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
 /// Where the objects of one commit are written.
 pub(super) enum Writer<'history> {
     /// Each is on disk when it is written.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use super::repository::NAME;
+use super::layout::NAME;
 use super::{History, HistoryError};
 use fileshed_storage::Root;
 use fileshed_types::Error;

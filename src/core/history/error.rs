@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use fileshed_storage::DiskError;
+use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Code, Diagnostic, Hint};
 
 /// A history that could not be read or written. Messages of git hold paths of the host, so they
@@ -47,7 +48,7 @@ pub enum HistoryError {
     Full,
     /// The history takes all the space that it may.
     #[error(transparent)]
-    TooLarge(super::size::SizeError),
+    TooLarge(SizeError),
     /// A file of the zone could not be read.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -123,5 +124,34 @@ impl Diagnostic for HistoryError {
             Self::Disk(error) => error.details(),
             _ => Map::new(),
         }
+    }
+}
+
+/// A history that takes all the space that it may.
+#[derive(Debug, thiserror::Error)]
+#[error("the history of this zone takes {} MiB, {} MiB are allowed (history_factor)",
+    used.div_ceil(MEBIBYTE), limit / MEBIBYTE)]
+pub struct SizeError {
+    pub(super) used: u64,
+    pub(super) limit: u64,
+}
+
+impl Diagnostic for SizeError {
+    fn code(&self) -> Code {
+        Code::QuotaExceeded
+    }
+
+    fn hint(&self) -> Hint {
+        "work in storage, which keeps no history; deleting here still works, but only an \
+         administrator makes space in the history: with a higher history_factor, or by setting the \
+         repository aside"
+            .into()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        details.insert("history_bytes".to_owned(), self.used.into());
+        details.insert("history_max_bytes".to_owned(), self.limit.into());
+        details
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Oid, Repository};
 
-use super::repository::OWN;
+use super::layout::OWN;
 use super::{HistoryError, object};
 
 /// The branch of a new repository.

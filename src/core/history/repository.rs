@@ -10,16 +10,13 @@ use std::path::Path;
 use git2::{ConfigLevel, Repository};
 
 use super::config::cleaned;
+use super::layout::{NAME, OWN};
 use super::{HistoryError, head};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
-/// Name beside the work tree.
-pub(super) const NAME: &str = "repo.git";
 /// Where a new repository waits until it is complete.
 const UNFINISHED: &str = "repo.git.new";
-/// What is only ours, inside the repository.
-pub(super) const OWN: &str = "fileshed";
 const GITFILE: &str = "gitdir: ../repo.git\n";
 /// Wins over every `.gitattributes` of the work tree: git itself, too, stores bytes as they are.
 const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol\n";

@@ -11,13 +11,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use git2::{Oid, Repository};
-use serde_json::{Map, Value};
 
-use super::repository::{NAME, OWN};
+use super::error::SizeError;
+use super::layout::{NAME, OWN};
 use super::{History, HistoryError};
 use fileshed_storage::Root;
-use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Code, Diagnostic, Hint};
 
 /// Commits after which a measurement is old.
 const COMMITS: u64 = 256;
@@ -141,35 +139,6 @@ fn write(place: &Path, known: Known) {
     let text = format!("{measured} {commits} {written}\n");
     if fs::write(file(place), text).is_err() {
         let _gone = fs::remove_file(file(place));
-    }
-}
-
-/// A history that takes all the space that it may.
-#[derive(Debug, thiserror::Error)]
-#[error("the history of this zone takes {} MiB, {} MiB are allowed (history_factor)",
-    used.div_ceil(MEBIBYTE), limit / MEBIBYTE)]
-pub struct SizeError {
-    used: u64,
-    limit: u64,
-}
-
-impl Diagnostic for SizeError {
-    fn code(&self) -> Code {
-        Code::QuotaExceeded
-    }
-
-    fn hint(&self) -> Hint {
-        "work in storage, which keeps no history; deleting here still works, but only an \
-         administrator makes space in the history: with a higher history_factor, or by setting the \
-         repository aside"
-            .into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("history_bytes".to_owned(), self.used.into());
-        details.insert("history_max_bytes".to_owned(), self.limit.into());
-        details
     }
 }
 

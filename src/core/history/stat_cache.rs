@@ -14,7 +14,7 @@ use git2::{Index, IndexEntry, IndexTime, Oid};
 use rustix::fs::Stat;
 
 use super::HistoryError;
-use super::repository::OWN;
+use super::layout::OWN;
 
 /// What of a stat tells that a file was not touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,11 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::content::zone_path;
 use super::*;
+use fileshed_storage::{Kind, Root};
+use fileshed_types::zone::ZonePath;
+use jiff::Timestamp;
 
 struct Zone {
     parent: Root,

@@ -10,6 +10,7 @@ pub use position::Position;
 
 use super::TextError;
 use super::closest::closest;
+use super::excerpt::beginning;
 use super::excerpt::excerpt;
 use super::lines::{self, LineEnd, line_count};
 use super::literal::{Literal, line_number};
@@ -208,7 +209,7 @@ impl TextEdit<'_> {
             count => {
                 let lines = some_lines(text, places());
                 return Err(TextError::FoundSeveral {
-                    find: shown(find),
+                    find: beginning(find),
                     count,
                     lines,
                 });
@@ -256,7 +257,7 @@ impl TextEdit<'_> {
 
     /// The failure of text that is not where it was looked for.
     fn not_found(&self, text: &[u8], literal: &Literal<'_>, find: &str) -> TextError {
-        let find_shown = shown(find);
+        let find_shown = beginning(find);
         let lines = some_lines(text, literal.places());
         match self.line {
             Some(line) if !lines.is_empty() => TextError::FoundElsewhere {
@@ -319,15 +320,6 @@ impl NoPattern {
             TextError::NotFound { .. } => Some(Self::NoMatch),
             _ => None,
         }
-    }
-}
-
-/// The beginning of a text, for a message.
-pub(super) fn shown(text: &str) -> String {
-    const CHARACTERS: usize = 120;
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 

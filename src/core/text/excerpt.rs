@@ -126,6 +126,15 @@ impl Counter<'_> {
     }
 }
 
+/// The beginning of a text, for a message.
+pub(super) fn beginning(text: &str) -> String {
+    const CHARACTERS: usize = 120;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -16,7 +16,7 @@ use fancy_regex::{Captures, CompileError, Error, Input, Regex, RegexBuilder, Reg
 
 use super::TextError;
 use super::dialect::{self, Refusal};
-use super::edit::shown;
+use super::excerpt::beginning;
 
 /// The longest pattern, in bytes.
 const PATTERN_LIMIT: usize = 4096;
@@ -135,7 +135,7 @@ impl<'p> Pattern<'p> {
     pub(super) fn not_found(&self) -> TextError {
         TextError::NotFound {
             parameter: "pattern",
-            value: shown(self.source),
+            value: beginning(self.source),
             closest: None,
         }
     }

@@ -1,0 +1,187 @@
+//! Taking into history what was changed: at the paths that an operation names, or wherever it is
+//! after a command.
+
+use jiff::Timestamp;
+
+use super::content::{is_versioned, mode_of, store, zone_path};
+use super::restore::Found;
+use super::tree::Edits;
+use super::{Author, Captured, Changes, CommitId, History, HistoryError, repository};
+use fileshed_storage::{DiskError, Kind, Vacancy};
+use fileshed_types::zone::ZonePath;
+
+impl History {
+    /// Commits what is on disk at `changed`: a file, a link, a directory with everything below,
+    /// or nothing any more. Nothing is committed where HEAD has it all.
+    pub fn commit_paths(
+        &self,
+        changed: &[ZonePath],
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Option<CommitId>, HistoryError> {
+        if self.head_commit()?.is_none() {
+            self.begin_with_rest(changed, when)?;
+        }
+        let mut edits = Edits::default();
+        let mut files = Vec::new();
+        for path in changed {
+            self.look_at(path, &mut edits, &mut files)?;
+        }
+        let writer = self.writer(files.len())?;
+        for path in files {
+            let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
+            let stored = stored.and_then(|entry| {
+                let mode = mode_of(entry.kind(), entry.mode());
+                mode.map(|mode| Ok((store(writer.objects(), &entry)?, mode)))
+                    .transpose()
+            });
+            match stored {
+                Ok(Some((id, mode))) => edits.put(path.as_str(), id, mode),
+                Ok(None) | Err(HistoryError::Unfinished) => {}
+                // A command that runs meanwhile took it; what it did is captured when it ends.
+                Err(error) if error.is_gone() => edits.remove(path.as_str()),
+                Err(error) => return Err(error),
+            }
+        }
+        let commit = self.commit(&writer, edits, message, author, when)?;
+        Ok(commit.map(|(id, _)| id))
+    }
+
+    /// Begins a history with everything that is there but `changed`: what is older than it must
+    /// not look as if it came later.
+    fn begin_with_rest(&self, changed: &[ZonePath], when: Timestamp) -> Result<(), HistoryError> {
+        let is_changed = |path: &str| {
+            let path = zone_path(path);
+            std::iter::successors(Some(path), ZonePath::parent)
+                .any(|above| changed.contains(&above))
+        };
+        let mut comparison = self.compare()?;
+        comparison.seen.retain(|seen| !is_changed(&seen.path));
+        if comparison.seen.is_empty() {
+            return Ok(());
+        }
+        let author = Author::server();
+        self.capture_found(Found(comparison), "Begin with what is there", &author, when)?;
+        Ok(())
+    }
+
+    /// What differs from the last commit, wherever it is.
+    pub fn changes(&self) -> Result<Changes, HistoryError> {
+        let comparison = self.compare()?;
+        Ok(Changes {
+            changed: comparison.changes(),
+            totals: comparison.totals,
+        })
+    }
+
+    /// Commits whatever differs from the last commit, ignored files too: after a command, or
+    /// after a process died between a change and its commit. Then git's index describes HEAD.
+    pub fn capture(
+        &self,
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Captured, HistoryError> {
+        repository::restore_gitfile(&self.parent, &self.data)?;
+        self.capture_found(Found(self.compare()?), message, author, when)
+    }
+
+    /// Commits what was found to differ.
+    pub fn capture_found(
+        &self,
+        found: Found,
+        message: &str,
+        author: &Author,
+        when: Timestamp,
+    ) -> Result<Captured, HistoryError> {
+        let Found(mut comparison) = found;
+        let changed = comparison.changes();
+        let totals = comparison.totals;
+        let writer = self.writer(changed.len())?;
+        let mut edits = Edits::default();
+        for (path, _, _) in &comparison.deleted {
+            edits.remove(&String::from_utf8_lossy(path));
+        }
+        let mut there = Vec::with_capacity(comparison.seen.len());
+        for mut seen in std::mem::take(&mut comparison.seen) {
+            if seen.change().is_some() {
+                let stored = self.data.entry_as_named(&zone_path(&seen.path));
+                let stored = stored.map_err(HistoryError::from);
+                match stored.and_then(|entry| store(writer.objects(), &entry)) {
+                    Ok(id) => seen.id = id,
+                    // Another command has it, which will be captured when it ends.
+                    Err(error) if error.is_passing() => continue,
+                    Err(error) => return Err(error),
+                }
+                edits.put(&seen.path, seen.id, seen.mode);
+            }
+            there.push(seen);
+        }
+        comparison.seen = there;
+        let commit = if changed.is_empty() {
+            None
+        } else {
+            self.commit(&writer, edits, message, author, when)?
+        };
+        let head = match &commit {
+            Some((_, tree)) => Some(*tree),
+            None => self.head_commit()?.map(|commit| commit.tree_id()),
+        };
+        let cache = self.cache();
+        if let Some(tree) = head
+            && (comparison.learned || !cache.is_current(tree))
+        {
+            cache.write(tree, &comparison.lines_after_commit())?;
+        }
+        Ok(Captured {
+            commit: commit.map(|(id, _)| id),
+            changed,
+            totals,
+        })
+    }
+
+    /// Sorts what is at `path` into what the commit takes away and the files that it puts.
+    fn look_at(
+        &self,
+        path: &ZonePath,
+        edits: &mut Edits,
+        files: &mut Vec<ZonePath>,
+    ) -> Result<(), HistoryError> {
+        let entry = match self.data.entry_as_given(path) {
+            Ok(entry) => entry,
+            Err(
+                DiskError::NotFound { .. }
+                | DiskError::NotADirectory { .. }
+                | DiskError::Escape { .. }
+                | DiskError::TooDeep { .. },
+            ) => {
+                // A directory above it may be a link: HEAD has the path without it.
+                let vacancy = self.data.vacancy_as_named(path);
+                edits.remove(vacancy.as_ref().map_or(path, Vacancy::path).as_str());
+                if let Some(spelled) = path.as_spelled() {
+                    edits.remove(spelled.as_str());
+                }
+                return Ok(());
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let path = entry.path();
+        match entry.kind() {
+            kind if !is_versioned(path.as_str(), kind) => {}
+            Kind::File | Kind::Symlink => files.push(path.clone()),
+            Kind::Special => edits.remove(path.as_str()),
+            Kind::Directory => {
+                edits.remove(path.as_str());
+                self.data.walk(path, |found| {
+                    let versioned = is_versioned(found.path.as_str(), found.kind);
+                    if versioned && matches!(found.kind, Kind::File | Kind::Symlink) {
+                        files.push(found.path.clone());
+                    }
+                    Ok(versioned)
+                })?;
+            }
+        }
+        Ok(())
+    }
+}

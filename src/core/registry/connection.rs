@@ -1,0 +1,121 @@
+//! The one connection to the registry, and how it fails.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode};
+use serde_json::{Map, Value};
+
+use fileshed_types::{Code, Diagnostic, Hint};
+
+/// File name of the registry below the data directory, as the original Fileshed has it.
+pub const FILE_NAME: &str = "access_auth.sqlite";
+
+/// The open registry.
+#[derive(Debug)]
+pub struct Registry {
+    connection: Mutex<Connection>,
+}
+
+impl Registry {
+    pub(crate) fn of(connection: Connection) -> Self {
+        Self {
+            connection: Mutex::new(connection),
+        }
+    }
+
+    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits for a database that is busy for another process; false when that took too long.
+#[must_use]
+pub fn wait_a_moment(attempt: i32) -> bool {
+    let waits = [100, 200, 400];
+    usize::try_from(attempt)
+        .ok()
+        .and_then(|attempt| waits.get(attempt))
+        .is_some_and(|milliseconds| {
+            std::thread::sleep(Duration::from_millis(*milliseconds));
+            true
+        })
+}
+
+/// The registry failed, or does not fit.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// SQLite says no.
+    #[error("the registry failed")]
+    Sqlite(#[source] rusqlite::Error),
+    /// The file is no database, or not a whole one.
+    #[error("the registry `{FILE_NAME}` is damaged")]
+    Damaged(#[source] rusqlite::Error),
+    /// The file is a database whose parts do not fit together.
+    #[error("the registry `{FILE_NAME}` is damaged: {0}")]
+    Inconsistent(String),
+    /// It belongs to another pepper.
+    #[error("the registry `{FILE_NAME}` belongs to another pepper than `.fs_pepper`")]
+    OtherPepper,
+    /// The file was written by a later version.
+    #[error("the registry has version {found}, this program knows versions up to {known}")]
+    Newer {
+        /// Migrations that the file has seen.
+        found: i64,
+        /// Number of known migrations.
+        known: i64,
+    },
+    /// An applied migration is not the one that this program has.
+    #[error("migration {number} of the registry differs from the one that was applied")]
+    Drift {
+        /// Which one, from 1.
+        number: i64,
+    },
+}
+
+impl RegistryError {
+    /// Whether the file itself is spoilt.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Inconsistent(_))
+    }
+}
+
+impl From<rusqlite::Error> for RegistryError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl Diagnostic for RegistryError {
+    fn code(&self) -> Code {
+        Code::DbError
+    }
+
+    fn hint(&self) -> Hint {
+        match self {
+            Self::Sqlite(_) => "repeat the call; if it fails again, tell the administrator",
+            Self::Damaged(_) | Self::Inconsistent(_) => {
+                "tell the administrator: the registry is restored from a backup while the server is \
+                 stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
+                 accept-loss registry` says what is lost and begins a new one"
+            }
+            Self::OtherPepper => {
+                "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
+                 accept-loss pepper` says what is lost and keeps the pepper that is there"
+            }
+            Self::Newer { .. } => "start the version of fileshed that wrote the data",
+            Self::Drift { .. } => "restore the registry, or start the version that wrote it",
+        }
+        .into()
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        Map::new()
+    }
+}
