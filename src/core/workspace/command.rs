@@ -2,7 +2,6 @@
 //! and what it changed taken into history.
 
 mod built_in;
-mod change;
 mod content;
 mod copy;
 mod download;
@@ -19,24 +18,17 @@ mod outcome;
 mod output;
 mod pdf;
 mod places;
-mod programs;
 mod rename;
 mod run;
-mod running;
-mod slots;
 mod sqlite;
 mod stream;
 mod tar;
 mod watch;
 mod which;
 
-pub(crate) use change::Space;
 pub(crate) use copy::run_on_copy;
 pub use error::ExecError;
 pub(crate) use job::{JobBounds, JobEnd, run_job};
 pub use limit::Limit;
-pub use programs::{Program, Programs};
 pub use run::{CommandLine, Ran, answer_max, run};
-pub(crate) use running::Running;
-pub(crate) use slots::Slots;
 pub(crate) use stream::StreamFile;

@@ -2,9 +2,9 @@
 
 mod machine;
 
-use crate::command::Programs;
 use crate::disk::Root;
 use crate::history::SET_ASIDE;
+use crate::programs::Programs;
 use crate::registry::FILE_NAME;
 use crate::sandbox::{Confinement, Zygote};
 use crate::settings::SandboxPolicy;

@@ -13,12 +13,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::attachment_cache::AttachmentCache;
 use crate::chat_host::{ChatHost, Ending, Task};
-use crate::command::{Programs, Running, Slots};
+use crate::command_slots::CommandSlots;
 use crate::disk::{DiskError, FileIdentity, Flusher, Reserve, Root};
 use crate::fair::Grant;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
+use crate::programs::Programs;
 use crate::registry::{self, Registry, Tokens};
+use crate::running::Running;
 use crate::sandbox::egress::Egress;
 use crate::sandbox::{Confinement, Zygote};
 use crate::tenant::TenantRoot;
@@ -62,7 +64,7 @@ pub struct Store {
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     programs: Programs,
-    slots: Slots,
+    slots: CommandSlots,
     running: Running,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
@@ -95,7 +97,7 @@ impl Store {
         let egress = Egress::new(&settings);
         let zygote = Zygote::new(settings.helper.clone());
         let links = LinkKey::of(&pepper);
-        let slots = Slots::new(&settings);
+        let slots = CommandSlots::new(&settings);
         let transfer_limiter = TransferLimiter::new(&settings);
         Ok(Self {
             settings,
@@ -258,7 +260,7 @@ impl Store {
     }
 
     /// Commands that are running.
-    pub(crate) fn slots(&self) -> &Slots {
+    pub(crate) fn slots(&self) -> &CommandSlots {
         &self.slots
     }
 

@@ -6,6 +6,7 @@
 use super::outcome::CommandOutcome;
 use crate::Error;
 use crate::disk::{Kind, Staged};
+use crate::guard::OpenEndedPermit;
 use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath};
 
@@ -42,11 +43,11 @@ impl Emptied {
         self,
         zone: &Zone<'_>,
         outcome: CommandOutcome,
+        permit: &OpenEndedPermit<'_>,
     ) -> Result<CommandOutcome, Error> {
         if !outcome.got_nothing() {
             return Ok(outcome);
         }
-        let staging = zone.store.staging(&zone.tenant)?;
         for (path, held) in self.0 {
             let Ok(entry) = zone.data().entry(&path) else {
                 continue;
@@ -55,8 +56,8 @@ impl Emptied {
                 continue;
             }
             match held {
-                Some(held) => held.install(zone.data().target(&path)?)?.keep(),
-                None => staging.remove(&entry)?.keep()?,
+                Some(held) => permit.put_back(held, zone.data().target(&path)?)?,
+                None => permit.remove(&entry)?,
             }
         }
         Ok(outcome)

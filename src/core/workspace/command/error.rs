@@ -4,9 +4,6 @@ use serde_json::{Map, Value};
 
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
-use crate::hint::space;
-use crate::settings::MEBIBYTE;
-use crate::size::human_size;
 use crate::{Call, Code, Diagnostic, Hint, Repeat};
 
 /// Paths that a failure names.
@@ -89,45 +86,6 @@ pub enum ExecError {
         /// What it had complained about.
         stderr: String,
     },
-    /// It wrote more than the quota leaves.
-    #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
-        human_size(*before), human_size(*limit), human_size(*used),
-        if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
-    Overflow {
-        /// The command.
-        command: String,
-        /// Bytes in use before.
-        before: u64,
-        /// Bytes in use when it ended.
-        used: u64,
-        /// Bytes allowed.
-        limit: u64,
-        /// Whether the zone is as it was.
-        undone: bool,
-    },
-    /// It made more files or directories than there may be.
-    #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
-        if *undone { "; what it did is undone" } else { "; what it made stays" })]
-    TooMany {
-        /// The command.
-        command: String,
-        /// Files or directories.
-        what: &'static str,
-        /// How many it came to.
-        count: u64,
-        /// How many are allowed.
-        limit: u64,
-        /// Whether the zone is as it was.
-        undone: bool,
-    },
-    /// There are more directories than there may be, and it could make some.
-    #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
-    Directories {
-        /// How many there are.
-        count: u64,
-        /// How many are allowed.
-        limit: u64,
-    },
     /// It needed more space for itself than commands get.
     #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
     Temporary {
@@ -200,10 +158,7 @@ impl Diagnostic for ExecError {
                 Limit::CpuTime { .. } => Code::Timeout,
                 Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
             },
-            Self::Overflow { .. }
-            | Self::TooMany { .. }
-            | Self::Directories { .. }
-            | Self::Temporary { .. } => Code::QuotaExceeded,
+            Self::Temporary { .. } => Code::QuotaExceeded,
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -230,15 +185,6 @@ impl Diagnostic for ExecError {
             }
             Self::KeptNames { .. } => {
                 "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".into()
-            }
-            Self::Overflow { .. } => {
-                space()
-            }
-            Self::Directories { .. } => {
-                "remove directories with shed_delete".into()
-            }
-            Self::TooMany { .. } => {
-                "delete files with shed_delete; shed_zip packs many small ones into one".into()
             }
             Self::Temporary { .. } => {
                 "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".into()
@@ -323,11 +269,9 @@ impl Diagnostic for ExecError {
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }
-            Self::Overflow { .. }
-            | Self::TooMany { .. }
-            | Self::Directories { .. }
-            | Self::Temporary { .. } => {
-                self.of_space(&mut details);
+            Self::Temporary { command, limit_mb } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
             }
             Self::Repository { file, key, .. } => {
                 details.insert("path".to_owned(), file.as_str().into());
@@ -351,48 +295,5 @@ impl Diagnostic for ExecError {
             }
         }
         details
-    }
-}
-
-impl ExecError {
-    /// Facts about a command that took too much space.
-    fn of_space(&self, details: &mut Map<String, Value>) {
-        match self {
-            Self::Overflow {
-                command,
-                before,
-                used,
-                limit,
-                undone,
-            } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("used_bytes".to_owned(), (*before).into());
-                details.insert("reached_bytes".to_owned(), (*used).into());
-                details.insert("quota_bytes".to_owned(), (*limit).into());
-                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
-                details.insert("undone".to_owned(), (*undone).into());
-            }
-            Self::TooMany {
-                command,
-                what,
-                count,
-                limit,
-                undone,
-            } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert((*what).to_owned(), (*count).into());
-                details.insert("max_files".to_owned(), (*limit).into());
-                details.insert("undone".to_owned(), (*undone).into());
-            }
-            Self::Directories { count, limit } => {
-                details.insert("directories".to_owned(), (*count).into());
-                details.insert("max_files".to_owned(), (*limit).into());
-            }
-            Self::Temporary { command, limit_mb } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
-            }
-            _ => {}
-        }
     }
 }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use super::outcome::CommandOutcome;
 use crate::Error;
+use crate::guard::OpenEndedPermit;
 use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
 
@@ -25,9 +26,10 @@ type Identity = (u64, u64);
 pub(super) fn without(
     zone: &Zone<'_>,
     plan: &CommandPlan,
+    permit: &OpenEndedPermit<'_>,
     effect: impl FnOnce() -> Result<CommandOutcome, Error>,
 ) -> Result<CommandOutcome, Error> {
-    if !plan.changes || HARMLESS.contains(&plan.command) {
+    if HARMLESS.contains(&plan.command) {
         return effect();
     }
     let there: HashSet<Identity> = if zone.name().is_versioned() {
@@ -41,7 +43,7 @@ pub(super) fn without(
     for (path, identity) in find(zone)? {
         if !there.contains(&identity) {
             let entry = zone.data().entry(&path)?;
-            zone.store.staging(&zone.tenant)?.remove(&entry)?.keep()?;
+            permit.remove(&entry)?;
             removed.push(path.as_str().to_owned());
         }
     }

@@ -7,7 +7,7 @@ use super::built_in::Said;
 use super::error::ExecError;
 use crate::Error;
 use crate::disk::{DiskError, Root};
-use crate::guard::check_lock;
+use crate::guard::{OpenEndedPermit, check_lock};
 use crate::policy::{CommandPlan, RenameArguments};
 use crate::text::Substitutions;
 use crate::zone::{PathError, Zone, ZonePath};
@@ -25,7 +25,11 @@ struct Move {
 }
 
 /// Gives the files of the plan their new names.
-pub(super) fn run(zone: &Zone<'_>, plan: &CommandPlan) -> Result<Said, Error> {
+pub(super) fn run(
+    zone: &Zone<'_>,
+    plan: &CommandPlan,
+    permit: Option<&OpenEndedPermit<'_>>,
+) -> Result<Said, Error> {
     let Some(renaming) = &plan.renaming else {
         return Ok(Said::default());
     };
@@ -33,11 +37,11 @@ pub(super) fn run(zone: &Zone<'_>, plan: &CommandPlan) -> Result<Said, Error> {
     let mut said = Said::default();
     for step in &moves {
         let (from, to) = (step.from.as_str(), step.to.as_str());
-        if renaming.dry_run {
+        let Some(permit) = permit.filter(|_| !renaming.dry_run) else {
             said.out(&["rename(", from, ", ", to, ")\n"]);
             continue;
-        }
-        match carry_out(zone.data(), step, renaming.force) {
+        };
+        match carry_out(zone.data(), permit, step, renaming.force) {
             Ok(()) if renaming.verbose => {
                 said.out(&[from, " renamed as ", to, "\n"]);
             }
@@ -115,18 +119,23 @@ fn new_path(zone: &Zone<'_>, from: &ZonePath, text: &str) -> Result<ZonePath, Er
 }
 
 /// Moves one file, or says why not.
-fn carry_out(data: &Root, step: &Move, force: bool) -> Result<(), String> {
+fn carry_out(
+    data: &Root,
+    permit: &OpenEndedPermit<'_>,
+    step: &Move,
+    force: bool,
+) -> Result<(), String> {
     let said = |error: DiskError| match error {
         DiskError::Exists { .. } => format!("{} already exists", step.to),
         error => error.to_string(),
     };
     let entry = data.entry(&step.from).map_err(said)?;
     if force && let Ok(taken) = data.entry(&step.to) {
-        return entry.replace(&taken).map_err(said);
+        return permit.replace(&entry, &taken).map_err(said);
     }
     let vacancy = data.vacancy(&step.to).map_err(said)?;
     if vacancy.existing_segments() + 1 < step.to.segments().count() {
         return Err(format!("the directory of {} does not exist", step.to));
     }
-    entry.rename(vacancy).map_err(said)
+    permit.rename(&entry, vacancy).map_err(said)
 }

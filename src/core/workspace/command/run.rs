@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
-use super::change::changing;
 use super::download::Emptied;
 use super::network::CommandNetwork;
 use super::outcome::CommandOutcome;
@@ -15,6 +14,8 @@ use super::{
     ExecError, Limit, content, environment, git, kept, line, pdf, rename, sqlite, tar, which,
 };
 use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
+use crate::guard::{OpenEndedPermit, OpenEndedRequest};
+use crate::history::subject;
 use crate::policy::CommandPlan;
 use crate::sandbox::{self, Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
 use crate::settings::{MEBIBYTE, SandboxPolicy};
@@ -142,22 +143,20 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         )?,
     );
     let mut invocation = run.invocation(sinks);
-    let mut write_lock = None;
-    if git::shares_repository(zone, &plan) {
-        write_lock = Some(zone.write_lock()?);
-    }
+    let hold = git::shares_repository(zone, &plan).then(|| zone.hold());
+    let hold = hold.transpose()?;
     if plan.command == git::COMMAND {
         let surroundings = git::prepare(zone, &plan.args, &run.places)?;
         invocation.environment = surroundings.environment;
         invocation.repository = surroundings.repository;
     }
-    let effect = || match &plan.archive {
+    let effect = |permit: Option<&OpenEndedPermit<'_>>| match &plan.archive {
         _ if let Some(path) = &plan.pdf => pdf::run(&run, path, invocation),
         _ if plan.command == which::COMMAND => {
             Ok(which::run(zone, &plan).into_outcome(invocation.sinks)?)
         }
         _ if plan.command == rename::COMMAND => {
-            Ok(rename::run(zone, &plan)?.into_outcome(invocation.sinks)?)
+            Ok(rename::run(zone, &plan, permit)?.into_outcome(invocation.sinks)?)
         }
         Some(archive) => tar::run(&run, archive, invocation),
         _ if plan.command == sqlite::COMMAND => {
@@ -167,20 +166,30 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         None => {
             let emptied = Emptied::before(zone, &plan)?;
             let outcome = run.start(invocation)?;
-            emptied.after(zone, outcome)
+            match permit {
+                Some(permit) => emptied.after(zone, outcome, permit),
+                None => Ok(outcome),
+            }
         }
     };
-    let effect = || kept::without(zone, &plan, effect);
     let (outcome, refused) = if plan.changes {
-        changing(zone, command_line, &plan, write_lock, |growing| {
-            if let Some(growing) = growing {
-                run.limit(move || growing.is_over(zone));
-            }
-            effect()
-        })?
+        let request = OpenEndedRequest {
+            operation: "shed_exec",
+            command: plan.command,
+            growth: plan.growth,
+            message: describe(command_line),
+        };
+        let permit = zone.open_ended(request, hold)?;
+        if let Some(must_stop) = permit.must_stop() {
+            run.limit(must_stop);
+        }
+        let outcome = kept::without(zone, &plan, &permit, || effect(Some(&permit)));
+        let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
+        let refused = permit.finish(stopped)?;
+        (outcome?, refused)
     } else {
-        drop(write_lock);
-        (effect()?, None)
+        drop(hold);
+        (effect(None)?, None)
     };
     let ended = || {
         if let Some(refused) = refused {
@@ -199,6 +208,12 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         })
     };
     ended().map_err(|error| run.told(error, &outcome))
+}
+
+/// The command line as a commit message.
+fn describe(line: &CommandLine<'_>) -> String {
+    let words = std::iter::once(line.command).chain(line.arguments.iter().map(String::as_str));
+    subject(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// One program to start: the command itself, or one that helps it.

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use super::Running;
 use crate::disk::PrivateDirectory;
+use crate::running::Running;
 use crate::sandbox::{Ending, Sink};
 use crate::zone::Zone;
 

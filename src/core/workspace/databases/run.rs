@@ -235,9 +235,9 @@ impl<'a> DatabaseCall<'a> {
         let path = entry.path().as_str().to_owned();
         let mut unread = Vec::new();
         // Nobody else writes while it is looked at without what lies beside it.
-        let mut _write_lock = None;
+        let mut _hold = None;
         if self.zone.name().is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
-            _write_lock = Some(self.zone.write_lock()?);
+            _hold = Some(self.zone.hold()?);
             unread = foreign(self.zone, entry.path())?;
         }
         let database = if !unread.is_empty() {

@@ -5,6 +5,12 @@ use crate::Error;
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
 
+/// A zone that nobody changes meanwhile.
+#[derive(Debug)]
+pub(crate) struct ZoneHold<'a> {
+    _write_lock: WriteLock<'a>,
+}
+
 impl<'a> Zone<'a> {
     /// Takes the write lock, to change the zone. `operation` is the name for history and logs.
     pub fn writer(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
@@ -23,8 +29,15 @@ impl<'a> Zone<'a> {
         Writer::new(self, operation)
     }
 
+    /// Keeps everybody else from changing the zone, for who has to read more than one thing of it.
+    pub(crate) fn hold(&self) -> Result<ZoneHold<'a>, Error> {
+        Ok(ZoneHold {
+            _write_lock: self.write_lock()?,
+        })
+    }
+
     /// Waits for the write lock of the zone, which is repaired first where it has to be.
-    pub(crate) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
+    pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
             self.store
                 .try_make_ready(&self.tenant, self.name)

@@ -7,16 +7,18 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::group_transaction::GroupTransaction;
 use super::journal::{self, Owner};
 use crate::Error;
+use crate::disk::Root;
 use crate::history::{Change, ChangeKind, Found, Moved};
-use crate::registry::{Ownership as _, OwnershipEffect, Record};
+use crate::registry::{Ownership as _, OwnershipEffect, Record, Registry};
 use crate::zone::ZonePath;
 
 /// The changes of a command, and who made them.
 pub(super) struct Claims<'a> {
-    transaction: &'a GroupTransaction<'a>,
+    registry: &'a Registry,
+    group: &'a str,
+    data: &'a Root,
     user: &'a str,
     found: &'a Found,
     changes: Vec<Change>,
@@ -28,12 +30,14 @@ pub(super) struct Claims<'a> {
 
 impl<'a> Claims<'a> {
     pub(super) fn of(
-        transaction: &'a GroupTransaction<'a>,
+        (registry, group, data): (&'a Registry, &'a str, &'a Root),
         user: &'a str,
         found: &'a Found,
     ) -> Self {
         Self {
-            transaction,
+            registry,
+            group,
+            data,
             user,
             changes: found.changes(),
             found,
@@ -56,8 +60,7 @@ impl<'a> Claims<'a> {
 
     /// The records of what the user may not change and what is changed.
     pub(super) fn denied(&self) -> Result<Vec<Record>, Error> {
-        let GroupTransaction { group, data, .. } = *self.transaction;
-        let registry = self.transaction.registry();
+        let (registry, group, data) = (self.registry, self.group, self.data);
         let mut denied: Vec<Record> = Vec::new();
         let mut above: HashSet<String> = HashSet::new();
         for change in &self.changes {
@@ -87,7 +90,7 @@ impl<'a> Claims<'a> {
         at: &ZonePath,
         above: &mut HashSet<String>,
     ) -> Result<Vec<Record>, Error> {
-        let (registry, group) = (self.transaction.registry(), self.transaction.group);
+        let (registry, group) = (self.registry, self.group);
         let mut records = registry.records_around(group, at.as_str())?;
         for directory in std::iter::successors(at.parent(), ZonePath::parent) {
             if !above.insert(directory.as_str().to_owned()) {

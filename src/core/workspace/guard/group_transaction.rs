@@ -10,38 +10,51 @@ use jiff::Timestamp;
 
 use super::claims::Claims;
 use super::owner;
-use crate::command::Space;
+use super::space::Space;
 use crate::disk::{Root, Staging};
 use crate::history::{self, Author, History, Position};
-use crate::registry::{Intent, OwnershipChange, OwnershipEffect, Registry};
+use crate::registry::{OwnershipChange, OwnershipEffect, Registry};
 use crate::zone::{Zone, ZoneName};
 use crate::{Error, Store};
 
-/// The place of a command.
-pub(crate) struct GroupTransaction<'a> {
-    pub(crate) store: &'a Store,
+/// Where a transaction takes place.
+pub(super) struct GroupTransaction<'a> {
+    pub(super) store: &'a Store,
     /// Key of the group's home.
-    pub(crate) tenant: &'a str,
+    pub(super) tenant: &'a str,
     /// The group's id.
-    pub(crate) group: &'a str,
+    pub(super) group: &'a str,
     /// What the caller calls it.
-    pub(crate) group_name: &'a str,
-    pub(crate) base: &'a Root,
-    pub(crate) data: &'a Root,
-    pub(crate) staging: Staging,
+    pub(super) group_name: &'a str,
+    pub(super) base: &'a Root,
+    pub(super) data: &'a Root,
+    pub(super) staging: Staging,
 }
 
-/// How a command was judged.
-pub(crate) struct TransactionOutcome {
+/// How a transaction ended.
+pub(super) struct TransactionOutcome {
     /// What it did to ownership; nothing where it was put back.
-    pub(crate) ownership_change: Option<OwnershipChange>,
+    pub(super) ownership_change: Option<OwnershipChange>,
     /// The refusal, where it was put back.
-    pub(crate) refused: Option<Error>,
+    pub(super) refused: Option<Error>,
+}
+
+impl TransactionOutcome {
+    /// The refusal, and what becomes of ownership: nothing where the command was put back.
+    pub(super) fn into_parts(self) -> (Option<Error>, OwnershipChange) {
+        let ownership_change = self.ownership_change.unwrap_or_else(|| OwnershipChange {
+            owner: String::new(),
+            mode: String::new(),
+            asked: false,
+            effect: OwnershipEffect::Touch { files: Vec::new() },
+        });
+        (self.refused, ownership_change)
+    }
 }
 
 impl<'a> GroupTransaction<'a> {
-    /// The place of a command of the caller of `zone`; nothing outside groups.
-    pub(crate) fn of(zone: &'a Zone<'_>) -> Result<Option<Self>, Error> {
+    /// The transaction of a command in `zone`; nothing outside groups.
+    pub(super) fn of(zone: &'a Zone<'_>) -> Result<Option<Self>, Error> {
         let Some(group) = zone.group() else {
             return Ok(None);
         };
@@ -70,7 +83,7 @@ impl<'a> GroupTransaction<'a> {
 
     /// Where the group is before the command. What came by other ways than through the server is
     /// taken into history first: nothing that a refusal could not put back.
-    pub(crate) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
+    pub(super) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
         let author = Author::server();
         self.history(now, |history| {
             history.capture("Take in what came from outside", &author, now)?;
@@ -81,7 +94,7 @@ impl<'a> GroupTransaction<'a> {
 
     /// Judges what the disk is now, compared with `start`, as a change for which `ownership_change` names the
     /// owner. Alone in the group.
-    pub(crate) fn judge(
+    pub(super) fn judge(
         &self,
         ownership_change: &OwnershipChange,
         start: &Position,
@@ -132,7 +145,11 @@ impl<'a> GroupTransaction<'a> {
         let said = history.return_to(start)?;
         self.data.grant_owner()?;
         let found = history.find()?;
-        let claims = Claims::of(self, &ownership_change.owner, &found);
+        let claims = Claims::of(
+            (self.registry(), self.group, self.data),
+            &ownership_change.owner,
+            &found,
+        );
         let denied = claims.denied()?;
         if let Err(refused) = owner::refuse(denied, self.group_name, &ownership_change.owner) {
             drop(claims);
@@ -170,23 +187,6 @@ impl<'a> GroupTransaction<'a> {
             }),
             refused: None,
         })
-    }
-
-    /// Enters what a verdict says with the end of the intent. Gives the refusal.
-    pub(crate) fn enter(
-        &self,
-        outcome: TransactionOutcome,
-        intent: Intent,
-    ) -> Result<Option<Error>, Error> {
-        let ownership_change = outcome.ownership_change.unwrap_or_else(|| OwnershipChange {
-            owner: String::new(),
-            mode: String::new(),
-            asked: false,
-            effect: OwnershipEffect::Touch { files: Vec::new() },
-        });
-        self.registry().record_intent(intent, &ownership_change)?;
-        self.registry().commit(intent)?;
-        Ok(outcome.refused)
     }
 
     fn measured(&self, totals: crate::disk::Totals) -> Result<(), Error> {

@@ -1,8 +1,8 @@
 //! What of the machine the store depends on, whether or not there is a store.
 
 use super::{Check, CheckState};
-use crate::command::Programs;
 use crate::policy::commands;
+use crate::programs::Programs;
 use crate::sandbox::{Confinement, descriptor_limit};
 use crate::settings::{NetworkMode, SandboxPolicy, Settings};
 

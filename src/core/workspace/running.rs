@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::ZonePath;
 use crate::disk::{DiskError, Root, Snapshot, Totals};
 use crate::registry::Usage;
-use crate::zone::{Zone, ZonePath};
 
 /// All commands of this process that may make something larger.
 #[derive(Debug, Default)]
 pub(crate) struct Running {
-    zones: Mutex<HashMap<(String, &'static str), Arc<Ground>>>,
+    zones: Mutex<HashMap<(String, &'static str), Arc<RunningZone>>>,
     /// Bytes outside the zones, by tenant and command.
     temporary: Mutex<HashMap<String, HashMap<u64, u64>>>,
     numbers: AtomicU64,
@@ -24,7 +24,7 @@ pub(crate) struct Running {
 
 /// One zone in which commands run.
 #[derive(Debug, Default)]
-struct Ground {
+struct RunningZone {
     state: Mutex<State>,
 }
 
@@ -38,7 +38,7 @@ struct State {
     commands: Vec<Arc<AtomicBool>>,
 }
 
-impl Ground {
+impl RunningZone {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Ground {
 pub(crate) struct Growing<'a> {
     running: &'a Running,
     key: (String, &'static str),
-    ground: Arc<Ground>,
+    running_zone: Arc<RunningZone>,
     undone: Arc<AtomicBool>,
     /// Whether it may run in a tenant that holds too much already, as long as it adds nothing.
     may_be_over: bool,
@@ -57,21 +57,31 @@ pub(crate) struct Growing<'a> {
     directories_before: u64,
     /// Directories where it was stopped for them.
     directories: AtomicU64,
-    /// What stays, once nobody else needs to know.
+    /// What stays, where no other command needs to know.
     own: Mutex<Option<Snapshot>>,
 }
 
+/// What a tenant may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpaceLimits {
+    pub(crate) bytes: u64,
+    /// Files, and directories of one zone.
+    pub(crate) files: u64,
+    /// Files of the zone that are the server's own and do not count.
+    pub(crate) own_files: u64,
+}
+
 impl Running {
-    fn zones(&self) -> MutexGuard<'_, HashMap<(String, &'static str), Arc<Ground>>> {
+    fn zones(&self) -> MutexGuard<'_, HashMap<(String, &'static str), Arc<RunningZone>>> {
         self.zones.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ground(&self, tenant: &str, zone: &'static str) -> Option<Arc<Ground>> {
+    fn running_zone(&self, tenant: &str, zone: &'static str) -> Option<Arc<RunningZone>> {
         self.zones().get(&(tenant.to_owned(), zone)).cloned()
     }
 
     /// Enters a command. The first one in a zone looks at everything that is there.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         &self,
         tenant: &str,
         zone: &'static str,
@@ -79,12 +89,12 @@ impl Running {
         may_be_over: bool,
     ) -> Result<Growing<'_>, DiskError> {
         let key = (tenant.to_owned(), zone);
-        let ground = Arc::clone(self.zones().entry(key.clone()).or_default());
+        let running_zone = Arc::clone(self.zones().entry(key.clone()).or_default());
         let undone = Arc::new(AtomicBool::new(false));
         let mut growing = Growing {
             running: self,
             key,
-            ground,
+            running_zone,
             undone,
             may_be_over,
             before: Totals::default(),
@@ -92,8 +102,8 @@ impl Running {
             directories: AtomicU64::new(0),
             own: Mutex::default(),
         };
-        let ground = Arc::clone(&growing.ground);
-        let mut state = ground.state();
+        let running_zone = Arc::clone(&growing.running_zone);
+        let mut state = running_zone.state();
         let kept = match state.kept.take() {
             Some(kept) => kept,
             None => data.snapshot()?,
@@ -113,10 +123,10 @@ impl Running {
         data: &Root,
         paths: impl IntoIterator<Item = &'p ZonePath>,
     ) -> Result<(), DiskError> {
-        let Some(ground) = self.ground(tenant, zone) else {
+        let Some(running_zone) = self.running_zone(tenant, zone) else {
             return Ok(());
         };
-        if let Some(kept) = &mut ground.state().kept {
+        if let Some(kept) = &mut running_zone.state().kept {
             for path in paths {
                 data.remember(path, kept)?;
             }
@@ -127,16 +137,16 @@ impl Running {
     /// A command that takes no space ended well in this zone: what is there now stays, if others
     /// run. Where the zone holds more than `most` by now, one of them is to blame, and only what is
     /// empty stays.
-    pub(super) fn keep_all(
+    pub(crate) fn keep_all(
         &self,
         (tenant, zone): (&str, &'static str),
         data: &Root,
         most: u64,
     ) -> Result<(), DiskError> {
-        let Some(ground) = self.ground(tenant, zone) else {
+        let Some(running_zone) = self.running_zone(tenant, zone) else {
             return Ok(());
         };
-        let mut state = ground.state();
+        let mut state = running_zone.state();
         if let Some(kept) = &mut state.kept {
             let snapshot = data.snapshot()?;
             if snapshot.totals().bytes <= most {
@@ -152,10 +162,10 @@ impl Running {
     fn beside(&self, tenant: &str, zone: &str, usage: &[Usage]) -> u64 {
         let measured = |usage: &Usage| {
             let zones = self.zones();
-            let ground = zones
+            let running_zone = zones
                 .iter()
                 .find(|((at, name), _)| at == tenant && *name == usage.zone);
-            ground.and_then(|(_, ground)| ground.state().measured)
+            running_zone.and_then(|(_, running_zone)| running_zone.state().measured)
         };
         usage
             .iter()
@@ -165,12 +175,12 @@ impl Running {
     }
 
     /// A number for a command that may take space outside its zone.
-    pub(super) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Enters what a command takes outside its zone; returns what all of this tenant take together.
-    pub(super) fn temporary(&self, tenant: &str, number: u64, bytes: u64) -> u64 {
+    pub(crate) fn temporary(&self, tenant: &str, number: u64, bytes: u64) -> u64 {
         let mut tenants = self.temporarily();
         let commands = tenants.entry(tenant.to_owned()).or_default();
         commands.insert(number, bytes);
@@ -178,7 +188,7 @@ impl Running {
     }
 
     /// The command is over.
-    pub(super) fn release(&self, tenant: &str, number: u64) {
+    pub(crate) fn release(&self, tenant: &str, number: u64) {
         let mut tenants = self.temporarily();
         if let Some(commands) = tenants.get_mut(tenant) {
             commands.remove(&number);
@@ -198,63 +208,55 @@ impl Running {
 impl Growing<'_> {
     /// Whether it is to blame for `now` being too much. What was there before holds what other
     /// commands were writing at that moment, so it excuses only those that may begin with too much.
-    pub(super) fn is_to_blame(&self, now: u64, before: u64) -> bool {
+    pub(crate) fn is_to_blame(&self, now: u64, before: u64) -> bool {
         !self.may_be_over || now > before
     }
 
     /// What was there before.
-    pub(super) fn before(&self) -> Totals {
+    pub(crate) fn before(&self) -> Totals {
         self.before
     }
 
     /// Directories that were there before, where these are more than `most`; or those that the
     /// command came to, where it was stopped for them.
-    pub(super) fn too_many_directories(&self, most: u64) -> Option<u64> {
+    pub(crate) fn too_many_directories(&self, most: u64) -> Option<u64> {
         let count = self
             .directories_before
             .max(self.directories.load(Ordering::Relaxed));
         (count > most).then_some(count)
     }
 
-    /// Whether the command must stop: it was undone, or the tenant of `zone` holds more than it
-    /// may, with what its other commands wrote so far, and more than before.
-    pub(super) fn is_over(&self, zone: &Zone<'_>) -> bool {
+    /// Whether the command must stop: it was undone, or the tenant holds more than `limits` let it,
+    /// with what its other commands wrote so far, and more than before. `usage` is what its zones
+    /// held when they were last measured.
+    pub(crate) fn is_over(&self, data: &Root, usage: &[Usage], limits: SpaceLimits) -> bool {
         if self.is_undone() {
             return true;
         }
         // What vanishes while it is measured is measured again soon.
-        let (Ok((totals, directories)), Ok(usage)) = (
-            zone.data.measure_all(),
-            zone.store.registry().usage(&zone.tenant.key),
-        ) else {
+        let Ok((totals, directories)) = data.measure_all() else {
             return false;
         };
-        self.ground.state().measured = Some(totals.bytes);
-        let beside = self
-            .running
-            .beside(&zone.tenant.key, zone.name.as_str(), &usage);
-        let others = usage
-            .iter()
-            .filter(|usage| usage.zone != zone.name.as_str());
+        self.running_zone.state().measured = Some(totals.bytes);
+        let (tenant, zone) = &self.key;
+        let beside = self.running.beside(tenant, zone, usage);
+        let others = usage.iter().filter(|usage| usage.zone != *zone);
         let files = totals.files + others.map(|usage| usage.totals.files).sum::<u64>();
-        let (most, own) = (
-            zone.store.settings().max_files,
-            u64::from(zone.name.is_versioned()),
-        );
-        let too_many = files > most + own && self.is_to_blame(totals.files, self.before().files);
-        if directories > most && self.is_to_blame(directories, self.directories_before) {
+        let too_many = files > limits.files + limits.own_files
+            && self.is_to_blame(totals.files, self.before().files);
+        if directories > limits.files && self.is_to_blame(directories, self.directories_before) {
             self.directories.store(directories, Ordering::Relaxed);
             return true;
         }
-        let too_much = beside + totals.bytes > zone.tenant.limit
+        let too_much = beside + totals.bytes > limits.bytes
             && self.is_to_blame(totals.bytes, self.before().bytes);
         too_many || too_much
     }
 
     /// What is there now, where other commands run in the zone, too. Where none does, the next one
     /// looks for itself.
-    pub(super) fn look(&self, data: &Root) -> Result<Option<Snapshot>, DiskError> {
-        let mut state = self.ground.state();
+    pub(crate) fn look(&self, data: &Root) -> Result<Option<Snapshot>, DiskError> {
+        let mut state = self.running_zone.state();
         if state.commands.len() <= 1 {
             *self.own() = state.kept.take();
             return Ok(None);
@@ -268,21 +270,21 @@ impl Growing<'_> {
     }
 
     /// The command ended well, and what it left stays: `seen`, as it was judged.
-    pub(super) fn settle(&self, seen: Option<Snapshot>) {
-        let mut state = self.ground.state();
+    pub(crate) fn settle(&self, seen: Option<Snapshot>) {
+        let mut state = self.running_zone.state();
         if let (Some(seen), Some(kept)) = (seen, &state.kept) {
             state.kept = Some(seen.after(kept));
         }
     }
 
     /// Whether it was undone with another.
-    pub(super) fn is_undone(&self) -> bool {
+    pub(crate) fn is_undone(&self) -> bool {
         self.undone.load(Ordering::Relaxed)
     }
 
     /// Works on what stays, and tells the other commands of the zone that they are undone.
     pub(crate) fn undo<T>(&self, work: impl FnOnce(&Snapshot) -> T) -> T {
-        let state = self.ground.state();
+        let state = self.running_zone.state();
         for command in &state.commands {
             command.store(true, Ordering::Relaxed);
         }
@@ -295,14 +297,14 @@ impl Growing<'_> {
 impl Drop for Growing<'_> {
     fn drop(&mut self) {
         let mut zones = self.running.zones();
-        let mut state = self.ground.state();
+        let mut state = self.running_zone.state();
         state
             .commands
             .retain(|command| !Arc::ptr_eq(command, &self.undone));
         let is_last = state.commands.is_empty();
         drop(state);
         // Another one that waits for its first look has it, too.
-        if is_last && Arc::strong_count(&self.ground) == 2 {
+        if is_last && Arc::strong_count(&self.running_zone) == 2 {
             zones.remove(&self.key);
         }
     }

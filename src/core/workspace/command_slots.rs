@@ -11,12 +11,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Commands that are running.
 #[derive(Debug)]
-pub(crate) struct Slots {
+pub(crate) struct CommandSlots {
     running: FairSemaphore,
     shares: Shares,
 }
 
-impl Slots {
+impl CommandSlots {
     pub(crate) fn new(settings: &Settings) -> Self {
         let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
         Self {
@@ -27,7 +27,7 @@ impl Slots {
 
     /// Waits for the right to run one command, for `user`, as whom `caller` calls. Dropped, it is
     /// free.
-    pub(super) fn take(&self, user: &str, caller: &Caller) -> Result<Grant, BusyError> {
+    pub(crate) fn take(&self, user: &str, caller: &Caller) -> Result<Grant, BusyError> {
         let wait = || self.running.take(user, PATIENCE, &caller.cancellation);
         let slot = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
         slot.map_err(|full| match full {

@@ -1,0 +1,189 @@
+//! How much space a command may take: watched while it runs, judged when it is over.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use crate::disk::Totals;
+use crate::hint::space;
+use crate::running::{Growing, SpaceLimits};
+use crate::settings::MEBIBYTE;
+use crate::size::human_size;
+use crate::zone::Zone;
+use crate::{Code, Diagnostic, Error, Hint};
+
+/// What a command did to the space of its tenant.
+pub(super) struct Space<'a> {
+    pub(super) zone: &'a Zone<'a>,
+    pub(super) command: &'a str,
+    pub(super) growing: Option<&'a Growing<'a>>,
+    /// Whether it was stopped for it.
+    pub(super) stopped: bool,
+}
+
+impl<'a> Space<'a> {
+    /// What the other zones of the tenant hold.
+    pub(super) fn beside(&self) -> Result<Totals, Error> {
+        let usage = self.zone.store.registry().usage(&self.zone.tenant.key)?;
+        let own = self.zone.name().as_str();
+        let others = usage.iter().filter(|usage| usage.zone != own);
+        Ok(others.fold(Totals::default(), |sum, usage| Totals {
+            bytes: sum.bytes + usage.totals.bytes,
+            files: sum.files + usage.totals.files,
+        }))
+    }
+
+    /// The refusal of a command that leaves so much in its zone, where that is too much and more
+    /// than before, or where it was stopped on the way there.
+    pub(super) fn excess(&self, totals: Totals, undone: bool) -> Option<(&'a Growing<'a>, Error)> {
+        let growing = self.growing?;
+        let limit = self.zone.tenant.limit;
+        let beside = self.beside().ok()?;
+        let most = self.zone.store.settings().max_files;
+        // The pointer to the repository is no file of the user's.
+        let own = u64::from(self.zone.name().is_versioned());
+        let files_before = growing.before().files.saturating_sub(own);
+        let directories = growing.too_many_directories(most);
+        let files = beside.files + totals.files;
+        let too_many = if directories.is_some() {
+            directories.map(|count| ("directories", count))
+        } else {
+            (files > most && growing.is_to_blame(totals.files, files_before))
+                .then_some(("files", files))
+        };
+        if let Some((what, count)) = too_many {
+            let refused = SpaceError::TooMany {
+                command: self.command.to_owned(),
+                what,
+                count,
+                limit: most,
+                undone,
+            };
+            return Some((growing, refused.into()));
+        }
+        let beside = beside.bytes;
+        let (before, used) = (growing.before().bytes, totals.bytes);
+        let is_over = beside + used > limit && growing.is_to_blame(used, before);
+        (is_over || self.stopped || growing.is_undone()).then(|| {
+            let refused = SpaceError::Overflow {
+                command: self.command.to_owned(),
+                before: beside + before,
+                used: beside + used,
+                limit,
+                undone,
+            };
+            (growing, refused.into())
+        })
+    }
+}
+
+/// Whether a command that takes space in `zone` must stop.
+pub(super) fn is_over(zone: &Zone<'_>, growing: &Rc<Growing<'_>>) -> bool {
+    let limits = SpaceLimits {
+        bytes: zone.tenant.limit,
+        files: zone.store.settings().max_files,
+        // The pointer to the repository is no file of the user's.
+        own_files: u64::from(zone.name().is_versioned()),
+    };
+    match zone.store.registry().usage(&zone.tenant.key) {
+        Ok(usage) => growing.is_over(zone.data(), &usage, limits),
+        Err(_) => growing.is_undone(),
+    }
+}
+
+/// A command that takes more space than there is.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SpaceError {
+    /// It wrote more than the quota leaves.
+    #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
+        human_size(*before), human_size(*limit), human_size(*used),
+        if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
+    Overflow {
+        /// The command.
+        command: String,
+        /// Bytes in use before.
+        before: u64,
+        /// Bytes in use when it ended.
+        used: u64,
+        /// Bytes allowed.
+        limit: u64,
+        /// Whether the zone is as it was.
+        undone: bool,
+    },
+    /// It made more files or directories than there may be.
+    #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
+        if *undone { "; what it did is undone" } else { "; what it made stays" })]
+    TooMany {
+        /// The command.
+        command: String,
+        /// Files or directories.
+        what: &'static str,
+        /// How many it came to.
+        count: u64,
+        /// How many are allowed.
+        limit: u64,
+        /// Whether the zone is as it was.
+        undone: bool,
+    },
+    /// There are more directories than there may be, and it could make some.
+    #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
+    Directories {
+        /// How many there are.
+        count: u64,
+        /// How many are allowed.
+        limit: u64,
+    },
+}
+
+impl Diagnostic for SpaceError {
+    fn code(&self) -> Code {
+        Code::QuotaExceeded
+    }
+
+    fn hint(&self) -> Hint {
+        match self {
+            Self::Overflow { .. } => space(),
+            Self::Directories { .. } => "remove directories with shed_delete".into(),
+            Self::TooMany { .. } => {
+                "delete files with shed_delete; shed_zip packs many small ones into one".into()
+            }
+        }
+    }
+
+    fn details(&self) -> Map<String, Value> {
+        let mut details = Map::new();
+        match self {
+            Self::Overflow {
+                command,
+                before,
+                used,
+                limit,
+                undone,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert("used_bytes".to_owned(), (*before).into());
+                details.insert("reached_bytes".to_owned(), (*used).into());
+                details.insert("quota_bytes".to_owned(), (*limit).into());
+                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
+                details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::TooMany {
+                command,
+                what,
+                count,
+                limit,
+                undone,
+            } => {
+                details.insert("command".to_owned(), command.as_str().into());
+                details.insert((*what).to_owned(), (*count).into());
+                details.insert("max_files".to_owned(), (*limit).into());
+                details.insert("undone".to_owned(), (*undone).into());
+            }
+            Self::Directories { count, limit } => {
+                details.insert("directories".to_owned(), (*count).into());
+                details.insert("max_files".to_owned(), (*limit).into());
+            }
+        }
+        details
+    }
+}
