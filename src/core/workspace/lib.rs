@@ -34,6 +34,7 @@ mod link_key;
 pub mod lockedit;
 pub mod namespace;
 mod opening;
+mod process;
 pub mod programs;
 pub mod publication;
 mod running;

@@ -1,11 +1,11 @@
 //! A command on the working copy of a locked edit, which holds no more than the quota either.
 
 use super::run::{Invocation, Run};
-use super::stream::sink;
 use super::{CommandLine, Ran, line};
 use crate::Error;
 use crate::disk::Root;
 use crate::policy::Growth;
+use crate::process::sink;
 use crate::sandbox::Ending;
 use crate::zone::{Zone, ZonePath};
 

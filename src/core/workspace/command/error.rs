@@ -86,14 +86,6 @@ pub enum ExecError {
         /// What it had complained about.
         stderr: String,
     },
-    /// It needed more space for itself than commands get.
-    #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
-    Temporary {
-        /// The command.
-        command: String,
-        /// The limit in MiB.
-        limit_mb: u64,
-    },
     /// A repository that git is not started with.
     #[error("git does not run: `{file}` {reason}{}", key.as_ref().map(|key| format!(": `{key}`")).unwrap_or_default())]
     Repository {
@@ -112,12 +104,6 @@ pub enum ExecError {
         /// Why not.
         reason: String,
     },
-    /// Nobody waits for the answer.
-    #[error("the caller went away, `{command}` was stopped")]
-    Cancelled {
-        /// The command.
-        command: String,
-    },
     /// Wildcards stand for more than one call may be given.
     #[error("the wildcards in `args` stand for more than {NAMES_MAX} names or {BYTES_MAX} bytes")]
     TooManyNames,
@@ -126,12 +112,6 @@ pub enum ExecError {
     SameFile {
         /// The file.
         path: String,
-    },
-    /// The kernel cannot confine commands, and none run without.
-    #[error("commands are off: the kernel of this server cannot confine them ({missing})")]
-    NotConfined {
-        /// What the kernel lacks.
-        missing: &'static str,
     },
     /// The kernel cannot hold commands to the proxy, and none reach the network without it.
     #[error("network_mode is `safe`, and the kernel of this server cannot keep it ({missing})")]
@@ -146,19 +126,16 @@ impl Diagnostic for ExecError {
         match self {
             Self::NotInstalled { command } if command == "git" => Code::GitNotAvailable,
             Self::NotInstalled { .. } => Code::CommandNotFound,
-            Self::Helper { .. } | Self::Cancelled { .. } | Self::Substitution { .. } => {
-                Code::ExecError
-            }
+            Self::Helper { .. } | Self::Substitution { .. } => Code::ExecError,
             Self::Repository { .. } => Code::CommandForbidden,
             Self::KeptNames { .. } => Code::ProtectedPath,
-            Self::NotConfined { .. } | Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
+            Self::NoSafeNetwork { .. } => Code::SandboxUnavailable,
             Self::TimedOut { .. } => Code::Timeout,
             Self::Struck { limit, .. } => match limit {
                 Limit::FileSize { .. } => Code::FileTooLarge,
                 Limit::CpuTime { .. } => Code::Timeout,
                 Limit::Memory { .. } | Limit::OpenFiles | Limit::Processes => Code::ExecError,
             },
-            Self::Temporary { .. } => Code::QuotaExceeded,
             Self::SameFile { .. } | Self::TooManyNames => Code::InvalidParameter,
         }
     }
@@ -171,7 +148,6 @@ impl Diagnostic for ExecError {
                     .say(" lists what is installed")
                     .instead("use another command in `cmd`")
             }
-            Self::Cancelled { .. } => "repeat the call".into(),
             Self::Helper { .. } => "use fewer or shorter arguments, or split the call".into(),
             Self::TimedOut { seconds, most, .. } if seconds < most => {
                 Hint::repeat(Repeat::with("timeout", *most)).say(" to give it more time, or give it less work")
@@ -185,9 +161,6 @@ impl Diagnostic for ExecError {
             }
             Self::KeptNames { .. } => {
                 "what else the command did is there; use other names for these, or take a repository to storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept".into()
-            }
-            Self::Temporary { .. } => {
-                "give it less at once: split the input into parts; an administrator can raise exec.temporary_max_mb".into()
             }
             Self::Repository {
                 file,
@@ -212,18 +185,13 @@ impl Diagnostic for ExecError {
             Self::NoSafeNetwork { .. } => {
                 "commands without network work; ask the user to upload the file; an administrator runs fileshed doctor".into()
             }
-            Self::NotConfined { .. } => {
-                "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed doctor".into()
-            }
         }
     }
 
     fn details(&self) -> Map<String, Value> {
         let mut details = Map::new();
         match self {
-            Self::NotInstalled { command }
-            | Self::Helper { command, .. }
-            | Self::Cancelled { command } => {
+            Self::NotInstalled { command } | Self::Helper { command, .. } => {
                 details.insert("command".to_owned(), command.as_str().into());
             }
             Self::TimedOut {
@@ -269,10 +237,6 @@ impl Diagnostic for ExecError {
                 details.insert("stdout".to_owned(), stdout.as_str().into());
                 details.insert("stderr".to_owned(), stderr.as_str().into());
             }
-            Self::Temporary { command, limit_mb } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("exec.temporary_max_mb".to_owned(), (*limit_mb).into());
-            }
             Self::Repository { file, key, .. } => {
                 details.insert("path".to_owned(), file.as_str().into());
                 if let Some(key) = key {
@@ -285,7 +249,7 @@ impl Diagnostic for ExecError {
             Self::SameFile { path } => {
                 details.insert("path".to_owned(), path.as_str().into());
             }
-            Self::NotConfined { missing } | Self::NoSafeNetwork { missing } => {
+            Self::NoSafeNetwork { missing } => {
                 details.insert("missing".to_owned(), (*missing).into());
             }
             Self::TooManyNames => {

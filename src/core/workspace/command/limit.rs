@@ -3,7 +3,7 @@
 use crate::Settings;
 use crate::settings::MEBIBYTE;
 
-use super::run::{OPEN_FILES, PROCESSES};
+use crate::process::{OPEN_FILES, PROCESSES};
 
 /// A limit that the kernel keeps for each process of a command, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

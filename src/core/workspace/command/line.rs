@@ -10,6 +10,7 @@ use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
 use crate::policy::{self, CommandContext, CommandPlan, PathArgument};
+use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
 
 /// What runs in a zone: the judged line with its names as they are on disk.
@@ -75,7 +76,7 @@ fn expand(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
     mut plan: CommandPlan,
-) -> Result<CommandPlan, ExecError> {
+) -> Result<CommandPlan, Error> {
     let seconds = run::seconds(zone.store.settings(), line.timeout);
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let cancellation = &zone.caller().cancellation;
@@ -86,17 +87,19 @@ fn expand(
     globs.sort_by_key(|path| std::cmp::Reverse(path.position));
     for glob in globs {
         let matches = expansion.matches(&glob.text).map_err(|why| match why {
-            Unexpanded::TooMany => ExecError::TooManyNames,
-            Unexpanded::Stopped if cancellation.is_cancelled() => ExecError::Cancelled {
+            Unexpanded::TooMany => Error::from(ExecError::TooManyNames),
+            Unexpanded::Stopped if cancellation.is_cancelled() => ProcessError::Cancelled {
                 command: plan.command.to_owned(),
-            },
+            }
+            .into(),
             Unexpanded::Stopped => ExecError::TimedOut {
                 command: plan.command.to_owned(),
                 seconds,
                 stdout: String::new(),
                 stderr: String::new(),
                 most: zone.store.settings().exec_timeout_max,
-            },
+            }
+            .into(),
         })?;
         let (Some(position), false) = (glob.position, matches.is_empty()) else {
             continue;

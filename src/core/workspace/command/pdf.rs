@@ -3,8 +3,8 @@
 
 use super::outcome::CommandOutcome;
 use super::run::{Invocation, Run};
-use super::stream::{StreamFile, file_sink};
 use crate::Error;
+use crate::process::{StreamFile, file_sink};
 use crate::sandbox::Sink;
 
 /// What prints the page.

@@ -8,8 +8,6 @@ use super::network::CommandNetwork;
 use super::outcome::CommandOutcome;
 use super::output::Mask;
 use super::places::Places;
-use super::stream::{sink, stream_file};
-use super::watch::{Temporary, files, watch};
 use super::{
     ExecError, Limit, content, environment, git, kept, line, pdf, rename, sqlite, tar, which,
 };
@@ -17,16 +15,14 @@ use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
 use crate::guard::{OpenEndedPermit, OpenEndedRequest};
 use crate::history::subject;
 use crate::policy::CommandPlan;
+use crate::process::{
+    OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, sink, stream_file,
+    watch,
+};
 use crate::sandbox::{self, Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
 use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
 use crate::{Client, Error, Hint, Settings};
-
-/// Open files of one process of a command.
-pub(super) const OPEN_FILES: u64 = 256;
-
-/// Processes and threads of one command together: more than any needs, less than harms others.
-pub(super) const PROCESSES: u64 = 256;
 
 /// Seconds that a call may take.
 pub(super) fn seconds(settings: &Settings, asked: Option<i64>) -> u64 {
@@ -340,11 +336,7 @@ impl<'a> Run<'a> {
     /// Runs a program to its end.
     pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
         let store = self.zone.store;
-        if let (SandboxPolicy::Required, Err(missing)) =
-            (self.settings.exec_sandbox, store.confinement().enforced())
-        {
-            return Err(ExecError::NotConfined { missing }.into());
-        }
+        expect_confined(store)?;
         let not_installed = || ExecError::NotInstalled {
             command: invocation.command.to_owned(),
         };
@@ -436,10 +428,10 @@ impl<'a> Run<'a> {
                 }
                 .into());
             }
-            Ending::Cancelled => return Err(ExecError::Cancelled { command }.into()),
+            Ending::Cancelled => return Err(ProcessError::Cancelled { command }.into()),
             Ending::OverTemporary => {
                 let limit_mb = self.settings.exec_temporary_max_mb;
-                return Err(ExecError::Temporary { command, limit_mb }.into());
+                return Err(ProcessError::Temporary { command, limit_mb }.into());
             }
             // What was measured afterwards has refused an excess already.
             Ending::Exited | Ending::OverQuota => {}

@@ -8,10 +8,10 @@ use std::io::{Read, Seek, SeekFrom};
 
 use super::outcome::CommandOutcome;
 use super::run::{Invocation, Run};
-use super::stream::{StreamFile, file_sink};
 use crate::Error;
 use crate::disk::{DiskError, Staged};
 use crate::policy::{ArchiveArgument, Compression};
+use crate::process::{StreamFile, file_sink};
 use crate::sandbox::Sink;
 use crate::zone::ZonePath;
 

@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use super::error::ExecError;
-use super::run::{OPEN_FILES, PROCESSES};
 use super::stream::file_sink;
 use super::watch::{Temporary, files, watch};
+use super::{OPEN_FILES, PROCESSES, ProcessError, expect_confined};
 use crate::Error;
 use crate::disk::{PrivateDirectory, Staged};
 use crate::sandbox::{
@@ -46,11 +45,7 @@ pub(crate) enum JobEnd {
 pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Result<JobEnd, Error> {
     let store = zone.store;
     let settings = store.settings();
-    if let (SandboxPolicy::Required, Err(missing)) =
-        (settings.exec_sandbox, store.confinement().enforced())
-    {
-        return Err(ExecError::NotConfined { missing }.into());
-    }
+    expect_confined(store)?;
     let caller = zone.caller();
     let _slot = store.slots().take(&store.namespace(caller), caller)?;
     let spec = JobSpec {
@@ -106,12 +101,12 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
             tracing::warn!(status = outcome.status, %said, "a built-in job ended without an answer");
             Ok(JobEnd::Died)
         }
-        Ending::OverTemporary => Err(ExecError::Temporary {
+        Ending::OverTemporary => Err(ProcessError::Temporary {
             command: "shed_sqlite".to_owned(),
             limit_mb: settings.exec_temporary_max_mb,
         }
         .into()),
-        Ending::Cancelled => Err(ExecError::Cancelled {
+        Ending::Cancelled => Err(ProcessError::Cancelled {
             command: "shed_sqlite".to_owned(),
         }
         .into()),

@@ -38,7 +38,7 @@ impl StreamFile {
     }
 
     /// Fails where the stream was cut at the size that a file may have.
-    pub(super) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
+    pub(crate) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
         const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
         let limit = zone.store.settings().largest_file();
         if status == -SIGXFSZ && self.staged.size()? > limit {
@@ -67,7 +67,7 @@ impl StreamFile {
 }
 
 /// The file that a parameter names, if it names one.
-pub(super) fn stream_file(
+pub(crate) fn stream_file(
     zone: &Zone<'_>,
     parameter: &'static str,
     path: Option<&str>,
@@ -77,7 +77,7 @@ pub(super) fn stream_file(
 }
 
 /// Where a stream goes; `limit` bytes of it, where that is the answer.
-pub(super) fn sink(
+pub(crate) fn sink(
     file: Option<&mut StreamFile>,
     merge: bool,
     limit: usize,
@@ -92,7 +92,7 @@ pub(super) fn sink(
 }
 
 /// A stream into a staged file.
-pub(super) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
+pub(crate) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
     let file: Result<File, DiskError> = staged
         .file()
         .try_clone()

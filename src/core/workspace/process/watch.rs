@@ -13,7 +13,7 @@ const MEASURE_EVERY: Duration = Duration::from_millis(100);
 
 /// What a command takes outside its zone: its private directory, and files that its streams go to.
 #[derive(Debug)]
-pub(super) struct Temporary<'a> {
+pub(crate) struct Temporary<'a> {
     running: &'a Running,
     tenant: String,
     number: u64,
@@ -21,7 +21,7 @@ pub(super) struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    pub(super) fn new(zone: &Zone<'a>) -> Self {
+    pub(crate) fn new(zone: &Zone<'a>) -> Self {
         let running = zone.store.running();
         Self {
             running,
@@ -50,7 +50,7 @@ impl Drop for Temporary<'_> {
 }
 
 /// The files among the places that streams go to.
-pub(super) fn files(sinks: [&Sink; 2]) -> Vec<File> {
+pub(crate) fn files(sinks: [&Sink; 2]) -> Vec<File> {
     let file = |sink: &&Sink| match sink {
         Sink::File(file) => file.try_clone().ok(),
         Sink::Answer(_) | Sink::Output => None,
@@ -60,7 +60,7 @@ pub(super) fn files(sinks: [&Sink; 2]) -> Vec<File> {
 
 /// What is asked several times a second while a command runs. A measurement of a large zone takes
 /// time, so there is at least three times as much between two of them.
-pub(super) fn watch(
+pub(crate) fn watch(
     zone: &Zone<'_>,
     temporary: &Temporary<'_>,
     private: &PrivateDirectory,

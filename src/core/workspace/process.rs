@@ -1,0 +1,37 @@
+//! Processes of a zone: started in the sandbox, watched while they run, with their streams.
+//!
+//! Both kinds of work that the server does not trust itself with go through here: commands of users,
+//! and built-in jobs on files of users.
+
+mod error;
+mod job;
+mod stream;
+mod watch;
+
+use crate::Error;
+use crate::settings::SandboxPolicy;
+use crate::store::Store;
+
+pub(crate) use error::ProcessError;
+pub(crate) use job::{JobBounds, JobEnd, run_job};
+pub(crate) use stream::{StreamFile, file_sink, sink, stream_file};
+pub(crate) use watch::{Temporary, files, watch};
+
+/// Open files of one process of a command.
+pub(crate) const OPEN_FILES: u64 = 256;
+
+/// Processes and threads of one command together: more than any needs, less than harms others.
+pub(crate) const PROCESSES: u64 = 256;
+
+/// Fails where the kernel cannot confine processes and none run without.
+pub(crate) fn expect_confined(store: &Store) -> Result<(), Error> {
+    match (
+        store.settings().exec_sandbox,
+        store.confinement().enforced(),
+    ) {
+        (SandboxPolicy::Required, Err(missing)) => {
+            Err(ProcessError::NotConfined { missing }.into())
+        }
+        _ => Ok(()),
+    }
+}
