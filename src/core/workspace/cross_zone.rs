@@ -2,7 +2,7 @@
 //!
 //! A move copies nothing: it is one rename, or several that count as one where something is
 //! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
-//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: turns,
+//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: write locks,
 //! locks, space, and what the second one keeps for the server.
 
 use serde_json::{Map, Value};
@@ -88,7 +88,7 @@ impl CrossZoneTransfer<'_> {
     /// Copies it, without what the second zone keeps for the server.
     pub fn duplicate(&self) -> Result<CrossZoneResult, Error> {
         let (source, destination) = self.paths()?;
-        // Both turns: what is copied is what it was at one moment.
+        // Both locks: what is copied is what it was at one moment.
         let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
         let entry = self.from.entry_itself(&source)?;
         let (weight, git) = self.weigh(&entry)?;

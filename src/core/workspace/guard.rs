@@ -5,6 +5,11 @@
 //! this order, policy (file size), locked edits, ownership and quota, and yields a [`Permit`]. Effects exist
 //! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the only module that records intents and ends them"
+)]
+
 mod access;
 mod claims;
 mod cross_zone;

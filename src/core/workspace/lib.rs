@@ -1,20 +1,29 @@
 //! The core of fileshed: zones, paths, guards, history, quota, locks and commands.
 //!
-//! This folder is a crate of its own. It knows no HTTP, no MCP and no async: a transport makes a
-//! [`Caller`], an operation asks the [`Store`] for a zone, and everything that follows is held in
-//! order by types:
+//! It knows no HTTP, no MCP and no async: a transport makes a [`Caller`], an operation asks the
+//! [`Store`] for a zone, and everything that follows is held in order by types:
 //!
-//! 1. [`Store::zone`] opens the caller's room and returns a [`Zone`] with rights.
+//! 1. [`Store::zone`] opens the caller's zone and returns a [`Zone`]: a handle with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
-//! 3. [`Zone::writer`] takes the turn; [`guard::Writer::guard`] asks policy, lock and quota, and
-//!    yields a permit.
-//! 4. The effect exists only as methods of the permit, staged beside and moved in by rename.
-//! 5. [`guard::Change::commit`] writes history and ledger; a change dropped without it undoes itself.
+//! 3. [`Zone::writer`] takes the write lock; [`guard::Writer::guard`] asks policy, lock, ownership
+//!    and quota, and yields a permit.
+//! 4. The effect exists only as methods of the permit, staged beside and moved in by rename. A
+//!    command gets an open-ended permit: what it touched is found when it ends.
+//! 5. [`guard::Change::commit`] writes history and registry; a change dropped without it undoes itself.
 //!
-//! Each concern has one room: `disk` is the only place that touches files, `registry` the only one
-//! that knows SQL (databases of users belong to `tables`), `history` the only one that knows git,
-//! `archive` the only one that knows ZIP, `sandbox` the only one that starts processes.
+//! The modules lie on floors, and each uses only those below it:
+//!
+//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `programs`, limiters, keys;
+//! - [`store`]: the opened parts of a data directory, which knows no zone;
+//! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
+//! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
+//!   [`archive`], [`cross_zone`], [`sharing`];
+//! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
+//!
+//! Crates below this one are the only ones that touch files ([`disk`]), know SQL ([`registry`], and
+//! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
+//! only the pepper, the locks of processes and the search for programs open files themselves.
 
 pub mod all_tenants;
 pub mod archive;

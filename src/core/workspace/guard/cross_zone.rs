@@ -6,7 +6,7 @@ use crate::Error;
 use crate::disk::{DiskError, Entry, Renamed, Staging, Target};
 use crate::zone::{Zone, ZoneError};
 
-/// The caller's turns in two zones.
+/// The write locks of two zones.
 #[derive(Debug)]
 pub struct CrossZoneWriter<'a> {
     from: Writer<'a>,
@@ -14,7 +14,7 @@ pub struct CrossZoneWriter<'a> {
 }
 
 impl<'a> CrossZoneWriter<'a> {
-    /// Takes the turns, in the same order whoever asks: so nobody waits for somebody who waits.
+    /// Takes the write locks in the same order, whoever asks: so no two callers wait for each other.
     /// `operation` is the name for history and logs.
     pub fn new(
         from: &'a Zone<'a>,

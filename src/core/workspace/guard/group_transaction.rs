@@ -20,7 +20,7 @@ use crate::{Error, Store};
 /// Where a transaction takes place.
 pub(super) struct GroupTransaction<'a> {
     pub(super) store: &'a Store,
-    /// Key of the group's home.
+    /// Key of the group's tenant.
     pub(super) tenant: &'a str,
     /// The group's id.
     pub(super) group: &'a str,

@@ -463,7 +463,7 @@ impl Effect {
 #[derive(Debug)]
 #[must_use = "a change that is not committed is undone"]
 pub struct Change<'a> {
-    // Dropped in this order: first the files, then the space, the turns last.
+    // Dropped in this order: first the files, then the space, the write locks last.
     pub(super) effect: Effect,
     /// For the zone that something left.
     pub(super) source: Option<Permit<'a>>,

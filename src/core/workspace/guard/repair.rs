@@ -128,7 +128,7 @@ impl Store {
         self.undo_journals(tenant)
     }
 
-    /// The caller has the turns of all zones.
+    /// The caller has the write locks of all zones.
     fn undo_journals(&self, tenant: &TenantRoot) -> Result<(), Error> {
         let staging = self.staging(tenant)?;
         for journal in staging.journals(|| self.live_instances())? {

@@ -60,7 +60,6 @@ impl Scene {
     }
 
     /// Unfinished changes in the registry.
-    #[expect(clippy::disallowed_methods, reason = "looked at from outside")]
     fn intents(&self) -> i64 {
         let registry = self.base.path().join(crate::registry::FILE_NAME);
         rusqlite::Connection::open(registry)
