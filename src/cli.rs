@@ -1,24 +1,22 @@
-//! The command line. Flags are made from [`SETTINGS`], so that none can be forgotten.
+//! The program: its command line (`arguments`), and what each command does.
 //!
 //! Answers go to standard output, complaints to standard error; secrets are printed only by
 //! `token create`, once, and by `openwebui connection`, which says so.
 
-use std::ffi::OsString;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgMatches, Command};
-use fileshed_core::store::{Loss, Part};
-use fileshed_core::{Check, CheckState, Error, Store, Toolset};
+use fileshed_core::store::Loss;
+use fileshed_core::{Check, CheckState, Error, Store};
 
-use crate::config::{Config, ConfigError, Effective, Inputs, SETTINGS};
+use crate::config::{Config, ConfigError, Effective};
 use crate::http::state_name;
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
 
+mod arguments;
 mod group;
 mod log;
 mod loss;
@@ -27,44 +25,16 @@ mod start;
 mod token;
 mod user;
 
-pub use group::{Action as GroupAction, run as group};
+pub use arguments::{Command, CommandLine, parse};
+pub use group::GroupCommand;
 pub use log::init as log;
-pub use loss::Confirmed;
-pub use loss::run as accept_loss;
-pub use openwebui::{Action as OpenWebUiAction, run as openwebui};
+pub use loss::LossArguments;
+pub use openwebui::OpenWebUiCommand;
 pub use start::{report, report_store};
-pub use token::{Action, run as token};
-pub use user::{Action as UserAction, run as user};
+pub use token::TokenCommand;
+pub use user::UserCommand;
 
-/// What the program was asked to do.
-#[derive(Debug)]
-pub enum Task {
-    /// Serve until told to stop.
-    Serve(Inputs),
-    /// Show the effective configuration.
-    Config(Inputs),
-    /// Print the OpenAPI document.
-    Openapi {
-        /// Of the small toolset only.
-        core: bool,
-    },
-    /// Look whether everything that is needed is there.
-    Doctor(Inputs),
-    /// Go on without a part of the store that is lost.
-    AcceptLoss(Inputs, Part, Confirmed),
-    /// Work on personal tokens.
-    Token(Inputs, Action),
-    /// Work on the groups of this server.
-    Group(Inputs, GroupAction),
-    /// Work on users.
-    User(Inputs, UserAction),
-    /// Work on the connection in Open WebUI.
-    OpenWebUi(Inputs, OpenWebUiAction),
-    /// Become a confined command.
-    Jail,
-}
-
-/// Why a task could not be done.
+/// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The configuration cannot be used.
@@ -79,7 +49,7 @@ pub enum Failure {
     /// The address cannot be bound.
     #[error("cannot listen on {0}: {1}")]
     Address(SocketAddr, #[source] std::io::Error),
-    /// Open WebUI was not told of this server.
+    /// The server was not registered in Open WebUI.
     #[error(transparent)]
     Register(#[from] RegisterError),
     /// The output cannot be written.
@@ -105,116 +75,6 @@ pub enum Failure {
     NoSuchDate,
 }
 
-/// The flags of all settings: every command takes them.
-fn settings() -> impl Iterator<Item = Arg> {
-    let config = Config::default();
-    SETTINGS.iter().map(move |setting| {
-        let help = format!(
-            "{} [default: {}] [env: {}]",
-            setting.doc,
-            setting.shown(&config).trim_matches('"'),
-            setting.variable()
-        );
-        Arg::new(setting.key)
-            .long(setting.flag())
-            .help(help)
-            .global(true)
-            .help_heading("Settings")
-            .value_name("VALUE")
-    })
-}
-
-/// A command whose help is its own: the settings that it takes like every other are in that of the
-/// server.
-fn with_hidden_settings(command: Command) -> Command {
-    command
-        .args(settings().map(|flag| flag.hide(true)))
-        .after_help("Every setting is a flag here too; `fileshed serve --help` lists them.")
-}
-
-/// The whole command line.
-#[must_use]
-pub fn command() -> Command {
-    const TWINS: &str =
-        "Every variable has a twin with _FILE that names a file with the value, for secrets.";
-    let file = Arg::new("config")
-        .long("config")
-        .help("Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]")
-        .global(true)
-        .value_name("FILE")
-        .value_parser(clap::value_parser!(PathBuf));
-    let toolset = Arg::new("toolset")
-        .long("toolset")
-        .help("Which operations")
-        .value_parser(["all", "core"])
-        .default_value("all");
-    let serve = Command::new("serve")
-        .about("Serve until told to stop (the default)")
-        .after_help(TWINS);
-    let others = [
-        Command::new("config").about("Show the effective configuration and where it comes from"),
-        Command::new("openapi")
-            .about("Print the OpenAPI document")
-            .arg(toolset),
-        Command::new("doctor").about("Look whether everything that is needed is there"),
-        loss::command(),
-        token::command(),
-        group::command(),
-        user::command(),
-        openwebui::command(),
-    ];
-    Command::new("fileshed")
-        .about("File workspaces for language models: persistent, versioned, isolated")
-        .version(env!("CARGO_PKG_VERSION"))
-        .after_help("`fileshed --help` lists the settings, too.")
-        .after_long_help(TWINS)
-        .arg(file)
-        .args(settings().map(|flag| flag.hide_short_help(true)))
-        .subcommand(serve)
-        .subcommands(others.map(with_hidden_settings))
-        .subcommand(Command::new("jail").hide(true))
-}
-
-/// Reads the command line; the error is also how help and version are answered.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Task, clap::Error> {
-    let matches = command().try_get_matches_from(arguments)?;
-    let inputs = |matches: &ArgMatches| Inputs {
-        file: matches.get_one::<PathBuf>("config").cloned(),
-        flags: SETTINGS
-            .iter()
-            .filter_map(|setting| {
-                let value = matches.get_one::<String>(setting.key)?;
-                Some((setting.key.to_owned(), value.clone()))
-            })
-            .collect(),
-        environment: std::env::vars_os().collect(),
-    };
-    Ok(match matches.subcommand() {
-        Some(("config", matches)) => Task::Config(inputs(matches)),
-        Some(("openapi", matches)) => Task::Openapi {
-            core: matches
-                .get_one::<String>("toolset")
-                .is_some_and(|toolset| toolset == "core"),
-        },
-        Some(("doctor", matches)) => Task::Doctor(inputs(matches)),
-        Some(("accept-loss", matches)) => {
-            let (part, confirmed) = loss::read(matches)?;
-            Task::AcceptLoss(inputs(matches), part, confirmed)
-        }
-        Some(("token", matches)) => Task::Token(inputs(matches), token::read(matches)?),
-        Some(("group", matches)) => Task::Group(inputs(matches), group::read(matches)?),
-        Some(("user", matches)) => Task::User(inputs(matches), user::read(matches)?),
-        Some(("openwebui", matches)) => {
-            let (mut inputs, action) = (inputs(matches), openwebui::read(matches)?);
-            inputs.flags.extend(action.setting());
-            Task::OpenWebUi(inputs, action)
-        }
-        Some(("jail", _)) => Task::Jail,
-        Some((_, matches)) => Task::Serve(inputs(matches)),
-        None => Task::Serve(inputs(&matches)),
-    })
-}
-
 /// Answers a command line that asks for help, or that cannot be read.
 #[must_use]
 pub fn usage(answer: &clap::Error) -> ExitCode {
@@ -225,7 +85,7 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
     }
 }
 
-/// Says why a task could not be done.
+/// Says why a command could not be carried out.
 #[must_use]
 pub fn complain(failure: &Failure) -> ExitCode {
     let mut text = format!("fileshed: {failure}");
@@ -244,10 +104,40 @@ pub fn complain(failure: &Failure) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// `fileshed jail`: the zygote, of which each command is a copy.
-#[must_use]
-pub fn jail() -> ExitCode {
-    ExitCode::from(fileshed_core::sandbox::serve(fileshed_core::BUILT_IN_JOBS))
+/// Carries out a command that is not the server, which `serve` is.
+pub fn run(
+    line: CommandLine,
+    serve: impl FnOnce(&Config) -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let CommandLine {
+        command,
+        mut inputs,
+    } = line;
+    // The zygote, of which each command is a copy: nothing of the server is started for it.
+    if let Command::Jail = command {
+        return Ok(ExitCode::from(fileshed_core::sandbox::serve(
+            fileshed_core::BUILT_IN_JOBS,
+        )));
+    }
+    if let Command::Openapi { toolset } = command {
+        return print(openapi::pretty(toolset)?.trim_end());
+    }
+    if let Command::Openwebui(command) = &command {
+        inputs.flags.extend(command.setting());
+    }
+    let effective = Effective::load(&inputs)?;
+    let config = &effective.config;
+    match command {
+        Command::Serve => serve(config),
+        Command::Config => show_config(&effective),
+        Command::Doctor => doctor(config),
+        Command::AcceptLoss(arguments) => arguments.run(config),
+        Command::Token(command) => command.run(&open(config)?),
+        Command::Group(command) => command.run(&open(config)?),
+        Command::User(command) => command.run(&open(config)?),
+        Command::Openwebui(command) => command.run(config),
+        Command::Jail | Command::Openapi { .. } => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.
@@ -256,7 +146,7 @@ pub fn serve(config: &Config) -> Result<Store, Failure> {
 }
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
-pub fn open(config: &Config) -> Result<Store, Failure> {
+fn open(config: &Config) -> Result<Store, Failure> {
     name_directory(config);
     Store::open_existing(config.core.clone()).map_err(|error| cannot_open(config, error))
 }
@@ -274,13 +164,13 @@ fn name_directory(config: &Config) {
     tell(&format!("data directory: {}", place.display()));
 }
 
-/// Writes lines for people. Nobody is left to tell when standard error itself is gone.
+/// Writes lines for people. If standard error is gone, nobody can be informed.
 fn tell(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// `fileshed config`
-pub fn config(effective: &Effective) -> Result<ExitCode, Failure> {
+fn show_config(effective: &Effective) -> Result<ExitCode, Failure> {
     name_directory(&effective.config);
     if effective.has_secrets() {
         tell("secrets are left out: give them again where this file is used");
@@ -288,14 +178,8 @@ pub fn config(effective: &Effective) -> Result<ExitCode, Failure> {
     print(&effective.shown())
 }
 
-/// `fileshed openapi`
-pub fn openapi(core: bool) -> Result<ExitCode, Failure> {
-    let toolset = if core { Toolset::Core } else { Toolset::All };
-    print(openapi::pretty(toolset)?.trim_end())
-}
-
 /// `fileshed doctor`
-pub fn doctor(config: &Config) -> Result<ExitCode, Failure> {
+fn doctor(config: &Config) -> Result<ExitCode, Failure> {
     name_directory(config);
     let mut checks = match Store::open_existing(config.core.clone()) {
         Ok(store) => {

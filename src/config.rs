@@ -25,12 +25,12 @@ pub use fault::{ConfigError, Fault, Source};
 pub use layers::{Effective, Inputs};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
-pub use value::Value;
+pub use value::SettingValue;
 
 /// Everything that was decided.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What the core is told.
+    /// The settings of the core.
     pub core: Settings,
     /// Where to listen.
     pub bind: SocketAddr,
@@ -168,7 +168,7 @@ impl Config {
         found
     }
 
-    /// Settings about identity that contradict each other.
+    /// Contradictions between the settings of identity.
     fn contradictions_of_identity(&self) -> Vec<([&'static str; 2], String)> {
         let nobody = self.api_keys.is_empty();
         let unasked = self.openwebui_api_url.is_empty();

@@ -19,22 +19,23 @@ use crate::config::Config;
 use crate::openwebui::OpenWebUi;
 
 mod admission;
-mod answer;
 pub mod body;
 mod cors;
+mod documents;
 pub mod envelope;
 mod files;
+mod health;
 pub mod identity;
-mod page;
+mod index;
+mod middleware;
 mod prefer;
-mod request;
+mod response_body;
 mod route;
 mod serve;
-mod start;
 
 use admission::Admission;
-pub use page::state_name;
-pub use serve::{Stop, serve};
+pub use health::state_name;
+pub use serve::{ShutdownSignal, serve};
 
 /// Credentials that are looked up in the registry at once: each takes a moment and a thread.
 const LOOKUPS: usize = 16;
@@ -42,7 +43,7 @@ const LOOKUPS: usize = 16;
 /// What every request needs.
 pub(crate) struct Server {
     store: Arc<Store>,
-    gate: identity::Gate,
+    authenticator: identity::Authenticator,
     /// Most bytes that a call may bring.
     body_limit: u64,
     admission: Admission,
@@ -50,20 +51,20 @@ pub(crate) struct Server {
     lookups: Arc<Semaphore>,
     /// One at a time asks whether everything is there.
     checks: Semaphore,
-    documents: page::Documents,
+    documents: documents::Documents,
 }
 
 impl Server {
     fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
-        let gate = identity::Gate::new(config, store.clock(), openwebui);
+        let authenticator = identity::Authenticator::new(config, store.clock(), openwebui);
         Self {
             store,
-            gate,
+            authenticator,
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
             admission: Admission::new(config),
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             checks: Semaphore::new(1),
-            documents: page::Documents::new(),
+            documents: documents::Documents::new(),
         }
     }
 }
@@ -89,16 +90,16 @@ pub(crate) fn router(
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     let routes = route::operations()
         .merge(files::routes())
-        .route("/", get(start::page))
-        .route("/health", get(page::health))
-        .route("/ready", get(page::ready))
-        .route("/openapi.json", get(page::openapi))
+        .route("/", get(index::page))
+        .route("/health", get(health::health))
+        .route("/ready", get(health::ready))
+        .route("/openapi.json", get(documents::openapi))
         .merge(SwaggerUi::new("/docs").config(browser))
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))
-        .layer(from_fn(request::bounded));
+        .layer(from_fn(middleware::limit_headers));
     cors::allow(routes, config)
-        .layer(from_fn(request::observed))
+        .layer(from_fn(middleware::log_request))
         .with_state(server)
 }

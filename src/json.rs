@@ -17,7 +17,7 @@ pub(crate) const VALUES_MAX: usize = 50_000;
 const TOO_MANY: &str = "more than 50000 values";
 
 /// What a text holds at its top.
-pub(crate) enum Top {
+pub(crate) enum TopLevel {
     /// An object, of which only known members were read.
     Object(Map<String, Value>),
     /// `null`.
@@ -27,7 +27,7 @@ pub(crate) enum Top {
 }
 
 /// Reads an object whose members are `known`; others are skipped.
-pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<Top> {
+pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<TopLevel> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     let top = deserializer.deserialize_any(TopVisitor { known, left: &left })?;
@@ -39,7 +39,7 @@ pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::R
 pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Bounded(&left).deserialize(&mut deserializer)?;
+    let value = BoundedValue(&left).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
@@ -55,60 +55,60 @@ struct TopVisitor<'a, K> {
 }
 
 impl<'de, K: Fn(&str) -> bool> Visitor<'de> for TopVisitor<'_, K> {
-    type Value = Top;
+    type Value = TopLevel;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Top, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<TopLevel, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if (self.known)(&name) {
-                let value = members.next_value_seed(Bounded(self.left))?;
+                let value = members.next_value_seed(BoundedValue(self.left))?;
                 object.insert(name, value);
             } else {
-                members.next_value_seed(Skipped)?;
+                members.next_value_seed(SkippedValue)?;
             }
         }
-        Ok(Top::Object(object))
+        Ok(TopLevel::Object(object))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Top, A::Error> {
-        while members.next_element_seed(Skipped)?.is_some() {}
-        Ok(Top::Other("a list"))
+    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<TopLevel, A::Error> {
+        while members.next_element_seed(SkippedValue)?.is_some() {}
+        Ok(TopLevel::Other("a list"))
     }
 
-    fn visit_unit<E>(self) -> Result<Top, E> {
-        Ok(Top::Null)
+    fn visit_unit<E>(self) -> Result<TopLevel, E> {
+        Ok(TopLevel::Null)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Top, E> {
-        Ok(Top::Other("a boolean"))
+    fn visit_bool<E>(self, _: bool) -> Result<TopLevel, E> {
+        Ok(TopLevel::Other("a boolean"))
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Top, E> {
-        Ok(Top::Other("a number"))
+    fn visit_i64<E>(self, _: i64) -> Result<TopLevel, E> {
+        Ok(TopLevel::Other("a number"))
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Top, E> {
-        Ok(Top::Other("a number"))
+    fn visit_u64<E>(self, _: u64) -> Result<TopLevel, E> {
+        Ok(TopLevel::Other("a number"))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Top, E> {
-        Ok(Top::Other("a number"))
+    fn visit_f64<E>(self, _: f64) -> Result<TopLevel, E> {
+        Ok(TopLevel::Other("a number"))
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Top, E> {
-        Ok(Top::Other("a string"))
+    fn visit_str<E>(self, _: &str) -> Result<TopLevel, E> {
+        Ok(TopLevel::Other("a string"))
     }
 }
 
 /// A value, counted against what is left.
 #[derive(Clone, Copy)]
-struct Bounded<'a>(&'a Cell<usize>);
+struct BoundedValue<'a>(&'a Cell<usize>);
 
-impl Bounded<'_> {
+impl BoundedValue<'_> {
     fn count<E: Error>(self) -> Result<(), E> {
         let left = self.0.get().checked_sub(1);
         self.0.set(left.ok_or_else(|| E::custom(TOO_MANY))?);
@@ -116,7 +116,7 @@ impl Bounded<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Bounded<'_> {
+impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -125,7 +125,7 @@ impl<'de> DeserializeSeed<'de> for Bounded<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Bounded<'_> {
+impl<'de> Visitor<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -180,9 +180,9 @@ impl<'de> Visitor<'de> for Bounded<'_> {
 
 /// A value that is looked at and not kept: it must be JSON, no deeper than others.
 #[derive(Clone, Copy)]
-struct Skipped;
+struct SkippedValue;
 
-impl<'de> DeserializeSeed<'de> for Skipped {
+impl<'de> DeserializeSeed<'de> for SkippedValue {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -190,7 +190,7 @@ impl<'de> DeserializeSeed<'de> for Skipped {
     }
 }
 
-impl<'de> Visitor<'de> for Skipped {
+impl<'de> Visitor<'de> for SkippedValue {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -265,8 +265,8 @@ mod tests {
         let text = format!(r#"{{"unknown": {many}, "args": [1, [2]], "args": "last"}}"#);
         let known = |name: &str| name == "args";
         match object(text.as_bytes(), known).expect("skipped") {
-            Top::Object(read) => assert_eq!(Value::Object(read), json!({"args": "last"})),
-            Top::Null | Top::Other(_) => panic!("an object"),
+            TopLevel::Object(read) => assert_eq!(Value::Object(read), json!({"args": "last"})),
+            TopLevel::Null | TopLevel::Other(_) => panic!("an object"),
         }
         let text = format!(r#"{{"args": {many}}}"#);
         let error = object(text.as_bytes(), known).err().expect("too many");

@@ -1,50 +1,25 @@
-//! The fileshed program: read the configuration, open the shed, serve, shut down.
+//! The fileshed program: read the configuration, open the store, serve, shut down.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fileshed::cli::{self, Failure, Task};
-use fileshed::config::{Config, Effective};
+use fileshed::cli::{self, Failure};
+use fileshed::config::Config;
 use fileshed::http;
 
 fn main() -> ExitCode {
-    let task = match cli::parse(std::env::args_os()) {
-        Ok(task) => task,
+    let line = match cli::parse(std::env::args_os()) {
+        Ok(line) => line,
         Err(answer) => return cli::usage(&answer),
     };
-    match run(task) {
+    match cli::run(line, serve) {
         Ok(code) => code,
         Err(failure) => cli::complain(&failure),
     }
 }
 
-fn run(task: Task) -> Result<ExitCode, Failure> {
-    match task {
-        // The helper that becomes a command: nothing of the server is started for it.
-        Task::Jail => Ok(cli::jail()),
-        Task::Openapi { core } => cli::openapi(core),
-        Task::Config(inputs) => cli::config(&Effective::load(&inputs)?),
-        Task::Doctor(inputs) => cli::doctor(&Effective::load(&inputs)?.config),
-        Task::AcceptLoss(inputs, part, confirmed) => {
-            cli::accept_loss(&Effective::load(&inputs)?.config, part, confirmed)
-        }
-        Task::Token(inputs, action) => {
-            cli::token(&cli::open(&Effective::load(&inputs)?.config)?, &action)
-        }
-        Task::Group(inputs, action) => {
-            cli::group(&cli::open(&Effective::load(&inputs)?.config)?, &action)
-        }
-        Task::User(inputs, action) => {
-            cli::user(&cli::open(&Effective::load(&inputs)?.config)?, &action)
-        }
-        Task::OpenWebUi(inputs, action) => {
-            cli::openwebui(&Effective::load(&inputs)?.config, &action)
-        }
-        Task::Serve(inputs) => serve(&Effective::load(&inputs)?.config),
-    }
-}
-
+/// Makes the parts, wires them, and serves until a stop is asked for.
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::sandbox::hide_this_process();
@@ -64,7 +39,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         store.egress().protect(address.port());
         store.listens_at(address);
         // Who reads the next line may stop the server.
-        let stop = http::Stop::listen()?;
+        let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
         let app = fileshed::app(Arc::clone(&store), config);

@@ -20,26 +20,26 @@ use moka::sync::Cache;
 use crate::config::Config;
 
 mod account;
-mod arrival;
 mod breaker;
 mod chat;
 pub mod client;
 mod error;
 mod file;
-mod form;
 mod groups;
 pub mod health;
 mod item;
+mod multipart;
 mod page;
 mod record;
 pub mod register;
 mod status;
+mod upload_notice;
 
 pub use account::{Account, presentable, role};
 use client::Client;
 pub use error::OpenWebUiError;
 
-/// Callers, groups and credentials that are remembered, of each so many.
+/// Entries of each cache: callers, groups and credentials.
 const REMEMBERED: u64 = 10_000;
 
 /// A connection to one Open WebUI.
@@ -49,15 +49,15 @@ pub struct OpenWebUi {
     /// Where people reach it; empty where nobody said it.
     public: PublicUrl,
     admin: Option<Secret>,
-    known: groups::Known,
-    /// Where lines are shown, if they are.
-    board: Option<status::Board>,
-    accounts: account::Known,
-    /// Whether users are there whom nobody vouches for.
-    users: account::Users,
+    known: groups::GroupCache,
+    /// Reports status lines, if they are shown.
+    reporter: Option<status::StatusReporter>,
+    accounts: account::AccountCache,
+    /// Whether users exist who were named without a credential of their own.
+    users: account::UserCache,
 }
 
-/// With what a question is asked.
+/// The credential of a request to Open WebUI.
 #[derive(Clone, Copy, Debug)]
 enum Key<'a> {
     /// The caller's own credential: the answer is what the caller may know.
@@ -85,12 +85,12 @@ impl OpenWebUi {
         let client = Client::new(config.openwebui_api_url.as_str());
         Some(Self {
             public: config.openwebui_public_url.clone(),
-            board: config
+            reporter: config
                 .live_status
-                .then(|| status::Board::new(client.clone())),
+                .then(|| status::StatusReporter::new(client.clone())),
             client,
             admin: config.openwebui_admin_key.clone(),
-            known: groups::Known::new(lifetime),
+            known: groups::GroupCache::new(lifetime),
             accounts: account::known(),
             users: account::users(),
         })
@@ -172,7 +172,7 @@ impl ChatHost for OpenWebUi {
     }
 
     fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>) {
-        self.tell_arrival(caller, place, names);
+        self.report_upload(caller, place, names);
     }
 
     fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {

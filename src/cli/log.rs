@@ -8,8 +8,8 @@ use tracing_subscriber::{Layer, fmt};
 
 use crate::config::{Config, LogFormat};
 
-/// Starts logging. Libraries are heard from `warn` on only, whatever the level: at `trace` they
-/// would write out headers, and with them credentials.
+/// Starts logging. Libraries log from `warn` on only, whatever the level: at `trace` they would
+/// write headers, and with them credentials.
 pub fn init(config: &Config) {
     let ours = LevelFilter::from_level(config.log_level);
     let theirs = LevelFilter::from_level(config.log_level.min(Level::WARN));

@@ -2,153 +2,87 @@
 
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::{Args, Subcommand};
 use fileshed_core::users::{SpaceSummary, UserSummary};
 use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};
 
 /// What to do with users.
-#[derive(Debug)]
-pub enum Action {
-    /// List them.
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// List the users: id, directory, bytes, files, tokens and links that work, active or
+    /// suspended, name
     List,
-    /// Show one.
-    Show(UserId),
-    /// End the credentials of one; the files stay.
-    End(UserId),
-    /// Show the space of each user and group.
+    /// Show one user
+    Show(OneUser),
+    /// List the space of users and groups, the largest first: bytes, quota, percent, files,
+    /// directory, id, name
     Usage,
-    /// Refuse whatever comes from one, until that is ended.
-    Suspend(UserId),
-    /// End that.
-    Resume(UserId),
-    /// End one and remove the files.
+    /// Refuse calls, tokens and links of a user, at once; nothing is removed
+    Suspend(OneUser),
+    /// End a suspension: all is as it was
+    Resume(OneUser),
+    /// End every token and link of a user, at once; the files stay
+    End(OneUser),
+    /// End a user and remove the files of the own zones, history included
     Delete {
-        /// Whose.
-        user: UserId,
-        /// Who gets the files of groups that the user owns.
-        heir: Option<UserId>,
-        /// Whether it is meant.
-        confirmed: bool,
+        /// The user to be removed
+        #[command(flatten)]
+        user: OneUser,
+        /// Who gets the files of groups that the user owns; without this they stay as they are
+        #[arg(long, value_name = "ID", value_parser = UserId::parse)]
+        give_to: Option<UserId>,
+        /// It is meant: without this nothing is removed
+        #[arg(long)]
+        yes: bool,
     },
 }
 
-/// `user list`, `user show`, `user usage`, `user suspend`, `user resume`, `user end`, `user delete`
-pub(super) fn command() -> Command {
-    let id = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .help(help)
-            .value_name("ID")
-            .value_parser(|text: &str| UserId::parse(text))
-    };
-    let user = || id("user", "The user, as `user list` shows it").required(true);
-    let heir = id(
-        "give-to",
-        "Who gets the files of groups that the user owns; without this they stay as they are",
-    );
-    let yes = Arg::new("yes")
-        .long("yes")
-        .help("It is meant: without this nothing is removed")
-        .action(ArgAction::SetTrue);
-    Command::new("user")
-        .about("List and suspend users, end their tokens and links, remove their files")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(Command::new("list").about(
-            "List the users: id, directory, bytes, files, tokens and links that work, \
-                 active or suspended, name",
-        ))
-        .subcommand(Command::new("show").about("Show one user").arg(user()))
-        .subcommand(Command::new("usage").about(
-            "List the space of users and groups, the largest first: bytes, quota, percent, files, \
-             directory, id, name",
-        ))
-        .subcommand(
-            Command::new("suspend")
-                .about("Refuse calls, tokens and links of a user, at once; nothing is removed")
-                .arg(user()),
-        )
-        .subcommand(
-            Command::new("resume")
-                .about("End a suspension: all is as it was")
-                .arg(user()),
-        )
-        .subcommand(
-            Command::new("end")
-                .about("End every token and link of a user, at once; the files stay")
-                .arg(user()),
-        )
-        .subcommand(
-            Command::new("delete")
-                .about("End a user and remove the files of the own zones, history included")
-                .args([user(), heir, yes]),
-        )
+/// The user whom a command is about.
+#[derive(Debug, Args)]
+pub struct OneUser {
+    /// The user, as `user list` shows it
+    #[arg(id = "user", long = "user", value_name = "ID", value_parser = UserId::parse)]
+    id: UserId,
 }
 
-/// Reads what [`command`] describes.
-pub(super) fn read(matches: &ArgMatches) -> Result<Action, clap::Error> {
-    let missing = || clap::Error::new(clap::error::ErrorKind::MissingSubcommand);
-    let user = |matches: &ArgMatches| {
-        let user = matches.get_one::<UserId>("user");
-        user.cloned().ok_or_else(missing)
-    };
-    match matches.subcommand() {
-        Some(("list", _)) => Ok(Action::List),
-        Some(("show", matches)) => Ok(Action::Show(user(matches)?)),
-        Some(("usage", _)) => Ok(Action::Usage),
-        Some(("suspend", matches)) => Ok(Action::Suspend(user(matches)?)),
-        Some(("resume", matches)) => Ok(Action::Resume(user(matches)?)),
-        Some(("end", matches)) => Ok(Action::End(user(matches)?)),
-        Some(("delete", matches)) => Ok(Action::Delete {
-            user: user(matches)?,
-            heir: matches.get_one::<UserId>("give-to").cloned(),
-            confirmed: matches.get_flag("yes"),
-        }),
-        _ => Err(missing()),
-    }
-}
-
-/// Runs one of the commands of `fileshed user`.
-pub fn run(store: &Store, action: &Action) -> Result<ExitCode, Failure> {
-    match action {
-        Action::List => {
-            for user in store.users()? {
-                print(&line(&user))?;
+impl UserCommand {
+    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
+        match self {
+            Self::List => {
+                for user in store.users()? {
+                    print(&line(&user))?;
+                }
+                Ok(ExitCode::SUCCESS)
             }
-            Ok(ExitCode::SUCCESS)
-        }
-        Action::Show(user) => show(store, &store.user(user)?),
-        Action::Usage => {
-            for space in store.space()? {
-                print(&space_line(&space))?;
+            Self::Show(OneUser { id: user }) => show(store, &store.user(user)?),
+            Self::Usage => {
+                for space in store.space()? {
+                    print(&space_line(&space))?;
+                }
+                Ok(ExitCode::SUCCESS)
             }
-            Ok(ExitCode::SUCCESS)
+            Self::Suspend(OneUser { id: user }) => suspend(store, user),
+            Self::Resume(OneUser { id: user }) => {
+                let what = if store.resume(user)? {
+                    "resumed"
+                } else {
+                    "is not suspended:"
+                };
+                print(&format!("{what} {}", user.as_str()))
+            }
+            Self::End(OneUser { id: user }) => {
+                let ended = store.end_user(user)?;
+                print(&format!(
+                    "ended {} and {} of {}; the files stay",
+                    counted(ended.tokens, "token"),
+                    counted(ended.links, "link"),
+                    user.as_str()
+                ))
+            }
+            Self::Delete { user, give_to, yes } => delete(store, &user.id, give_to.as_ref(), *yes),
         }
-        Action::Suspend(user) => suspend(store, user),
-        Action::Resume(user) => {
-            let what = if store.resume(user)? {
-                "resumed"
-            } else {
-                "is not suspended:"
-            };
-            print(&format!("{what} {}", user.as_str()))
-        }
-        Action::End(user) => {
-            let ended = store.end_user(user)?;
-            print(&format!(
-                "ended {} and {} of {}; the files stay",
-                counted(ended.tokens, "token"),
-                counted(ended.links, "link"),
-                user.as_str()
-            ))
-        }
-        Action::Delete {
-            user,
-            heir,
-            confirmed,
-        } => delete(store, user, heir.as_ref(), *confirmed),
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Effective {
 impl Effective {
     /// Reads all layers; every fault is reported, not only the first.
     pub fn load(inputs: &Inputs) -> Result<Self, ConfigError> {
-        let mut reading = Reading {
+        let mut reading = Loader {
             effective: Self {
                 config: Config::default(),
                 sources: BTreeMap::new(),
@@ -44,7 +44,11 @@ impl Effective {
         reading.environment(&environment);
         for (name, value) in &inputs.flags {
             if let Some(setting) = Setting::find(name) {
-                reading.set(setting, Source::Flag(setting.flag()), &Given::Text(value));
+                reading.set(
+                    setting,
+                    Source::Flag(setting.flag()),
+                    &RawValue::Text(value),
+                );
             }
         }
         reading.contradictions();
@@ -89,17 +93,17 @@ impl Effective {
     }
 }
 
-enum Given<'a> {
+enum RawValue<'a> {
     Text(&'a str),
     List(&'a [String]),
 }
 
-struct Reading {
+struct Loader {
     effective: Effective,
     faults: Vec<Fault>,
 }
 
-impl Reading {
+impl Loader {
     fn fault(&mut self, source: Source, key: &str, value: Option<&str>, problem: String) {
         self.faults.push(Fault {
             source,
@@ -109,25 +113,25 @@ impl Reading {
         });
     }
 
-    fn set(&mut self, setting: &'static Setting, source: Source, given: &Given<'_>) {
+    fn set(&mut self, setting: &'static Setting, source: Source, given: &RawValue<'_>) {
         let field = setting.field(&mut self.effective.config);
         let (shown, result) = match given {
-            Given::Text("") if setting.secret => (
+            RawValue::Text("") if setting.secret => (
                 None,
                 Err("is empty: give a key, or leave it out entirely".to_owned()),
             ),
-            Given::Text("") => (
+            RawValue::Text("") => (
                 Some(String::new()),
                 Err("is empty: give a value, or leave it out entirely".to_owned()),
             ),
-            Given::Text(text) if setting.secret && is_masked(text) => {
+            RawValue::Text(text) if setting.secret && is_masked(text) => {
                 (None, Err(MASKED.to_owned()))
             }
-            Given::List(items) if setting.secret && items.iter().any(|item| is_masked(item)) => {
+            RawValue::List(items) if setting.secret && items.iter().any(|item| is_masked(item)) => {
                 (None, Err(MASKED.to_owned()))
             }
-            Given::Text(text) => (Some((*text).to_owned()), field.read(text)),
-            Given::List(items) => (Some(items.join(", ")), field.read_list(items)),
+            RawValue::Text(text) => (Some((*text).to_owned()), field.read(text)),
+            RawValue::List(items) => (Some(items.join(", ")), field.read_list(items)),
         };
         match result {
             Ok(()) => {
@@ -217,10 +221,10 @@ impl Reading {
                 }
                 (Some(setting), toml::Value::Array(items)) => {
                     let items: Vec<String> = items.iter().map(plain).collect();
-                    self.set(setting, source.clone(), &Given::List(&items));
+                    self.set(setting, source.clone(), &RawValue::List(&items));
                 }
                 (Some(setting), value) => {
-                    self.set(setting, source.clone(), &Given::Text(&plain(value)));
+                    self.set(setting, source.clone(), &RawValue::Text(&plain(value)));
                 }
             }
         }
@@ -238,7 +242,7 @@ impl Reading {
                 .strip_suffix("_FILE")
                 .and_then(|stem| known.iter().find(|(variable, _)| variable == stem));
             match (direct, by_file) {
-                (Some((_, setting)), _) => self.set(setting, source, &Given::Text(value)),
+                (Some((_, setting)), _) => self.set(setting, source, &RawValue::Text(value)),
                 (None, Some((variable, setting))) => {
                     if environment.contains_key(variable) {
                         let problem = format!("and {variable} are both set: keep one");
@@ -250,7 +254,7 @@ impl Reading {
                             self.set(
                                 setting,
                                 source,
-                                &Given::Text(text.trim_end_matches(['\r', '\n'])),
+                                &RawValue::Text(text.trim_end_matches(['\r', '\n'])),
                             );
                         }
                         Err(error) => {

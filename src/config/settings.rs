@@ -1,7 +1,7 @@
 //! The one list of settings.
 
 use super::Config;
-use super::value::Value;
+use super::value::SettingValue;
 
 /// One thing that an administrator may decide.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct Setting {
     pub doc: &'static str,
     /// Whether its value is never shown.
     pub secret: bool,
-    field: fn(&mut Config) -> &mut dyn Value,
+    field: fn(&mut Config) -> &mut dyn SettingValue,
 }
 
 /// Every setting, in the order in which help and `fileshed config` show them.
@@ -275,7 +275,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
 ];
 
-type Field = fn(&mut Config) -> &mut dyn Value;
+type Field = fn(&mut Config) -> &mut dyn SettingValue;
 
 const fn open(key: &'static str, doc: &'static str, field: Field) -> Setting {
     Setting {
@@ -315,7 +315,7 @@ impl Setting {
     }
 
     /// The place of this setting in `config`.
-    pub fn field<'a>(&self, config: &'a mut Config) -> &'a mut dyn Value {
+    pub fn field<'a>(&self, config: &'a mut Config) -> &'a mut dyn SettingValue {
         (self.field)(config)
     }
 

@@ -18,7 +18,7 @@ use super::{LogFormat, Origin};
 const NUMBER_MAX: u64 = 1_000_000_000;
 
 /// A value that can be read from text.
-pub trait Value {
+pub trait SettingValue {
     /// Takes `text`, or says what is allowed: "must be …".
     fn read(&mut self, text: &str) -> Result<(), String>;
 
@@ -31,7 +31,7 @@ pub trait Value {
     fn show(&self) -> String;
 }
 
-impl Value for u64 {
+impl SettingValue for u64 {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text
             .parse()
@@ -46,7 +46,7 @@ impl Value for u64 {
     }
 }
 
-impl Value for bool {
+impl SettingValue for bool {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text
             .parse()
@@ -59,7 +59,7 @@ impl Value for bool {
     }
 }
 
-impl Value for PathBuf {
+impl SettingValue for PathBuf {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.contains('\0') {
             return Err("must be a path".to_owned());
@@ -73,7 +73,7 @@ impl Value for PathBuf {
     }
 }
 
-impl Value for SocketAddr {
+impl SettingValue for SocketAddr {
     fn read(&mut self, text: &str) -> Result<(), String> {
         let numeric = match text.strip_prefix("localhost:") {
             Some(port) => format!("127.0.0.1:{port}"),
@@ -90,7 +90,7 @@ impl Value for SocketAddr {
     }
 }
 
-impl Value for HeaderName {
+impl SettingValue for HeaderName {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text
             .parse()
@@ -103,7 +103,7 @@ impl Value for HeaderName {
     }
 }
 
-impl Value for PublicUrl {
+impl SettingValue for PublicUrl {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text.parse()?;
         Ok(())
@@ -117,7 +117,7 @@ impl Value for PublicUrl {
 /// A comma-separated list of what has its own form; an empty one is none.
 macro_rules! list {
     ($type:ty) => {
-        impl Value for Vec<$type> {
+        impl SettingValue for Vec<$type> {
             fn read(&mut self, text: &str) -> Result<(), String> {
                 self.read_list(&items(text))
             }
@@ -140,7 +140,7 @@ macro_rules! list {
 list!(Destination);
 list!(Origin);
 
-impl Value for Vec<Secret> {
+impl SettingValue for Vec<Secret> {
     fn read(&mut self, text: &str) -> Result<(), String> {
         self.read_list(&items(text))
     }
@@ -166,7 +166,7 @@ impl Value for Vec<Secret> {
     }
 }
 
-impl Value for Option<Secret> {
+impl SettingValue for Option<Secret> {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.trim().is_empty() {
             return Err("is empty: leave it out, or say the secret".to_owned());
@@ -183,7 +183,7 @@ impl Value for Option<Secret> {
 /// Reads and shows an enumeration by a table of its names.
 macro_rules! choice {
     ($type:ty, $($name:literal => $variant:expr),+ $(,)?) => {
-        impl Value for $type {
+        impl SettingValue for $type {
             fn read(&mut self, text: &str) -> Result<(), String> {
                 *self = match text {
                     $($name => $variant,)+

@@ -1,9 +1,8 @@
-//! What a call may take of the server before it is known what it wants: a place among those that
-//! run, and memory for what it brings and gets.
+//! Admission control: how many calls run at once, and how much memory their bodies and answers use.
 //!
-//! Both are given by user, fairly. A call has its place before its body is read and keeps it until
-//! its answer has been written out; up to a mebibyte of body and answer come with the place, what
-//! is beyond is counted against a budget.
+//! Both are shared fairly between users. A call gets its permit before its body is read and keeps it
+//! until its answer has been written out. One mebibyte of body and answer comes with the permit;
+//! what is beyond is counted against a budget.
 
 use std::time::Duration;
 
@@ -17,31 +16,31 @@ use tokio::sync::oneshot;
 
 use crate::config::Config;
 
-/// How long a call waits for its turn.
-pub(super) const TURN: Duration = Duration::from_secs(5);
-/// Bytes of a body and an answer that every call may have.
-pub(super) const SMALL: u64 = MEBIBYTE;
-/// Calls of one user that may wait for a zone, each in a thread.
+/// How long a call waits for its permit.
+pub(super) const PERMIT_WAIT: Duration = Duration::from_secs(5);
+/// Bytes of body and answer that come with each permit.
+pub(super) const INCLUDED_BYTES: u64 = MEBIBYTE;
+/// Calls of one user that may wait for a zone, each in a thread; more are refused.
 const WAITING_PER_USER: u64 = 64;
-/// Calls of all users that may wait for a zone, if more than a few of them are one user's.
+/// Calls of all users that may wait for a zone.
 const WAITING: u64 = 256;
-/// Bytes beside two of the largest bodies.
+/// Bytes of the budget beyond two of the largest bodies.
 const BUDGET: u64 = 64 * MEBIBYTE;
 
-/// Who is let in.
+/// The calls and the bytes that are free.
 #[derive(Debug)]
 pub(super) struct Admission {
     calls: FairSemaphore,
     bytes: FairSemaphore,
 }
 
-/// The right to run one call. Dropped, its place and its bytes are free.
+/// The right to run one call. Dropping it frees its place and its bytes.
 #[derive(Debug)]
-pub(super) struct Admitted {
+pub(super) struct CallPermit {
     place: Place,
     bytes: FairSemaphore,
     user: String,
-    /// What was given of the budget.
+    /// Its share of the budget.
     held: Option<Grant>,
 }
 
@@ -61,10 +60,10 @@ impl Admission {
         }
     }
 
-    /// Waits for a place among the calls that run.
-    pub(super) async fn enter(&self, user: &str) -> Result<Admitted, BusyCall> {
-        let grant = wait(&self.calls, user, 1, TURN).await?;
-        Ok(Admitted {
+    /// Waits for the permit to run one call.
+    pub(super) async fn admit(&self, user: &str) -> Result<CallPermit, AdmissionError> {
+        let grant = wait(&self.calls, user, 1, PERMIT_WAIT).await?;
+        Ok(CallPermit {
             place: Place::new(grant),
             bytes: self.bytes.clone(),
             user: user.to_owned(),
@@ -73,16 +72,16 @@ impl Admission {
     }
 }
 
-impl Admitted {
+impl CallPermit {
     /// The place, for the core.
     pub(super) fn place(&self) -> Place {
         self.place.clone()
     }
 
-    /// How many bytes more it takes to hold so many.
+    /// How many bytes must be reserved so that it may hold `bytes`.
     fn missing(&self, bytes: u64) -> u64 {
         let held = self.held.as_ref().map_or(0, Grant::amount);
-        bytes.saturating_sub(SMALL).saturating_sub(held)
+        bytes.saturating_sub(INCLUDED_BYTES).saturating_sub(held)
     }
 
     fn add(&mut self, grant: Grant) {
@@ -92,35 +91,35 @@ impl Admitted {
         }
     }
 
-    /// Waits until it may hold so many bytes in all.
-    pub(super) async fn reserve(&mut self, bytes: u64) -> Result<(), BusyCall> {
+    /// Waits until it may hold `bytes` in all.
+    pub(super) async fn reserve(&mut self, bytes: u64) -> Result<(), AdmissionError> {
         let missing = self.missing(bytes);
         if missing > 0 {
-            let grant = wait(&self.bytes, &self.user, missing, TURN).await?;
+            let grant = wait(&self.bytes, &self.user, missing, PERMIT_WAIT).await?;
             self.add(grant);
         }
         Ok(())
     }
 
-    /// [`reserve`](Self::reserve) for a thread that may block.
+    /// [`Self::reserve`] for a thread that may block.
     pub(super) fn reserve_blocking(
         &mut self,
         bytes: u64,
         cancellation: &Cancellation,
-    ) -> Result<(), BusyCall> {
+    ) -> Result<(), AdmissionError> {
         let missing = self.missing(bytes);
         if missing > 0 {
             let grant = self
                 .bytes
-                .take_many(&self.user, missing, TURN, cancellation)?;
+                .take_many(&self.user, missing, PERMIT_WAIT, cancellation)?;
             self.add(grant);
         }
         Ok(())
     }
 
-    /// Says how many bytes it holds now, whatever it asked for.
-    pub(super) fn settle(&mut self, bytes: u64) {
-        let bytes = bytes.saturating_sub(SMALL);
+    /// Sets how many bytes it holds, whatever it reserved.
+    pub(super) fn set_held(&mut self, bytes: u64) {
+        let bytes = bytes.saturating_sub(INCLUDED_BYTES);
         match &mut self.held {
             Some(held) if held.amount() != bytes => held.resize(bytes),
             None if bytes > 0 => self.held = Some(self.bytes.force(&self.user, bytes)),
@@ -129,7 +128,7 @@ impl Admitted {
     }
 }
 
-/// Waits for places without blocking.
+/// Waits for permits without blocking.
 async fn wait(
     places: &FairSemaphore,
     user: &str,
@@ -152,8 +151,7 @@ async fn wait(
     }
 }
 
-/// Waits for the right to move bytes: those of a caller, or with the id of a link of whoever has
-/// it.
+/// Waits for the permit to transfer a file: as the caller, or through the link with this id.
 pub(super) async fn transfer_permit(
     store: &Store,
     caller: &Caller,
@@ -167,18 +165,18 @@ pub(super) async fn transfer_permit(
     store.transfer_permit_with(caller, places)
 }
 
-/// No place, or no memory, in time.
+/// There was no permit, or no memory, in time.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-pub(super) enum BusyCall {
-    /// The user has as many calls under way as one user may.
+pub(super) enum AdmissionError {
+    /// The user has reached the limit of one user.
     #[error("as many of your calls are under way as one user may have at once")]
     User,
-    /// The server has.
+    /// The server has reached its limit.
     #[error("the server is busy")]
     Server,
 }
 
-impl From<Full> for BusyCall {
+impl From<Full> for AdmissionError {
     fn from(full: Full) -> Self {
         match full {
             Full::User => Self::User,
@@ -187,7 +185,7 @@ impl From<Full> for BusyCall {
     }
 }
 
-impl Diagnostic for BusyCall {
+impl Diagnostic for AdmissionError {
     fn code(&self) -> Code {
         Code::Busy
     }
@@ -205,6 +203,6 @@ impl Diagnostic for BusyCall {
     }
 
     fn retry_after(&self) -> Option<u64> {
-        Some(TURN.as_secs())
+        Some(PERMIT_WAIT.as_secs())
     }
 }

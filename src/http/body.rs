@@ -1,7 +1,7 @@
 //! Arguments from a request body.
 //!
-//! The content type is not asked for: models, scripts and curl forget it, and what parses as a
-//! JSON object is meant as one. Nothing and `null` are no arguments.
+//! The content type does not matter: models, scripts and curl forget it, and what parses as a JSON
+//! object is meant as one. An empty body and `null` are no arguments.
 
 use std::time::Duration;
 
@@ -13,33 +13,33 @@ use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 
-use super::admission::Admitted;
-use crate::json::{self, Top, VALUES_MAX};
+use super::admission::CallPermit;
+use crate::json::{self, TopLevel, VALUES_MAX};
 
 /// How long a body may bring less than its pace wants.
-const PAUSE: Duration = Duration::from_secs(30);
-/// How long the rest of a body that is refused is still taken.
-const DRAIN: Duration = Duration::from_secs(5);
+const RATE_WINDOW: Duration = Duration::from_secs(30);
+/// How long the rest of a refused body is still read.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A body that holds no arguments.
+/// Why a body has no arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// More than the server takes.
+    /// It is larger than the server accepts.
     #[error("the request body is larger than {limit} bytes")]
     TooLarge {
-        /// Most that is taken.
+        /// The most that is accepted.
         limit: u64,
     },
-    /// More values than any call needs.
+    /// It has more values than any call needs.
     #[error("the request body holds more than {VALUES_MAX} values")]
     TooMany,
     /// The client stopped sending.
     #[error("the request body did not arrive completely")]
     Incomplete,
-    /// No JSON.
+    /// It is not JSON.
     #[error("the request body is not valid JSON: {0}")]
     Malformed(#[source] serde_json::Error),
-    /// JSON, but no object.
+    /// It is JSON, but not an object.
     #[error("the request body must be a JSON object, got: {0}")]
     NoObject(&'static str),
 }
@@ -89,44 +89,44 @@ impl Diagnostic for BodyError {
     }
 }
 
-/// The length that a client promises.
-pub(super) fn promised(headers: &HeaderMap) -> Option<u64> {
+/// The header `Content-Length`.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Collects the body of a call of at most `limit` bytes. What is beyond the ordinary waits for its
-/// share of memory before it is taken.
+/// Reads the body of a call, at most `limit` bytes. What the permit does not include waits for its
+/// share of the budget before it is read.
 pub(super) async fn collect(
     body: &mut Body,
-    promised: Option<u64>,
+    content_length: Option<u64>,
     limit: u64,
-    admitted: &mut Admitted,
+    admitted: &mut CallPermit,
 ) -> Result<Vec<u8>, Error> {
     let too_large = || Error::from(BodyError::TooLarge { limit });
-    if promised.is_some_and(|promised| promised > limit) {
+    if content_length.is_some_and(|content_length| content_length > limit) {
         return Err(too_large());
     }
-    let mut pace = Pace::of_calls();
+    let mut rate = MinimumRate::of_calls();
     let mut collected = Vec::new();
-    while let Some(piece) = pace.piece(body).await? {
+    while let Some(piece) = rate.piece(body).await? {
         let needed = collected.len() + piece.len();
         if needed as u64 > limit {
             return Err(too_large());
         }
         if needed > collected.capacity() {
-            // In few steps, and no further than the client has come.
-            let most = promised.unwrap_or(limit).min(limit);
-            let room = (2 * needed as u64).clamp(needed as u64, most.max(needed as u64));
-            admitted.reserve(room).await?;
-            collected.reserve_exact(room as usize - collected.len());
-            pace.resume();
+            // Grows in few steps, and in proportion to what the client has sent.
+            let most = content_length.unwrap_or(limit).min(limit);
+            let capacity = (2 * needed as u64).clamp(needed as u64, most.max(needed as u64));
+            admitted.reserve(capacity).await?;
+            collected.reserve_exact(capacity as usize - collected.len());
+            rate.resume();
         }
         collected.extend_from_slice(&piece);
     }
     Ok(collected)
 }
 
-/// Reads the arguments of a call. What says nothing to the operation is skipped.
+/// Reads the arguments of a call. Members that the operation does not know are skipped.
 pub fn parse(
     bytes: &[u8],
     is_known: impl Fn(&str) -> bool,
@@ -135,28 +135,27 @@ pub fn parse(
         return Ok(Map::new());
     }
     match json::object(bytes, is_known) {
-        Ok(Top::Object(arguments)) => Ok(arguments),
-        Ok(Top::Null) => Ok(Map::new()),
-        Ok(Top::Other(kind)) => Err(BodyError::NoObject(kind)),
+        Ok(TopLevel::Object(arguments)) => Ok(arguments),
+        Ok(TopLevel::Null) => Ok(Map::new()),
+        Ok(TopLevel::Other(kind)) => Err(BodyError::NoObject(kind)),
         Err(error) if json::has_too_many(&error) => Err(BodyError::TooMany),
         Err(error) => Err(BodyError::Malformed(error)),
     }
 }
 
-/// Lets a client whose body nobody wants see its answer. Who waits to be told to go on has sent
-/// nothing, and need not.
+/// Lets a client whose body is not wanted read its answer. One that sent `Expect: 100-continue` has
+/// not begun to send.
 pub(super) async fn decline(headers: &HeaderMap, mut body: Body) {
     if !headers.contains_key(EXPECT) {
         drain(&mut body).await;
     }
 }
 
-/// Takes some of what still comes, so that a client that first writes and then reads gets to see
-/// why it is refused.
+/// Reads some of the rest, so that a client that writes before it reads sees why it is refused.
 pub(super) async fn drain(body: &mut Body) {
     let rest = async { while let Ok(Some(_)) = piece_now(body).await {} };
-    // Whether the rest came or not, the answer is the same.
-    let _ = tokio::time::timeout(DRAIN, rest).await;
+    // The answer is the same whether the rest came or not.
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
 }
 
 /// The next piece; nothing at the end.
@@ -181,23 +180,23 @@ async fn piece_now(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
     }
 }
 
-/// How fast a body arrives, from its first byte on: a client cannot hold its place by sending next
-/// to nothing. Time that the server takes is not the client's.
-pub(super) struct Pace {
-    /// What must arrive within each [`PAUSE`], unless the body ends.
+/// The minimum rate of a body, from its first byte on: a client cannot keep its permit by sending
+/// next to nothing. Time that the server takes does not count.
+pub(super) struct MinimumRate {
+    /// Bytes that must arrive within each [`RATE_WINDOW`], unless the body ends.
     least: usize,
     begun: Instant,
     waited: Duration,
     bytes: usize,
 }
 
-impl Pace {
-    /// Of what goes to disk as it arrives.
+impl MinimumRate {
+    /// For what goes to disk as it arrives.
     pub(super) fn of_files() -> Self {
         Self::new(64 * 1024)
     }
 
-    /// Of what is held in memory.
+    /// For what is held in memory.
     fn of_calls() -> Self {
         Self::new(1024 * 1024)
     }
@@ -213,7 +212,7 @@ impl Pace {
 
     /// The next piece; nothing at the end.
     pub(super) async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
-        let piece = piece(body, PAUSE.saturating_sub(self.waited)).await?;
+        let piece = piece(body, RATE_WINDOW.saturating_sub(self.waited)).await?;
         self.waited += self.begun.elapsed();
         self.begun = Instant::now();
         self.bytes += piece.as_ref().map_or(0, Bytes::len);
@@ -224,7 +223,7 @@ impl Pace {
         Ok(piece)
     }
 
-    /// What happened since the last piece is not the client's time.
+    /// Leaves out the time since the last piece: the server took it.
     pub(super) fn resume(&mut self) {
         self.begun = Instant::now();
     }

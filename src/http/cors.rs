@@ -20,8 +20,8 @@ use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 use super::Server;
 use super::identity::{X_SESSION_ID, X_USER_ID};
+use super::middleware::X_REQUEST_ID;
 use super::prefer::{PREFER, X_FILESHED_PREFER};
-use super::request::X_REQUEST_ID;
 use crate::config::{Config, Origin};
 
 /// How long a browser need not ask again.
@@ -75,7 +75,7 @@ fn taken(config: &Config) -> Vec<HeaderName> {
     ]
 }
 
-/// The layer would tell every site which methods and headers there are.
+/// The layer would name the methods and headers to every site.
 async fn unless_foreign(listed: &[Origin], request: Request, next: Next) -> Response {
     if request.method() == Method::OPTIONS && !comes_from(listed, request.headers()) {
         return (StatusCode::NO_CONTENT, [(VARY, "origin")]).into_response();

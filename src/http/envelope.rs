@@ -1,7 +1,7 @@
-//! The one form of every answer, and the one place where a failure becomes a status.
+//! The envelope of every answer, and the place where a failure becomes a status.
 //!
 //! A handler answers a failure with [`failure`], which only remembers it; `seal` writes it out
-//! once the request id is known. What the server itself got wrong is never told: the caller gets
+//! once the request id is known. A failure of the server itself is not described: the caller gets
 //! the request id, the log gets the rest.
 
 use std::sync::{Arc, Mutex};
@@ -15,24 +15,24 @@ use fileshed_core::{Answers, Client, Code, Diagnostic, Error, Hint};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::admission::Admitted;
-use super::answer;
+use super::admission::CallPermit;
+use super::response_body;
 use crate::ops::{self, Answer, Reply, short_answer};
 use crate::status::statuses;
 
 /// A failure on its way out.
 #[derive(Clone)]
-struct Failed(Arc<Error>);
+struct FailureExtension(Arc<Error>);
 
-/// A success, as it is written.
+/// The envelope of a success.
 #[derive(Serialize)]
-struct Told<'a> {
+struct SuccessEnvelope<'a> {
     success: bool,
     data: &'a Value,
     message: &'a str,
 }
 
-impl<'a> Told<'a> {
+impl<'a> SuccessEnvelope<'a> {
     fn of(reply: &'a Reply<Value>) -> Self {
         Self {
             success: true,
@@ -45,18 +45,18 @@ impl<'a> Told<'a> {
 /// The text of a success.
 pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
     let text = match answer {
-        Answer::Full(reply) => serde_json::to_vec(&Told::of(reply)),
+        Answer::Full(reply) => serde_json::to_vec(&SuccessEnvelope::of(reply)),
         Answer::Short(fields) => serde_json::to_vec(fields),
     };
-    text.map_err(|error| Unwritten(error).into())
+    text.map_err(|error| SerializeError(error).into())
 }
 
-/// An answer that is no JSON.
+/// The answer could not be serialized.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer could not be written")]
-struct Unwritten(#[source] serde_json::Error);
+struct SerializeError(#[source] serde_json::Error);
 
-impl Diagnostic for Unwritten {
+impl Diagnostic for SerializeError {
     fn code(&self) -> Code {
         Code::InternalApiError
     }
@@ -70,7 +70,7 @@ impl Diagnostic for Unwritten {
 #[must_use]
 pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
-        Ok(reply) => Json(Told::of(&reply)).into_response(),
+        Ok(reply) => Json(SuccessEnvelope::of(&reply)).into_response(),
         Err(error) => failure(error),
     }
 }
@@ -80,18 +80,21 @@ pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
 pub fn failure(error: impl Into<Error>) -> Response {
     let error = error.into();
     let mut response = status(&error).into_response();
-    response.extensions_mut().insert(Failed(Arc::new(error)));
+    response
+        .extensions_mut()
+        .insert(FailureExtension(Arc::new(error)));
     response
 }
 
-/// What the failure of a call holds until it has been taken: it may tell the output of a command.
+/// The permit that the failure of a call keeps until it has been written out: it may hold the output
+/// of a command.
 #[derive(Clone)]
-struct Held(Arc<Mutex<Option<Admitted>>>);
+struct PermitExtension(Arc<Mutex<Option<CallPermit>>>);
 
 /// The answer of a call that failed.
-pub(super) fn failure_of_call(error: Error, admitted: Admitted) -> Response {
+pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {
     let mut response = failure(error);
-    let held = Held(Arc::new(Mutex::new(Some(admitted))));
+    let held = PermitExtension(Arc::new(Mutex::new(Some(admitted))));
     response.extensions_mut().insert(held);
     response
 }
@@ -99,7 +102,7 @@ pub(super) fn failure_of_call(error: Error, admitted: Admitted) -> Response {
 /// Writes a remembered failure into the answer and gives it back for the log.
 pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Arc<Error>>) {
     let (mut parts, body) = response.into_parts();
-    let Some(Failed(error)) = parts.extensions.remove::<Failed>() else {
+    let Some(FailureExtension(error)) = parts.extensions.remove::<FailureExtension>() else {
         return (Response::from_parts(parts, body), None);
     };
     let headers = &mut parts.headers;
@@ -112,17 +115,17 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     }
     let client = parts.extensions.get::<Client>().copied();
     let client = client.unwrap_or_default();
-    let text = told(&error, request_id, client).to_string();
-    let held = parts.extensions.remove::<Held>();
+    let text = failure_envelope(&error, request_id, client).to_string();
+    let held = parts.extensions.remove::<PermitExtension>();
     let held = held.and_then(|held| held.0.lock().ok()?.take());
     let body = match held {
-        Some(admitted) => answer::body(text.into_bytes(), admitted),
+        Some(admitted) => response_body::body(text.into_bytes(), admitted),
         None => Body::from(text),
     };
     (Response::from_parts(parts, body), Some(error))
 }
 
-fn told(error: &Error, request_id: &str, client: Client) -> Value {
+fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
     let is_offered =
         |operation: &str| ops::find(operation).is_some_and(|entry| entry.is_in(client.toolset));
     let hint = error.hint().told(&is_offered);

@@ -17,20 +17,20 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::request::Subject;
+use super::middleware::Subject;
 use super::{Server, envelope, route};
 
 mod archive;
+mod body_reader;
 mod browser_policy;
+mod channel_body;
 mod condition;
 mod content;
 mod disposition;
 mod download;
-mod form;
-mod intake;
 mod link;
+mod multipart;
 mod page;
-mod pieces;
 mod range;
 mod upload;
 
@@ -44,9 +44,9 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/links/{token}", get(link::open).post(link::bring))
 }
 
-/// What an address says behind its question mark.
+/// The query of an address.
 #[derive(Default, Deserialize)]
-struct Asked {
+struct FileQuery {
     zone: Option<String>,
     path: Option<String>,
     chat: Option<String>,
@@ -56,28 +56,28 @@ struct Asked {
     inline: Option<String>,
 }
 
-impl Asked {
+impl FileQuery {
     fn read(parts: &Parts) -> Result<Self, Error> {
-        // What is not UTF-8 would be read as another name.
+        // Bytes that are not UTF-8 would be read as another name.
         let text = percent_decode_str(parts.uri.query().unwrap_or_default());
         let is_utf8 = text.decode_utf8().is_ok();
         match Query::try_from_uri(&parts.uri) {
-            Ok(Query(asked)) if is_utf8 => Ok(asked),
-            _ => Err(AskedError::Unreadable.into()),
+            Ok(Query(query)) if is_utf8 => Ok(query),
+            _ => Err(FileQueryError::Unreadable.into()),
         }
     }
 
-    /// An empty value is none.
+    /// A value that is not empty.
     fn given(value: Option<&String>) -> Option<&str> {
         value.map(String::as_str).filter(|text| !text.is_empty())
     }
 
-    fn flag(parameter: &'static str, value: Option<&String>) -> Result<bool, AskedError> {
+    fn flag(parameter: &'static str, value: Option<&String>) -> Result<bool, FileQueryError> {
         match Self::given(value) {
             None => Ok(false),
             Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
             Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
-            Some(text) => Err(AskedError::Flag {
+            Some(text) => Err(FileQueryError::Flag {
                 parameter,
                 received: text.chars().take(80).collect(),
             }),
@@ -85,51 +85,52 @@ impl Asked {
     }
 }
 
-/// Who asks, and for what; a chat in the address is that of the headers, if they name one.
-async fn asked(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, Asked), Error> {
+/// Reads the caller and the query. A chat in the query must be that of the headers, if they name
+/// one.
+async fn read_request(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, FileQuery), Error> {
     let mut caller = route::identify(server, parts).await?;
-    let asked = Asked::read(parts)?;
-    if let Some(chat) = Asked::given(asked.chat.as_ref()) {
+    let query = FileQuery::read(parts)?;
+    if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
         if !is_short_text(chat) {
-            return Err(AskedError::Chat.into());
+            return Err(FileQueryError::Chat.into());
         }
         let chat = Chat::new(chat);
         if caller.chat != Chat::default() && caller.chat != chat {
-            return Err(AskedError::TwoChats.into());
+            return Err(FileQueryError::TwoChats.into());
         }
         caller.chat = chat;
     }
-    Ok((caller, asked))
+    Ok((caller, query))
 }
 
-/// An answer with the name of whom it is for, for the log.
-fn answered(store: &Store, caller: &Caller, result: Result<Response, Error>) -> Response {
+/// Adds the caller's namespace to an answer, for the log.
+fn with_subject(store: &Store, caller: &Caller, result: Result<Response, Error>) -> Response {
     let mut response = result.unwrap_or_else(envelope::failure);
     response.extensions_mut().insert(Subject::of(store, caller));
     response
 }
 
-/// An address that cannot be meant.
+/// A query that cannot be used.
 #[derive(Debug, thiserror::Error)]
-enum AskedError {
-    /// Twice the same name, or no UTF-8.
+enum FileQueryError {
+    /// A name is repeated, or it is not UTF-8.
     #[error("the part of the address behind `?` cannot be read")]
     Unreadable,
-    /// Neither true nor false.
+    /// A flag is neither true nor false.
     #[error("parameter `{parameter}` must be true or false, got: `{received}`")]
     Flag {
         parameter: &'static str,
         received: String,
     },
-    /// No identifier.
+    /// The chat is not an identifier.
     #[error("parameter `chat` is not an identifier of at most 256 bytes")]
     Chat,
-    /// The headers name another.
+    /// The headers name another chat.
     #[error("parameter `chat` and the headers name different conversations")]
     TwoChats,
 }
 
-impl Diagnostic for AskedError {
+impl Diagnostic for FileQueryError {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }

@@ -1,9 +1,9 @@
 //! Who calls, from the headers of a request.
 //!
-//! The credential decides and nothing else does: a personal token is its user, a service key makes
-//! the caller a gateway whose user header is believed, a session is the user of Open WebUI whose it
-//! is, and no credential is somebody only where none is configured. What does not fit together is
-//! refused, never guessed. Credentials are neither logged nor answered.
+//! The credential alone decides. A personal token is its user; a service key makes the caller a
+//! gateway whose user header is believed; a session is its user of Open WebUI; without a credential
+//! there is a caller only where none is configured. Contradictions are refused, never guessed.
+//! Credentials appear in no log and no answer.
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::config::{Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
 mod browser;
+mod error;
 mod headers;
 mod jwt;
-mod refusal;
 mod session;
 mod signed;
 #[cfg(test)]
 mod tests;
 
+pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
-pub use refusal::{IdentityError, Wanted};
-use session::{Found, Session, Sessions};
-use signed::{Signatures, SignedUser};
+use session::{SessionCredential, SessionUser, SessionVerifier};
+use signed::{SignedUser, SignedUserVerifier};
 
 /// What every personal token begins with.
 const TOKEN_PREFIX: &str = "shed_";
@@ -40,16 +40,16 @@ const TOKEN_PREFIX: &str = "shed_";
 pub(super) const X_USER_ID: HeaderName = HeaderName::from_static("x-user-id");
 pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
-/// What is believed, and from whom.
+/// Authenticates requests.
 #[derive(Debug)]
-pub struct Gate {
+pub struct Authenticator {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
-    /// How a gateway signs its users, where it must.
-    signatures: Option<Signatures>,
-    /// How users of Open WebUI are known by their own credentials, where they are taken.
-    sessions: Option<Sessions>,
-    /// Sites whose pages may call although no credential is asked for.
+    /// Verifies signed users, if gateways must sign them.
+    signatures: Option<SignedUserVerifier>,
+    /// Verifies sessions of Open WebUI, if they are accepted.
+    sessions: Option<SessionVerifier>,
+    /// Sites whose pages may call without a credential.
     origins: Vec<Origin>,
     user_id: HeaderName,
     user_name: HeaderName,
@@ -57,46 +57,46 @@ pub struct Gate {
     user_role: HeaderName,
     chat_id: HeaderName,
     message_id: HeaderName,
-    /// Ids and names of groups, where the gateway is asked for them.
+    /// Headers with the ids and names of groups, if the gateway says them.
     groups: Option<(HeaderName, HeaderName)>,
 }
 
-/// What a request claims about itself.
+/// What a request presents to say who calls.
 #[derive(Debug)]
-pub struct Claim(Whose);
+pub struct Credential(CredentialKind);
 
-impl Claim {
-    /// Who it is, where nothing has to be looked up for that; else the claim.
-    pub fn known(self) -> Result<Caller, Box<Self>> {
+impl Credential {
+    /// The caller, if nothing has to be looked up for that; else the credential.
+    pub fn resolved(self) -> Result<Caller, Box<Self>> {
         match self.0 {
-            Whose::Known(caller) => Ok(caller),
+            CredentialKind::Resolved(caller) => Ok(caller),
             _ => Err(Box::new(self)),
         }
     }
 }
 
 #[derive(Debug)]
-enum Whose {
-    /// Nothing more has to be looked up.
-    Known(Caller),
-    /// Somebody with a personal token, if there is such a token.
-    Token(Secret, Beside),
-    /// Somebody with a credential of Open WebUI.
-    Session(Session, Beside),
+enum CredentialKind {
+    /// Nothing has to be looked up.
+    Resolved(Caller),
+    /// A personal token, which may not exist.
+    PersonalToken(Secret, PrincipalHeaders),
+    /// A credential of Open WebUI.
+    Session(SessionCredential, PrincipalHeaders),
 }
 
-/// What the headers say besides the credential.
+/// What the headers say of the caller besides the credential.
 #[derive(Debug)]
-struct Beside {
-    /// Users that the headers name; they must be who calls.
+struct PrincipalHeaders {
+    /// The user that the headers name; it must be the one of the credential.
     user: Option<UserId>,
     signed: Option<SignedUser>,
     chat: Chat,
     message: Option<String>,
 }
 
-impl Gate {
-    /// The gate that `config` describes.
+impl Authenticator {
+    /// The authenticator that `config` describes.
     #[must_use]
     pub fn new(config: &Config, clock: &Clock, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         Self {
@@ -105,8 +105,8 @@ impl Gate {
                 .iter()
                 .map(|key| digest(key.reveal()))
                 .collect(),
-            signatures: Signatures::new(config, clock),
-            sessions: Sessions::new(config, clock, openwebui),
+            signatures: SignedUserVerifier::new(config, clock),
+            sessions: SessionVerifier::new(config, clock, openwebui),
             origins: config.cors_origins.clone(),
             user_id: config.header_user_id.clone(),
             user_name: config.header_user_name.clone(),
@@ -121,71 +121,80 @@ impl Gate {
         }
     }
 
-    /// Reads what a request claims; touches neither disk nor registry, and asks nobody.
-    pub fn claim(&self, request: &Parts) -> Result<Claim, IdentityError> {
-        let (headers, wanted) = (&request.headers, self.wanted());
-        let whose = match (credential(headers, wanted)?, &self.sessions) {
+    /// Reads the credential of a request, without disk, registry or network.
+    pub fn read(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        let (headers, accepted) = (&request.headers, self.accepted());
+        let kind = match (credential(headers, accepted)?, &self.sessions) {
             (None, None) if self.keys.is_empty() => {
                 browser::refuse_foreign_pages(request, &self.origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
-                Whose::Known(caller)
+                CredentialKind::Resolved(caller)
             }
-            (None, _) => return Err(IdentityError::NoCredential(wanted)),
+            (None, _) => return Err(IdentityError::NoCredential(accepted)),
             (Some(secret), _) if self.is_service_key(&secret) => {
-                Whose::Known(self.gateway(headers)?)
+                CredentialKind::Resolved(self.gateway(headers)?)
             }
             (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
-                Whose::Session(sessions.read(secret, wanted)?, self.beside(headers)?)
+                CredentialKind::Session(
+                    sessions.read(secret, accepted)?,
+                    self.principal_headers(headers)?,
+                )
             }
-            (Some(secret), _) => Whose::Token(secret, self.beside(headers)?),
+            (Some(secret), _) => {
+                CredentialKind::PersonalToken(secret, self.principal_headers(headers)?)
+            }
         };
-        Ok(Claim(whose))
+        Ok(Credential(kind))
     }
 
-    /// Waits for a place among those who need an answer of Open WebUI, where the claim needs one.
-    /// The place is given back when it is dropped.
-    pub async fn place(
+    /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
+    /// gives it back.
+    pub async fn lookup_permit(
         &self,
-        claim: &Claim,
+        credential: &Credential,
     ) -> Result<Option<OwnedSemaphorePermit>, IdentityError> {
-        match (&claim.0, &self.sessions) {
-            (Whose::Session(session, _), Some(sessions)) => sessions.place(session).await,
+        match (&credential.0, &self.sessions) {
+            (CredentialKind::Session(session, _), Some(sessions)) => {
+                sessions.lookup_permit(session).await
+            }
             _ => Ok(None),
         }
     }
 
-    /// Looks up what has to be; blocks.
-    pub fn settle(&self, claim: Claim, store: &Store) -> Result<Caller, Error> {
-        let wanted = self.wanted();
-        match (claim.0, &self.sessions) {
-            (Whose::Known(caller), _) => Ok(caller),
-            (Whose::Session(session, beside), Some(sessions)) => {
-                let found = sessions.find(&session, wanted)?;
-                let mut caller = user_of_open_webui(found, beside)?;
+    /// Finds out who calls; blocks.
+    pub fn authenticate(&self, credential: Credential, store: &Store) -> Result<Caller, Error> {
+        let accepted = self.accepted();
+        match (credential.0, &self.sessions) {
+            (CredentialKind::Resolved(caller), _) => Ok(caller),
+            (CredentialKind::Session(session, principal_headers), Some(sessions)) => {
+                let found = sessions.find(&session, accepted)?;
+                let mut caller = user_of_open_webui(found, principal_headers)?;
                 caller.credential = Some(session.secret);
                 caller.client.gateway = true;
                 Ok(caller)
             }
-            (Whose::Session(..), None) => Err(IdentityError::WrongCredential(wanted).into()),
-            (Whose::Token(secret, beside), _) => {
+            (CredentialKind::Session(..), None) => {
+                Err(IdentityError::WrongCredential(accepted).into())
+            }
+            (CredentialKind::PersonalToken(secret, principal_headers), _) => {
                 let token = store.tokens().verify(secret.reveal())?;
-                // Whoever deletes an account there means its credentials here, too.
+                // Deleting an account in Open WebUI ends its tokens here, too.
                 let token = token.filter(|token| !store.is_gone(&token.user));
-                let token = token.ok_or(IdentityError::WrongCredential(wanted))?;
-                let (mut caller, _) = beside.of(token.user)?;
+                let token = token.ok_or(IdentityError::WrongCredential(accepted))?;
+                let (mut caller, _) = principal_headers.into_caller(token.user)?;
                 caller.scope = token.scope;
-                // Nobody vouches for it, and lines in chats may be shown with an administrator's key.
+                // The header is not authenticated, and status lines may use an administrator's key.
                 caller.message = None;
                 Ok(caller)
             }
         }
     }
 
-    /// What a request should have brought, for hints.
-    fn wanted(&self) -> Wanted {
-        Wanted {
+    /// What this server accepts, for hints.
+    fn accepted(&self) -> AcceptedCredentials {
+        AcceptedCredentials {
             key: !self.keys.is_empty(),
             session: self.sessions.is_some(),
         }
@@ -194,7 +203,7 @@ impl Gate {
     fn is_service_key(&self, secret: &Secret) -> bool {
         let given = digest(secret.reveal());
         let none = Choice::from(0);
-        // All keys are compared, whichever fits.
+        // All keys are compared, whichever matches.
         let found = self
             .keys
             .iter()
@@ -217,7 +226,7 @@ impl Gate {
 
     fn signed_user(
         &self,
-        signatures: &Signatures,
+        signatures: &SignedUserVerifier,
         headers: &HeaderMap,
     ) -> Result<Caller, IdentityError> {
         let signed = signatures.read(headers)?;
@@ -232,7 +241,7 @@ impl Gate {
             });
         }
         let mut caller = Caller::known(signed.id.clone(), Chat::default());
-        signed.introduce(&mut caller);
+        signed.describe(&mut caller);
         Ok(caller)
     }
 
@@ -249,10 +258,10 @@ impl Gate {
         Ok(caller)
     }
 
-    fn beside(&self, headers: &HeaderMap) -> Result<Beside, IdentityError> {
+    fn principal_headers(&self, headers: &HeaderMap) -> Result<PrincipalHeaders, IdentityError> {
         let signatures = self.signatures.as_ref();
         let signed = signatures.map(|signatures| signatures.read(headers));
-        Ok(Beside {
+        Ok(PrincipalHeaders {
             user: self.user(headers)?,
             signed: signed.transpose()?.flatten(),
             chat: self.chat(headers)?,
@@ -260,7 +269,7 @@ impl Gate {
         })
     }
 
-    /// The user that the headers name, in one way or in two that agree.
+    /// The user that the headers name; two headers must agree.
     fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
             let text = filled(headers, name)?;
@@ -277,13 +286,13 @@ impl Gate {
         }
     }
 
-    /// The groups that the gateway names: ids, and names where there is one for each id.
+    /// The groups that the gateway names: ids, and names if there is one for each id.
     fn group_claims(&self, headers: &HeaderMap) -> Result<Vec<GroupClaim>, IdentityError> {
         let Some((header, names)) = &self.groups else {
             return Ok(Vec::new());
         };
         let (ids, given) = (list(headers, header)?, list(headers, names)?);
-        // A name with a comma that was not encoded makes two: then no name is sure.
+        // A comma in a name that was not encoded makes two names: then none is certain.
         let sure = given.len() == ids.len();
         let mut given = given.into_iter();
         let claim = |id: String| {
@@ -311,10 +320,10 @@ impl Gate {
     }
 }
 
-impl Beside {
-    /// A caller whom the credential names, unless the headers name another; and what is signed of
-    /// the same user.
-    fn of(self, user: UserId) -> Result<(Caller, Option<SignedUser>), IdentityError> {
+impl PrincipalHeaders {
+    /// The caller whom the credential names, and what is signed about the same user. Headers that
+    /// name another user are refused.
+    fn into_caller(self, user: UserId) -> Result<(Caller, Option<SignedUser>), IdentityError> {
         let signed = self.signed.as_ref().map(|signed| &signed.id);
         if [self.user.as_ref(), signed]
             .into_iter()
@@ -324,26 +333,29 @@ impl Beside {
             return Err(IdentityError::NotItsUser);
         }
         let mut caller = Caller::known(user, self.chat);
-        // Only an application in which a model writes sends one.
+        // Only an application in which a model writes names a message.
         caller.client.gateway = self.message.is_some();
         caller.message = self.message;
         Ok((caller, self.signed))
     }
 }
 
-fn user_of_open_webui(found: Found, beside: Beside) -> Result<Caller, IdentityError> {
+fn user_of_open_webui(
+    found: SessionUser,
+    principal_headers: PrincipalHeaders,
+) -> Result<Caller, IdentityError> {
     match found {
-        Found::Account(account) => {
-            let (mut caller, _) = beside.of(account.user)?;
+        SessionUser::Account(account) => {
+            let (mut caller, _) = principal_headers.into_caller(account.user)?;
             caller.role = account.role.ok_or(IdentityError::Pending)?;
             caller.name = account.name;
             caller.email = account.email;
             Ok(caller)
         }
-        Found::Signature(user) => {
-            let (mut caller, signed) = beside.of(user)?;
+        SessionUser::Signature(user) => {
+            let (mut caller, signed) = principal_headers.into_caller(user)?;
             if let Some(signed) = signed {
-                signed.introduce(&mut caller);
+                signed.describe(&mut caller);
             }
             Ok(caller)
         }

@@ -8,7 +8,7 @@ use axum::response::Response;
 use fileshed_core::Answers;
 
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
-/// Stands for `Prefer` where a proxy drops that header.
+/// The header for those whose proxy drops `Prefer`.
 pub(super) const X_FILESHED_PREFER: HeaderName = HeaderName::from_static("x-fileshed-prefer");
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 

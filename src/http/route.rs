@@ -15,9 +15,9 @@ use fileshed_core::{Scope, cancellation::Cancellation};
 use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
-use super::admission::Admitted;
-use super::request::Subject;
-use super::{Server, answer, body, envelope, prefer};
+use super::admission::CallPermit;
+use super::middleware::Subject;
+use super::{Server, body, envelope, prefer, response_body};
 use crate::ops::{Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
@@ -67,30 +67,32 @@ async fn call(
     response
 }
 
-/// Who calls.
+/// Finds out who calls.
 pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
-    let claim = match server.gate.claim(parts)?.known() {
+    let credential = match server.authenticator.read(parts)?.resolved() {
         Ok(caller) => return Ok(caller),
-        Err(claim) => claim,
+        Err(credential) => credential,
     };
-    // Made-up credentials must not take all threads, and those that Open WebUI is asked about,
-    // which may take long, not the turns of the others.
-    let turn = match server.gate.place(&claim).await? {
-        Some(place) => Ok(place),
+    // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
+    // take long, must not delay the others.
+    let permit = match server.authenticator.lookup_permit(&credential).await? {
+        Some(permit) => Ok(permit),
         None => Arc::clone(&server.lookups).acquire_owned().await,
     };
     let server = Arc::clone(server);
-    let settled = tokio::task::spawn_blocking(move || {
-        let _turn = turn;
-        server.gate.settle(*claim, &server.store)
+    let caller = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        server
+            .authenticator
+            .authenticate(*credential, &server.store)
     });
-    settled.await.map_err(RouteError::from)?
+    caller.await.map_err(RouteError::from)?
 }
 
-/// Gives a call its place, then reads what it brings, then runs it.
+/// Waits for the permit of a call, then reads its body, then runs it.
 async fn admit(
     server: &Arc<Server>,
     entry: &'static Entry,
@@ -102,10 +104,10 @@ async fn admit(
         return Err(ZoneError::ReadOnlyScope.into());
     }
     let user = server.store.namespace(&caller);
-    let mut admitted = server.admission.enter(&user).await?;
+    let mut admitted = server.admission.admit(&user).await?;
     caller.place = admitted.place();
     let limit = entry.body_max.min(server.body_limit);
-    let body = body::collect(body, body::promised(headers), limit, &mut admitted).await?;
+    let body = body::collect(body, body::content_length(headers), limit, &mut admitted).await?;
     run(server, entry, caller, body, admitted).await
 }
 
@@ -114,47 +116,47 @@ async fn run(
     entry: &'static Entry,
     caller: Caller,
     body: Vec<u8>,
-    mut admitted: Admitted,
+    mut admitted: CallPermit,
 ) -> Result<Response, Error> {
-    // Dropped with this future when the client hangs up: a command ends, work on files completes.
-    let _watch = Watch(caller.cancellation.clone());
+    // Dropped with this future when the client disconnects: a command ends, work on files completes.
+    let _cancel = CancelOnDrop(caller.cancellation.clone());
     let store = Arc::clone(&server.store);
     let work = tokio::task::spawn_blocking(move || {
-        let result = carry_out(&store, entry, &caller, body, &mut admitted);
+        let result = execute(&store, entry, &caller, body, &mut admitted);
         (result, admitted)
     });
     let (result, admitted) = work.await.map_err(RouteError::from)?;
     Ok(match result {
-        Ok(text) => answer::of(text, admitted),
+        Ok(text) => response_body::json(text, admitted),
         Err(error) => envelope::failure_of_call(error, admitted),
     })
 }
 
 /// Runs a call and writes its answer; blocks.
-fn carry_out(
+fn execute(
     store: &Store,
     entry: &Entry,
     caller: &Caller,
     body: Vec<u8>,
-    admitted: &mut Admitted,
+    admitted: &mut CallPermit,
 ) -> Result<Vec<u8>, Error> {
     let arguments = body::parse(&body, entry.is_known)?;
-    let brought = body.len() as u64;
+    let body_bytes = body.len() as u64;
     drop(body);
     let answer = (entry.answer_max)(store.settings(), &arguments);
-    admitted.reserve_blocking(brought + answer, &caller.cancellation)?;
+    admitted.reserve_blocking(body_bytes + answer, &caller.cancellation)?;
     envelope::text(&(entry.call)(store, caller, arguments)?)
 }
 
-struct Watch(Cancellation);
+struct CancelOnDrop(Cancellation);
 
-impl Drop for Watch {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.cancel();
     }
 }
 
-/// An address that nothing has.
+/// There is nothing at this address.
 pub(super) async fn unknown(request: Request) -> Response {
     let path = request.uri().path();
     let name = path.trim_matches('/');
@@ -164,7 +166,7 @@ pub(super) async fn unknown(request: Request) -> Response {
     })
 }
 
-/// A method that an address does not have; the router adds which ones it has.
+/// The address does not have this method; the router adds which ones it has.
 pub(super) async fn wrong_method(request: Request) -> Response {
     if request.method() == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
@@ -193,13 +195,13 @@ fn text_of(payload: &(dyn Any + Send)) -> String {
 /// Why a call did not reach its operation, or did not come back from it.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RouteError {
-    /// Nothing there.
+    /// There is nothing at the address.
     #[error("there is nothing at `{path}`")]
     Unknown {
         path: String,
         meant: Option<&'static str>,
     },
-    /// Something there, for another method.
+    /// The address has other methods.
     #[error("`{path}` does not take {method}")]
     Method { method: Method, path: String },
     /// A panic, with its text for the log.
@@ -271,7 +273,7 @@ mod tests {
             max_concurrent_calls: calls,
             ..Config::default()
         };
-        let store = Arc::new(Store::open(config.core.clone()).expect("a shed"));
+        let store = Arc::new(Store::open(config.core.clone()).expect("a store"));
         (directory, Arc::new(Server::new(store, &config, None)))
     }
 
@@ -303,17 +305,17 @@ mod tests {
         assert!(!body.to_string().contains("salt"), "{body}");
         let logged = error.expect("a failure").message().to_owned();
         assert_eq!(logged, "panicked: the pepper is salt");
-        let place = server.admission.enter("somebody").await;
-        assert!(place.is_ok(), "the turn is given back");
+        let place = server.admission.admit("somebody").await;
+        assert!(place.is_ok(), "the permit is given back");
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_call_without_a_turn_is_told_to_come_back() {
         let (_directory, server) = server(1);
-        let _taken = server.admission.enter("somebody").await.expect("a turn");
+        let _taken = server.admission.admit("somebody").await.expect("a permit");
         let error = called(&server, &OPERATIONS[0])
             .await
-            .expect_err("no turn is free");
+            .expect_err("no permit is free");
         let (response, _) = envelope::seal(envelope::failure(error), "request-1");
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()["retry-after"], "5");
@@ -322,7 +324,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_user_leaves_places_to_others() {
         let (_directory, server) = server(4);
-        let enter = |user: &'static str| server.admission.enter(user);
+        let enter = |user: &'static str| server.admission.admit(user);
         let _own = (enter("a").await, enter("a").await);
         let error = enter("a").await.expect_err("half is taken");
         let (response, _) = envelope::seal(envelope::failure(error), "request-1");
@@ -333,9 +335,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_body_has_no_place_in_memory_that_it_did_not_wait_for() {
         let (_directory, server) = server(9);
-        let all = server.admission.enter("a").await;
-        let mut all = all.expect("a turn");
-        all.settle(u64::MAX / 2);
+        let all = server.admission.admit("a").await;
+        let mut all = all.expect("a permit");
+        all.set_held(u64::MAX / 2);
         // A small body needs no more than its place.
         assert!(
             called(
@@ -345,7 +347,7 @@ mod tests {
             .await
             .is_ok()
         );
-        let mut admitted = server.admission.enter("b").await.expect("a turn");
+        let mut admitted = server.admission.admit("b").await.expect("a permit");
         let mut body = Body::from(vec![b' '; 3 << 20]);
         let read = body::collect(&mut body, None, 64 << 20, &mut admitted).await;
         assert_eq!(read.expect_err("no memory").code(), Code::Busy);
@@ -367,8 +369,8 @@ mod tests {
         let call = called(&server, waits);
         let left = tokio::time::timeout(Duration::from_millis(50), call).await;
         assert!(left.is_err(), "the client leaves first");
-        // The turn comes back only when the work has ended by itself.
-        assert!(server.admission.enter("somebody").await.is_ok());
+        // The permit comes back only when the work has ended by itself.
+        assert!(server.admission.admit("somebody").await.is_ok());
     }
 
     #[tokio::test]

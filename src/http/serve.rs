@@ -1,5 +1,5 @@
-//! The listener: limits on what a connection may do before a request exists and after it was
-//! answered, and an end that lets running work finish.
+//! The listener: limits on what a connection may do before and after a request, and a shutdown that
+//! lets running work finish.
 
 mod connection;
 mod stream;
@@ -19,10 +19,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tower::ServiceExt as _;
 
-use super::request::HEADERS_MAX_BYTES;
+use super::middleware::HEADERS_MAX_BYTES;
 use connection::Connection;
-use stream::{Answered, Watched};
-use table::Table;
+use stream::{MonitoredStream, TrackedBody};
+use table::ConnectionTable;
 
 /// How long a connection waits for the headers of the next request; longer than the minute for
 /// which proxies keep idle connections, so that these end first.
@@ -33,8 +33,8 @@ const BUFFER_MAX_BYTES: usize = 4 * HEADERS_MAX_BYTES;
 const HEADERS_MAX_COUNT: usize = 100;
 /// Pause after a failed accept, most often for want of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How often it is looked who is too slow.
-const ATTENTION: Duration = Duration::from_secs(1);
+/// How often slow connections are looked for.
+const SLOW_CHECK: Duration = Duration::from_secs(1);
 /// Most connections, however many descriptors there are: each may hold its buffers.
 const CONNECTIONS_MAX: u64 = 2048;
 
@@ -44,14 +44,14 @@ fn most_connections(descriptors: u64) -> usize {
     (descriptors / 2).clamp(8, CONNECTIONS_MAX) as usize
 }
 
-/// The ways to ask a server to stop. Until they are heard, each of them ends it at once.
-pub struct Stop {
+/// The signals that ask the server to stop. Before [`ShutdownSignal::listen`], each ends the process.
+pub struct ShutdownSignal {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Stop {
-    /// Hears SIGTERM and SIGINT from now on.
+impl ShutdownSignal {
+    /// Listens for SIGTERM and SIGINT from now on.
     pub fn listen() -> std::io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -59,7 +59,7 @@ impl Stop {
         })
     }
 
-    async fn asked(&mut self) {
+    async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
@@ -72,45 +72,45 @@ impl Stop {
 pub async fn serve(
     listener: TcpListener,
     app: Router,
-    mut stop: Stop,
+    mut stop: ShutdownSignal,
     patience: Duration,
     descriptors: u64,
 ) -> std::io::Result<()> {
     let connections = GracefulShutdown::new();
-    let table = Table::new(most_connections(descriptors));
-    let server = Listening {
+    let table = ConnectionTable::new(most_connections(descriptors));
+    let server = Acceptor {
         builder: builder(),
         app,
         table: Arc::clone(&table),
     };
     let watch = tokio::spawn(async move {
         loop {
-            tokio::time::sleep(ATTENTION).await;
-            table.end_slow_ones();
+            tokio::time::sleep(SLOW_CHECK).await;
+            table.close_slow();
         }
     });
     tokio::select! {
         () = server.accept(&listener, &connections) => {}
-        () = stop.asked() => {}
+        () = stop.received() => {}
     }
     drop((server, listener));
     tracing::info!(open = connections.count(), "stopping");
     tokio::select! {
         () = connections.shutdown() => {}
         () = tokio::time::sleep(patience) => tracing::warn!("connections were cut"),
-        () = stop.asked() => tracing::warn!("told twice, connections were cut"),
+        () = stop.received() => tracing::warn!("told twice, connections were cut"),
     }
     watch.abort();
     Ok(())
 }
 
-struct Listening {
+struct Acceptor {
     builder: Builder,
     app: Router,
-    table: Arc<Table>,
+    table: Arc<ConnectionTable>,
 }
 
-impl Listening {
+impl Acceptor {
     async fn accept(&self, listener: &TcpListener, connections: &GracefulShutdown) {
         loop {
             let stream = match listener.accept().await {
@@ -124,9 +124,9 @@ impl Listening {
             };
             // Where all are busy, who comes waits like those in the queue of the listener.
             while self.table.is_full() && !self.table.release() {
-                let left = self.table.left();
-                // What became idle meanwhile tells nobody.
-                let _ = tokio::time::timeout(ACCEPT_PAUSE, left).await;
+                let removed = self.table.removed();
+                // A connection that becomes idle does not notify.
+                let _ = tokio::time::timeout(ACCEPT_PAUSE, removed).await;
             }
             self.connect(stream, connections);
         }
@@ -143,13 +143,13 @@ impl Listening {
             let answer = app.clone().oneshot(request);
             async move {
                 let answer = answer.await?;
-                Ok::<_, std::convert::Infallible>(answer.map(|body| Answered {
+                Ok::<_, std::convert::Infallible>(answer.map(|body| TrackedBody {
                     body,
                     _running: running,
                 }))
             }
         });
-        let stream = Watched {
+        let stream = MonitoredStream {
             stream,
             connection: Arc::clone(&connection),
         };

@@ -1,8 +1,8 @@
-//! Whose credential a caller called with.
+//! The account behind a credential.
 //!
-//! Open WebUI is asked, and its answer counts for [`LIFETIME`], also when the answer is that nobody
-//! has such a credential: somebody who was thrown out is out within that time, and made-up ones
-//! that are sent again cost nothing. That it did not answer is never remembered.
+//! Open WebUI is asked, and its answer counts for [`LIFETIME`], also if nobody has such a credential:
+//! a removed user loses access within that time, and a forged credential that is sent again costs
+//! nothing. A missing answer is never remembered.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::client::{CallError, segment};
-use super::error::Shared;
+use super::error::SharedError;
 use super::{Key, OpenWebUi, OpenWebUiError, remembered};
 
 /// How long an answer counts.
@@ -33,16 +33,16 @@ pub struct Account {
 }
 
 /// What was answered lately, by a hash of the credential.
-pub(super) type Known = Cache<[u8; 32], Option<Account>>;
+pub(super) type AccountCache = Cache<[u8; 32], Option<Account>>;
 
-pub(super) fn known() -> Known {
+pub(super) fn known() -> AccountCache {
     remembered(LIFETIME)
 }
 
 /// Whether there is such a user, as it was answered lately.
-pub(super) type Users = Cache<String, bool>;
+pub(super) type UserCache = Cache<String, bool>;
 
-pub(super) fn users() -> Users {
+pub(super) fn users() -> UserCache {
     remembered(LIFETIME)
 }
 
@@ -63,7 +63,7 @@ pub fn presentable(text: String) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct AccountResponse {
     #[serde(default)]
     id: String,
     name: Option<String>,
@@ -71,7 +71,7 @@ struct Answer {
     role: Option<String>,
 }
 
-impl Answer {
+impl AccountResponse {
     fn account(self) -> Option<Account> {
         Some(Account {
             user: UserId::parse(&self.id).ok()?,
@@ -99,7 +99,7 @@ impl OpenWebUi {
             self.ask_account(credential, is_session)
                 .map_err(OpenWebUiError::Unasked)
         });
-        Ok(asked.map_err(Shared::from)?)
+        Ok(asked.map_err(SharedError::from)?)
     }
 
     fn ask_account(
@@ -115,7 +115,7 @@ impl OpenWebUi {
             &["/api/v1/users/user/status"]
         };
         for path in paths {
-            match self.client.get::<Answer>(credential, path) {
+            match self.client.get::<AccountResponse>(credential, path) {
                 Err(CallError::Status(400 | 401 | 403)) => {}
                 answer => return Ok(answer?.account()),
             }
@@ -125,7 +125,7 @@ impl OpenWebUi {
 }
 
 #[derive(Deserialize)]
-struct Anybody {}
+struct AnyUser {}
 
 impl OpenWebUi {
     /// Whether Open WebUI has this user, asked with the administrator's key; nothing where it does
@@ -161,8 +161,8 @@ impl OpenWebUi {
     fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
         let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
         let path = format!("/api/v1/users/{user}");
-        match self.client.get::<Anybody>(key, &path) {
-            Ok(Anybody {}) => Ok(true),
+        match self.client.get::<AnyUser>(key, &path) {
+            Ok(AnyUser {}) => Ok(true),
             Err(CallError::Status(400 | 404)) => Ok(false),
             Err(error) => Err(error),
         }
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn an_answer_that_names_nobody_is_nobody() {
         let account = |text: &str| {
-            let answer: Answer = serde_json::from_str(text).expect("an answer");
+            let answer: AccountResponse = serde_json::from_str(text).expect("an answer");
             answer.account()
         };
         for text in ["{}", r#"{"id":""}"#, r#"{"id":" a"}"#] {

@@ -1,7 +1,7 @@
-//! Whether it is worth asking a server that did not answer lately.
+//! A circuit breaker: whether to ask a server that did not answer lately.
 //!
-//! After a few failures in a row nobody is made to wait for the next one: calls fail at once. From
-//! time to time one call is let through; when it is answered, all are.
+//! After a few failures in a row calls fail at once. From time to time one call is let through;
+//! when it is answered, all are.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ const FAILURES: u32 = 3;
 /// How long they do, until one is let through.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
-/// Counts calls without an answer, and stops calls for a while after several in a row.
+/// The circuit breaker of one server.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<State>);
+pub(super) struct Breaker(Mutex<BreakerState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct BreakerState {
     failures: u32,
-    /// No call before.
+    /// No call is made before.
     until: Option<Instant>,
 }
 
 impl Breaker {
-    /// Whether a call may be made. One that may has to be settled.
-    pub(super) fn admits(&self, now: Instant) -> bool {
+    /// Whether a call may be made. Its end has to be recorded.
+    pub(super) fn allows(&self, now: Instant) -> bool {
         let mut state = self.state();
         match state.until {
             Some(until) if now < until => false,
             Some(_) => {
-                // One finds out; the others wait for what it finds.
+                // One call tries; the others wait for its outcome.
                 state.until = Some(now + PAUSE);
                 true
             }
@@ -38,11 +38,11 @@ impl Breaker {
         }
     }
 
-    /// Takes note of how a call ended.
-    pub(super) fn settle(&self, now: Instant, answered: bool) {
+    /// Records how a call ended.
+    pub(super) fn record(&self, now: Instant, answered: bool) {
         let mut state = self.state();
         if answered {
-            *state = State::default();
+            *state = BreakerState::default();
             return;
         }
         state.failures = state.failures.saturating_add(1);
@@ -51,7 +51,7 @@ impl Breaker {
         }
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, BreakerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -64,22 +64,22 @@ mod tests {
     fn it_opens_after_failures_in_a_row_lets_one_try_and_closes() {
         let (breaker, begun) = (Breaker::default(), Instant::now());
         for _ in 0..FAILURES - 1 {
-            breaker.settle(begun, false);
+            breaker.record(begun, false);
         }
-        breaker.settle(begun, true);
+        breaker.record(begun, true);
         for _ in 0..FAILURES {
-            assert!(breaker.admits(begun), "an answer in between counts");
-            breaker.settle(begun, false);
+            assert!(breaker.allows(begun), "an answer in between counts");
+            breaker.record(begun, false);
         }
-        assert!(!breaker.admits(begun));
+        assert!(!breaker.allows(begun));
         let later = begun + PAUSE;
-        assert!(breaker.admits(later), "one tries");
-        assert!(!breaker.admits(later), "and only one");
-        breaker.settle(later, false);
-        assert!(!breaker.admits(later + PAUSE / 2));
-        assert!(breaker.admits(later + PAUSE));
-        breaker.settle(later + PAUSE, true);
-        assert!(breaker.admits(later + PAUSE));
-        assert!(breaker.admits(later + PAUSE));
+        assert!(breaker.allows(later), "one tries");
+        assert!(!breaker.allows(later), "and only one");
+        breaker.record(later, false);
+        assert!(!breaker.allows(later + PAUSE / 2));
+        assert!(breaker.allows(later + PAUSE));
+        breaker.record(later + PAUSE, true);
+        assert!(breaker.allows(later + PAUSE));
+        assert!(breaker.allows(later + PAUSE));
     }
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::client::{CallError, Client, segment};
-use super::item::Item;
+use super::item::FileEntry;
 use super::{Key, OpenWebUi, OpenWebUiError};
 
 /// Files of one chat that are looked at.
@@ -23,29 +23,29 @@ const FILES_MAX: usize = 500;
 const PIECE: usize = 64 * 1024;
 
 #[derive(Deserialize)]
-struct Kept {
+struct StoredChat {
     user_id: String,
-    chat: Content,
+    chat: ChatContent,
 }
 
 #[derive(Default, Deserialize)]
-struct Content {
+struct ChatContent {
     #[serde(default)]
-    history: Option<History>,
+    history: Option<ChatHistory>,
     #[serde(default)]
     files: Value,
 }
 
 #[derive(Default, Deserialize)]
-struct History {
+struct ChatHistory {
     #[serde(default, rename = "currentId")]
     current: Value,
     #[serde(default)]
-    messages: HashMap<String, Message>,
+    messages: HashMap<String, ChatMessage>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct ChatMessage {
     #[serde(default)]
     role: Value,
     #[serde(default, rename = "parentId")]
@@ -67,7 +67,7 @@ impl OpenWebUi {
             return Ok(Attached::NoCredential);
         };
         let path = format!("/api/v1/chats/{chat}");
-        match self.client.get::<Kept>(key.reveal(), &path) {
+        match self.client.get::<StoredChat>(key.reveal(), &path) {
             Ok(kept) if kept.user_id == user.as_str() => Ok(Attached::Files(files(&kept.chat))),
             Ok(_) => Ok(Attached::Files(Vec::new())),
             Err(error) if error.is_absence() => {
@@ -91,9 +91,9 @@ impl OpenWebUi {
         }
     }
 
-    fn message(&self, caller: &Caller, key: &str) -> Option<Message> {
+    fn message(&self, caller: &Caller, key: &str) -> Option<ChatMessage> {
         let path = format!("/api/v1/chats/{}", kept(&caller.chat)?);
-        let kept = self.client.get::<Kept>(key, &path);
+        let kept = self.client.get::<StoredChat>(key, &path);
         let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
         let mut messages = kept.ok()?.chat.history?.messages;
         messages.remove(caller.message.as_deref()?)
@@ -136,7 +136,7 @@ impl OpenWebUi {
 
 /// The last answer in a conversation of this user, as a segment of a path.
 pub(super) fn last_answer(client: &Client, key: &str, chat: &str, user: &UserId) -> Option<String> {
-    let kept = client.get::<Kept>(key, &format!("/api/v1/chats/{chat}"));
+    let kept = client.get::<StoredChat>(key, &format!("/api/v1/chats/{chat}"));
     let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
     let kept = kept.ok().filter(|kept| kept.user_id == user.as_str())?;
     let mut history = kept.chat.history?;
@@ -167,7 +167,7 @@ pub(super) fn events(caller: &Caller) -> Option<String> {
 }
 
 /// All files of a chat, each once, in the order in which they came; of too many the last.
-fn files(chat: &Content) -> Vec<Attachment> {
+fn files(chat: &ChatContent) -> Vec<Attachment> {
     let messages = chat.history.iter().flat_map(|history| &history.messages);
     let mut messages: Vec<_> = messages.collect();
     messages.sort_by(|(id, one), (other_id, other)| {
@@ -177,11 +177,11 @@ fn files(chat: &Content) -> Vec<Attachment> {
     });
     let of_messages = messages.into_iter().flat_map(|(_, message)| {
         let by_model = message.role == "assistant";
-        let items = list(&message.files).map(Item::read);
+        let items = list(&message.files).map(FileEntry::read);
         // What this server hung on an answer came from here.
         items.filter(move |item| !(by_model && item.is_ours()))
     });
-    let items = of_messages.chain(list(&chat.files).map(Item::read));
+    let items = of_messages.chain(list(&chat.files).map(FileEntry::read));
     let (mut seen, mut images) = (HashSet::new(), 0);
     let mut files: Vec<Attachment> = items
         .filter_map(|item| item.attachment(&mut seen, &mut images))

@@ -71,7 +71,8 @@ impl CallError {
     }
 }
 
-/// A client of one Open WebUI. Clones share its connections; an empty key asks as nobody.
+/// A client of one Open WebUI. Clones share its connections and its circuit breaker; an empty key
+/// sends no credential.
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: Agent,
@@ -111,24 +112,24 @@ impl Client {
         }
     }
 
-    /// This client with another time limit for a small call.
+    /// Sets the time limit of a small call.
     #[must_use]
     pub fn within(self, call: Duration) -> Self {
         Self { call, ..self }
     }
 
-    /// Asks, once more if the question did not arrive.
+    /// `GET`, once more if the request did not arrive.
     pub fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
         read(self.ask(key, path, self.call)?)
     }
 
-    /// The bytes that are at `path`.
+    /// `GET` of the bytes at `path`.
     pub fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
         let response = self.ask(key, path, TRANSFER)?;
         Ok(response.into_body().into_reader())
     }
 
-    /// Tells.
+    /// `POST` of a JSON message.
     pub fn post<T: DeserializeOwned>(
         &self,
         key: &str,
@@ -158,7 +159,7 @@ impl Client {
         read(self.send_to(request, body, TRANSFER, may_break_off)?)
     }
 
-    /// Deletes.
+    /// `DELETE`.
     pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
         self.send(request, (), self.call).map(drop)
@@ -203,7 +204,7 @@ impl Client {
         limit: Duration,
         is_answer: fn(&ureq::Error) -> bool,
     ) -> Result<Response<Body>, CallError> {
-        if !self.breaker.admits(Instant::now()) {
+        if !self.breaker.allows(Instant::now()) {
             return Err(CallError::Paused);
         }
         let answer = request.body(body).map_err(ureq::Error::from);
@@ -218,7 +219,7 @@ impl Client {
                 matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)) || is_answer(error)
             }
         };
-        self.breaker.settle(Instant::now(), answered);
+        self.breaker.record(Instant::now(), answered);
         match answer {
             Ok(response) if !answered => {
                 tracing::debug!(status = response.status().as_u16(), "Open WebUI is away");

@@ -168,15 +168,15 @@ impl Diagnostic for OpenWebUiError {
 /// One failure for all that waited for the same answer.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct Shared(#[source] Arc<OpenWebUiError>);
+pub(super) struct SharedError(#[source] Arc<OpenWebUiError>);
 
-impl From<Arc<OpenWebUiError>> for Shared {
+impl From<Arc<OpenWebUiError>> for SharedError {
     fn from(error: Arc<OpenWebUiError>) -> Self {
         Self(error)
     }
 }
 
-impl Diagnostic for Shared {
+impl Diagnostic for SharedError {
     fn code(&self) -> Code {
         self.0.code()
     }

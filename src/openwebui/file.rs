@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::chat::events;
 use super::client::{CallError, segment};
-use super::form::Form;
+use super::multipart::MultipartForm;
 use super::record::{MARK, Record};
 use super::{Key, OpenWebUi, OpenWebUiError, item};
 
@@ -26,7 +26,7 @@ impl OpenWebUi {
         let own = caller.credential.as_ref();
         let own = own.ok_or(OpenWebUiError::NoSession)?;
         let metadata = json!({MARK: {"source": file.source}});
-        let form = Form::new(file, &metadata);
+        let form = MultipartForm::new(file, &metadata);
         let mut body = form.body(content);
         let sent = self.client.upload::<Record>(
             own.reveal(),

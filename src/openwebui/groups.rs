@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{CallError, segment};
-use super::error::Shared;
+use super::error::SharedError;
 use super::{Key, OpenWebUi, OpenWebUiError, remembered};
 
 /// Younger answers are not asked for again: a model that tries names does not become a load.
@@ -23,14 +23,14 @@ const PAGES_MAX: u32 = 100;
 
 /// What was answered lately.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct GroupCache {
     /// By user.
     groups: Cache<String, (Instant, Vec<Group>)>,
     /// By group.
     members: Cache<String, Vec<Member>>,
 }
 
-impl Known {
+impl GroupCache {
     pub(super) fn new(lifetime: Duration) -> Self {
         Self {
             groups: remembered(lifetime),
@@ -56,7 +56,7 @@ struct ListedMember {
 }
 
 #[derive(Deserialize)]
-struct Page {
+struct MemberPage {
     items: Vec<ListedMember>,
     total: u64,
 }
@@ -72,7 +72,7 @@ impl OpenWebUi {
             let groups = self.ask_groups(user, key).map_err(away("your groups"))?;
             Ok::<_, OpenWebUiError>((Instant::now(), groups))
         });
-        let (_, groups) = asked.map_err(Shared::from)?;
+        let (_, groups) = asked.map_err(SharedError::from)?;
         Ok(Some(groups))
     }
 
@@ -99,7 +99,7 @@ impl OpenWebUi {
             let members = self.ask_members(&group.id, key);
             members.map_err(away("the members of the group"))
         });
-        Ok(Some(asked.map_err(Shared::from)?))
+        Ok(Some(asked.map_err(SharedError::from)?))
     }
 
     fn ask_groups(&self, user: &UserId, key: Key<'_>) -> Result<Vec<Group>, CallError> {
@@ -139,7 +139,7 @@ impl OpenWebUi {
         for number in 1..=PAGES_MAX {
             let path =
                 format!("/api/v1/groups/id/{group}/members?membership=effective&page={number}");
-            match self.client.get::<Page>(key.reveal(), &path) {
+            match self.client.get::<MemberPage>(key.reveal(), &path) {
                 Ok(page) => {
                     let last = page.items.is_empty();
                     members.extend(page.items);

@@ -9,13 +9,13 @@ use super::printable;
 use crate::config::Config;
 
 #[derive(Deserialize)]
-struct Version {
+struct VersionResponse {
     version: String,
 }
 
 /// Which version it is, as it says itself, for a terminal.
 pub(super) fn version(client: &Client) -> Result<String, CallError> {
-    let Version { version } = client.get("", "/api/version")?;
+    let VersionResponse { version } = client.get("", "/api/version")?;
     Ok(printable(&version))
 }
 

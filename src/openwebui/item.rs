@@ -20,9 +20,9 @@ const ID_MAX_BYTES: usize = 128;
 
 /// An entry that somebody else wrote: nothing in it has to be what it should.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item<'a>(&'a Value);
+pub(super) struct FileEntry<'a>(&'a Value);
 
-impl<'a> Item<'a> {
+impl<'a> FileEntry<'a> {
     pub(super) fn read(value: &'a Value) -> Self {
         Self(value)
     }
@@ -151,7 +151,7 @@ mod tests {
         let (mut seen, mut images) = (HashSet::new(), 0);
         let items = items.as_array().expect("a list").iter();
         items
-            .filter_map(|item| Item::read(item).attachment(&mut seen, &mut images))
+            .filter_map(|item| FileEntry::read(item).attachment(&mut seen, &mut images))
             .map(|file| {
                 (
                     file.id,

@@ -3,7 +3,7 @@
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
 //! our own connection in it made what it should be, and the list written back, with everybody
 //! else's connections as they were; nothing is written where nothing changed. Before that Open
-//! WebUI itself has to reach this server. A kind of connection is its list (`Kind`) and what ours
+//! WebUI itself has to reach this server. A kind of connection is its list (`ConnectionList`) and what ours
 //! is in it (`tool_server`): another kind stands beside it.
 
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub use file::{ConnectionFile, connection_file};
 pub use grant::Grantee;
 
 use change::Change;
-use list::Kind;
+use list::ConnectionList;
 use tool_server::ToolServer;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
@@ -57,9 +57,9 @@ pub struct ConnectionOptions {
     pub grants: Vec<Grantee>,
 }
 
-/// A connection, and how Open WebUI learns of it.
+/// The connection, and how it is registered.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RegisterOptions {
     /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
     pub url: Option<PublicUrl>,
     /// The credential of one of its administrators.
@@ -73,7 +73,7 @@ pub struct Options {
 }
 
 /// Registers; the lines say what was done.
-pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, RegisterError> {
+pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String>, RegisterError> {
     let url = &config.openwebui_api_url;
     if url.is_empty() {
         return Err(RegisterError::NoUrl);
@@ -84,7 +84,7 @@ pub fn register(config: &Config, options: &Options) -> Result<Vec<String>, Regis
     let client = Client::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
-    let kind = &Kind::TOOL_SERVER;
+    let kind = &ConnectionList::TOOL_SERVER;
     let list = kind.read(&client, token)?;
     let grants = grant::resolve(&client, token, &options.connection.grants)?;
     let ours = ToolServer::new(config, &options.connection, grants)?;
@@ -171,7 +171,7 @@ fn asked(error: CallError) -> RegisterError {
     match error {
         CallError::Status(401 | 403) => RegisterError::Denied,
         CallError::Status(status @ 300..=399) => RegisterError::Redirected(status),
-        CallError::Status(404 | 405) | CallError::Unreadable(_) => RegisterError::Stranger,
+        CallError::Status(404 | 405) | CallError::Unreadable(_) => RegisterError::NotOpenWebUi,
         error => RegisterError::Call(error),
     }
 }

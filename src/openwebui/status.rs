@@ -1,10 +1,10 @@
-//! What takes long shows in the conversation.
+//! Status lines in the conversation for what takes long.
 //!
-//! One thread of its own tells Open WebUI, and only about what still goes on after [`PATIENCE`].
-//! Nobody waits for it, but for the end of a line that shows: Open WebUI must hear of it before the
-//! answer, because it then writes the whole message anew and may lose what is told meanwhile. A line
-//! that could not be shown is no failure of anything. An end that was not taken is told again: a
-//! line without one goes on for ever.
+//! One thread reports to Open WebUI, and only about what still runs after [`PATIENCE`]. Nobody waits
+//! for it, except for the end of a line that shows: Open WebUI must get that before the answer,
+//! because it then writes the whole message anew and may lose what arrives meanwhile. A line that
+//! could not be shown is not a failure. An end that was not accepted is sent again, because a line
+//! without an end never disappears.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -18,9 +18,9 @@ use fileshed_core::{Caller, Secret};
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
-use super::arrival::Arrival;
 use super::chat::{events, kept};
 use super::client::Client;
+use super::upload_notice::UploadNotice;
 
 /// How long something takes before it shows.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -31,64 +31,64 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
 
-/// How often an end is told that Open WebUI did not take, and how long lies between.
+/// How often an end that Open WebUI did not accept is sent, and the time between.
 const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(4);
 
-/// The lines of all conversations.
+/// Reports the status lines of all conversations.
 #[derive(Debug)]
-pub(super) struct Board {
+pub(super) struct StatusReporter {
     client: Client,
-    /// Begun with the first line.
-    thread: OnceLock<Sender<News>>,
+    /// Started with the first line.
+    thread: OnceLock<Sender<StatusEvent>>,
     next: AtomicU64,
 }
 
-/// Something begins to last, or ends.
+/// What the thread is informed of.
 #[derive(Debug)]
-enum News {
-    Begun(u64, Box<Work>),
-    /// The sender is dropped when it was told.
+enum StatusEvent {
+    Begun(u64, Box<RunningTask>),
+    /// The sender is dropped when the end was reported.
     Ended(u64, Ending, Sender<()>),
-    Arrived(Box<Arrival>),
+    Arrived(Box<UploadNotice>),
 }
 
 #[derive(Debug)]
-struct Work {
-    begun: Instant,
+struct RunningTask {
+    started: Instant,
     shown: Arc<AtomicBool>,
     path: String,
     key: Secret,
     task: Task,
 }
 
-impl Work {
+impl RunningTask {
     fn shows(&self) -> bool {
         self.shown.load(Ordering::Acquire)
     }
 
-    fn event(&self, text: &str, done: bool) -> Event {
-        Event::new(self.path.clone(), self.key.clone(), text, done)
+    fn event(&self, text: &str, done: bool) -> ChatEvent {
+        ChatEvent::new(self.path.clone(), self.key.clone(), text, done)
     }
 }
 
-/// What Open WebUI is told.
+/// An event of a chat, as Open WebUI takes it.
 #[derive(Debug)]
-struct Event {
+struct ChatEvent {
     path: String,
     key: Secret,
     body: Value,
 }
 
-impl Event {
+impl ChatEvent {
     fn new(path: String, key: Secret, text: &str, done: bool) -> Self {
         let text: String = text.chars().take(TEXT_MAX).collect();
         let body = json!({"type": "status", "data": {"description": text, "done": done}});
         Self { path, key, body }
     }
 
-    /// Whether it need not be told again.
-    fn tell(&self, client: &Client) -> bool {
+    /// Sends it; whether it need not be sent again.
+    fn send(&self, client: &Client) -> bool {
         match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
             Ok(_) => true,
             Err(error) => {
@@ -100,41 +100,41 @@ impl Event {
     }
 }
 
-/// The end of a line that shows, which has not been told yet.
+/// The end of a line that shows, which Open WebUI has not accepted yet.
 #[derive(Debug)]
-struct Owed {
-    event: Event,
+struct PendingRetry {
+    event: ChatEvent,
     due: Instant,
     attempts: u32,
 }
 
-/// One line; see [`Line`].
+/// One status line.
 #[derive(Debug)]
-struct Shown {
+struct StatusLine {
     number: u64,
     is_seen: Arc<AtomicBool>,
-    thread: Sender<News>,
+    thread: Sender<StatusEvent>,
     ending: Ending,
 }
 
-impl Line for Shown {
+impl Line for StatusLine {
     fn end(mut self: Box<Self>, ending: Ending) {
         self.ending = ending;
     }
 }
 
-impl Drop for Shown {
+impl Drop for StatusLine {
     fn drop(&mut self) {
-        let (told, wait) = channel();
-        let news = News::Ended(self.number, self.ending.clone(), told);
-        let _nobody_listens_at_the_end = self.thread.send(news);
+        let (reported, wait) = channel();
+        let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
+        let _nobody_listens_at_the_end = self.thread.send(event);
         if self.is_seen.load(Ordering::Acquire) {
-            let _told_or_not = wait.recv_timeout(FAREWELL);
+            let _reported_or_not = wait.recv_timeout(FAREWELL);
         }
     }
 }
 
-impl Board {
+impl StatusReporter {
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
@@ -143,21 +143,21 @@ impl Board {
         }
     }
 
-    fn thread(&self) -> &Sender<News> {
+    fn thread(&self) -> &Sender<StatusEvent> {
         self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let client = self.client.clone();
-            std::thread::spawn(move || Teller::new(client).tell(&receiver));
+            std::thread::spawn(move || ReporterThread::new(client).run(&receiver));
             sender
         })
     }
 
-    fn begin(&self, work: Work) -> Shown {
+    fn begin(&self, work: RunningTask) -> StatusLine {
         let thread = self.thread();
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_seen = Arc::clone(&work.shown);
-        let _shown_or_not = thread.send(News::Begun(number, Box::new(work)));
-        Shown {
+        let _shown_or_not = thread.send(StatusEvent::Begun(number, Box::new(work)));
+        StatusLine {
             number,
             is_seen,
             thread: thread.clone(),
@@ -170,93 +170,95 @@ impl OpenWebUi {
     /// A line in the caller's conversation, if there is a message to show it in and a credential
     /// to do it with.
     pub(super) fn status_line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
-        let board = self.board.as_ref()?;
-        let work = Work {
-            begun: Instant::now(),
+        let reporter = self.reporter.as_ref()?;
+        let work = RunningTask {
+            started: Instant::now(),
             shown: Arc::default(),
             path: events(caller)?,
             key: Secret::new(self.key(caller)?.reveal()),
             task,
         };
-        Some(Box::new(board.begin(work)))
+        Some(Box::new(reporter.begin(work)))
     }
 
-    /// Tells files that came, in the last answer of the caller's conversation.
-    pub(super) fn tell_arrival(&self, caller: &Caller, place: &str, names: Vec<String>) {
-        let (Some(board), Some(key), Some(chat), Some(user)) = (
-            self.board.as_ref(),
+    /// Reports files that came, in the last answer of the caller's conversation.
+    pub(super) fn report_upload(&self, caller: &Caller, place: &str, names: Vec<String>) {
+        let (Some(reporter), Some(key), Some(chat), Some(user)) = (
+            self.reporter.as_ref(),
             self.key(caller),
             kept(&caller.chat),
             caller.user.clone(),
         ) else {
             return;
         };
-        let arrival = Arrival::new(user, chat, place, Secret::new(key.reveal()), names);
-        let _told_or_not = board.thread().send(News::Arrived(Box::new(arrival)));
+        let notice = UploadNotice::new(user, chat, place, Secret::new(key.reveal()), names);
+        let _reported_or_not = reporter
+            .thread()
+            .send(StatusEvent::Arrived(Box::new(notice)));
     }
 }
 
-/// The one that tells Open WebUI.
-struct Teller {
+/// The thread that reports to Open WebUI.
+struct ReporterThread {
     client: Client,
-    works: HashMap<u64, Box<Work>>,
-    owed: Vec<Owed>,
-    arrivals: Vec<Arrival>,
+    tasks: HashMap<u64, Box<RunningTask>>,
+    retries: Vec<PendingRetry>,
+    notices: Vec<UploadNotice>,
 }
 
-impl Teller {
+impl ReporterThread {
     fn new(client: Client) -> Self {
         Self {
             client,
-            works: HashMap::new(),
-            owed: Vec::new(),
-            arrivals: Vec::new(),
+            tasks: HashMap::new(),
+            retries: Vec::new(),
+            notices: Vec::new(),
         }
     }
 
-    fn tell(mut self, news: &Receiver<News>) {
+    fn run(mut self, events: &Receiver<StatusEvent>) {
         loop {
-            let heard = match self.next() {
-                Some(due) => news.recv_timeout(due.saturating_duration_since(Instant::now())),
-                None => news.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            let received = match self.next() {
+                Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            match heard {
-                Ok(News::Begun(number, work)) => {
-                    self.works.insert(number, work);
+            match received {
+                Ok(StatusEvent::Begun(number, work)) => {
+                    self.tasks.insert(number, work);
                 }
-                Ok(News::Ended(number, ending, told)) => {
+                Ok(StatusEvent::Ended(number, ending, reported)) => {
                     self.end(number, &ending);
-                    drop(told);
+                    drop(reported);
                 }
-                Ok(News::Arrived(arrival)) => self.gather(*arrival),
+                Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
                 Err(RecvTimeoutError::Timeout) => self.show(Instant::now()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    /// When something is to be told, unless something happens before.
+    /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
-        let waiting = self.works.values().filter(|work| !work.shows());
-        let waiting = waiting.map(|work| work.begun + PATIENCE);
-        let owed = self.owed.iter().map(|owed| owed.due);
-        let arrivals = self.arrivals.iter().map(Arrival::due);
-        waiting.chain(owed).chain(arrivals).min()
+        let waiting = self.tasks.values().filter(|work| !work.shows());
+        let waiting = waiting.map(|work| work.started + PATIENCE);
+        let retries = self.retries.iter().map(|retry| retry.due);
+        let notices = self.notices.iter().map(UploadNotice::due);
+        waiting.chain(retries).chain(notices).min()
     }
 
     fn end(&mut self, number: u64, ending: &Ending) {
-        let work = self.works.remove(&number);
+        let work = self.tasks.remove(&number);
         let Some(work) = work.filter(|work| work.shows()) else {
             return;
         };
-        let event = work.event(&work.task.ended(ending, work.begun.elapsed()), true);
-        self.insist(event);
+        let event = work.event(&work.task.ended(ending, work.started.elapsed()), true);
+        self.send_until_accepted(event);
     }
 
-    /// Tells what must be told, if not now then later.
-    fn insist(&mut self, event: Event) {
-        if !event.tell(&self.client) {
-            self.owed.push(Owed {
+    /// Sends what must arrive, if not now then later.
+    fn send_until_accepted(&mut self, event: ChatEvent) {
+        if !event.send(&self.client) {
+            self.retries.push(PendingRetry {
                 event,
                 due: Instant::now() + PAUSE,
                 attempts: 1,
@@ -264,43 +266,48 @@ impl Teller {
         }
     }
 
-    fn gather(&mut self, arrival: Arrival) {
-        let mut arrivals = self.arrivals.iter_mut();
-        let left = arrivals.try_fold(arrival, |arrival, earlier| {
+    fn gather(&mut self, notice: UploadNotice) {
+        let mut notices = self.notices.iter_mut();
+        let left = notices.try_fold(notice, |notice, earlier| {
             earlier
-                .join(arrival)
+                .join(notice)
                 .map_or(ControlFlow::Break(()), ControlFlow::Continue)
         });
-        if let ControlFlow::Continue(arrival) = left {
-            self.arrivals.push(arrival);
+        if let ControlFlow::Continue(notice) = left {
+            self.notices.push(notice);
         }
     }
 
     fn show(&mut self, now: Instant) {
-        for work in self.works.values() {
-            if !work.shows() && work.begun + PATIENCE <= now {
+        for work in self.tasks.values() {
+            if !work.shows() && work.started + PATIENCE <= now {
                 work.shown.store(true, Ordering::Release);
-                work.event(work.task.doing(), false).tell(&self.client);
+                work.event(work.task.doing(), false).send(&self.client);
             }
         }
-        let (due, wait) = std::mem::take(&mut self.arrivals)
+        let (due, wait) = std::mem::take(&mut self.notices)
             .into_iter()
-            .partition(|arrival: &Arrival| arrival.due() <= now);
-        self.arrivals = wait;
-        let due: Vec<Arrival> = due;
-        for arrival in due {
-            if let Some(path) = arrival.path(&self.client) {
-                self.insist(Event::new(path, arrival.key.clone(), &arrival.text(), true));
+            .partition(|notice: &UploadNotice| notice.due() <= now);
+        self.notices = wait;
+        let due: Vec<UploadNotice> = due;
+        for notice in due {
+            if let Some(path) = notice.path(&self.client) {
+                self.send_until_accepted(ChatEvent::new(
+                    path,
+                    notice.key.clone(),
+                    &notice.text(),
+                    true,
+                ));
             }
         }
         let client = &self.client;
-        self.owed.retain_mut(|owed| {
-            if owed.due > now {
+        self.retries.retain_mut(|retries| {
+            if retries.due > now {
                 return true;
             }
-            owed.attempts += 1;
-            owed.due = now + PAUSE;
-            !owed.event.tell(client) && owed.attempts < ATTEMPTS
+            retries.attempts += 1;
+            retries.due = now + PAUSE;
+            !retries.event.send(client) && retries.attempts < ATTEMPTS
         });
     }
 }

@@ -14,17 +14,17 @@ use fileshed_core::transfer::TransferPermit;
 use tokio::sync::mpsc;
 
 use super::browser_policy::{CACHE, INERT};
+use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::disposition;
-use super::pieces::{Content, PATIENCE, PIECE, WAITING};
 
 /// Writes an archive; blocks.
-pub(super) type Pack = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
+pub(super) type WriteArchive = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
 
 /// The answer to a request for a directory: an archive that is made while it is sent.
 pub(super) fn answer(
     request: &Parts,
     name: &str,
-    pack: Pack,
+    write_archive: WriteArchive,
     transfer_permit: TransferPermit,
 ) -> Response {
     let mut headers = HeaderMap::from_iter([
@@ -37,39 +37,40 @@ pub(super) fn answer(
     if request.method != Method::GET {
         return (headers, Body::empty()).into_response();
     }
-    let (sender, pieces) = mpsc::channel(WAITING);
+    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
     tokio::task::spawn_blocking(move || {
-        let _transit = transfer_permit;
+        let _transfer_permit = transfer_permit;
         let runtime = tokio::runtime::Handle::current();
-        let mut outlet = io::BufWriter::with_capacity(PIECE, Outlet { sender, runtime });
-        let packed = pack(&mut outlet);
-        let outlet = match packed {
-            Ok(()) => outlet.into_inner().map_err(io::IntoInnerError::into_error),
+        let mut writer =
+            io::BufWriter::with_capacity(CHUNK_BYTES, ArchiveWriter { sender, runtime });
+        let written = write_archive(&mut writer);
+        let writer = match written {
+            Ok(()) => writer.into_inner().map_err(io::IntoInnerError::into_error),
             Err(error) => {
                 // What is not finished must not be sent as if it were.
                 tracing::warn!(code = %error.code(), "an archive was not finished");
-                let (mut outlet, _rest) = outlet.into_parts();
-                let _gone = outlet.send(Err(io::Error::other(error)));
+                let (mut writer, _rest) = writer.into_parts();
+                let _gone = writer.send(Err(io::Error::other(error)));
                 return;
             }
         };
-        if let Ok(mut outlet) = outlet {
-            let _gone = outlet.send(Ok(Bytes::new()));
+        if let Ok(mut writer) = writer {
+            let _gone = writer.send(Ok(Bytes::new()));
         }
     });
-    let body = Body::new(Content::open_ended(pieces));
+    let body = Body::new(ChannelBody::open_ended(chunks));
     (headers, body).into_response()
 }
 
-/// The near end of a connection, for who writes where blocking is allowed.
-struct Outlet {
+/// The connection, as a writer for a thread that may block.
+struct ArchiveWriter {
     sender: mpsc::Sender<io::Result<Bytes>>,
     runtime: tokio::runtime::Handle,
 }
 
-impl Outlet {
-    fn send(&mut self, piece: io::Result<Bytes>) -> io::Result<()> {
-        let sent = async { tokio::time::timeout(PATIENCE, self.sender.send(piece)).await };
+impl ArchiveWriter {
+    fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
+        let sent = async { tokio::time::timeout(CHUNK_TIMEOUT, self.sender.send(chunk)).await };
         match self.runtime.block_on(sent) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
@@ -77,13 +78,13 @@ impl Outlet {
     }
 }
 
-impl io::Write for Outlet {
-    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
-        // An empty piece is the end.
-        if !piece.is_empty() {
-            self.send(Ok(Bytes::copy_from_slice(piece)))?;
+impl io::Write for ArchiveWriter {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
+        // An empty chunk is the end.
+        if !chunk.is_empty() {
+            self.send(Ok(Bytes::copy_from_slice(chunk)))?;
         }
-        Ok(piece.len())
+        Ok(chunk.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

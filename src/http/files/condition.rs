@@ -2,115 +2,118 @@
 
 use std::time::{Duration, SystemTime};
 
-use axum::http::header::{
-    HeaderName, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH, IF_RANGE, IF_UNMODIFIED_SINCE,
-};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::HeaderMap;
+use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
 use fileshed_core::disk::Stamp;
 use fileshed_core::{Code, Diagnostic, Hint};
+use headers::{
+    ETag, HeaderMapExt as _, IfMatch, IfModifiedSince, IfNoneMatch, IfRange, IfUnmodifiedSince,
+    LastModified,
+};
 
 /// What the conditions come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum PreconditionOutcome {
     /// Go on.
     Proceed,
     /// The client has it already; only for reading.
-    Known,
+    NotModified,
     /// No.
     Failed,
 }
 
-/// A state as conditions name it.
+/// A state of a file as conditions name it.
 #[derive(Clone, Debug)]
-pub(super) struct State {
-    /// With its quotes.
-    tag: String,
+pub(super) struct Validators {
+    tag: Option<ETag>,
     modified: SystemTime,
 }
 
-impl State {
+impl Validators {
     pub(super) fn of(stamp: &Stamp) -> Self {
         let seconds = u64::try_from(stamp.modified().as_second()).unwrap_or_default();
         Self {
-            tag: format!("\"{}\"", stamp.tag()),
+            tag: format!("\"{}\"", stamp.tag()).parse().ok(),
             modified: SystemTime::UNIX_EPOCH + Duration::from_secs(seconds),
         }
     }
 
-    /// The header `ETag`.
-    pub(super) fn tag(&self) -> HeaderValue {
-        HeaderValue::from_str(&self.tag).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    /// Writes the header `ETag`.
+    pub(super) fn insert_tag(&self, headers: &mut HeaderMap) {
+        if let Some(tag) = &self.tag {
+            headers.typed_insert(tag.clone());
+        }
     }
 
-    /// The header `Last-Modified`.
-    pub(super) fn modified(&self) -> HeaderValue {
-        HeaderValue::from_str(&httpdate::fmt_http_date(self.modified))
-            .unwrap_or_else(|_| HeaderValue::from_static(""))
+    /// Writes the headers `ETag` and `Last-Modified`.
+    pub(super) fn insert(&self, headers: &mut HeaderMap) {
+        self.insert_tag(headers);
+        headers.typed_insert(LastModified::from(self.modified));
     }
 
     /// Whether a range of it continues what the client has.
     pub(super) fn continues(&self, headers: &HeaderMap) -> bool {
-        let Some(value) = headers.get(IF_RANGE) else {
-            return true;
-        };
-        let text = value.to_str().unwrap_or_default().trim();
-        if text.starts_with('"') {
-            text == self.tag
-        } else {
-            // Weak tags never continue anything; a date must be exactly this one.
-            httpdate::parse_http_date(text).is_ok_and(|date| date == self.modified)
+        match headers.typed_try_get::<IfRange>() {
+            Ok(None) => true,
+            // A date must be exactly this one, not only as late.
+            Ok(Some(condition)) => {
+                condition == IfRange::date(self.modified)
+                    || !condition.is_modified(self.tag.as_ref(), None)
+            }
+            Err(_) => false,
         }
     }
 }
 
-/// Judges the conditions of a request; `state` is nothing where there is no file.
-pub(super) fn judge(headers: &HeaderMap, state: Option<&State>, reading: bool) -> Verdict {
+/// Evaluates the conditions of a request in the order of the standard; `state` is nothing where
+/// there is no file. A date that is none does not count.
+pub(super) fn evaluate(
+    headers: &HeaderMap,
+    state: Option<&Validators>,
+    reading: bool,
+) -> PreconditionOutcome {
     if headers.contains_key(IF_MATCH) {
-        if !lists(headers, &IF_MATCH, state, false) {
-            return Verdict::Failed;
+        if !matches(headers, state) {
+            return PreconditionOutcome::Failed;
         }
-    } else if let (Some(date), Some(state)) = (date(headers, &IF_UNMODIFIED_SINCE), state)
-        && state.modified > date
+    } else if let (Some(condition), Some(state)) = (headers.typed_get::<IfUnmodifiedSince>(), state)
+        && !condition.precondition_passes(state.modified)
     {
-        return Verdict::Failed;
+        return PreconditionOutcome::Failed;
     }
     if headers.contains_key(IF_NONE_MATCH) {
-        if lists(headers, &IF_NONE_MATCH, state, true) {
+        if !matches_none(headers, state) {
             return if reading {
-                Verdict::Known
+                PreconditionOutcome::NotModified
             } else {
-                Verdict::Failed
+                PreconditionOutcome::Failed
             };
         }
-    } else if let (true, Some(date), Some(state)) =
-        (reading, date(headers, &IF_MODIFIED_SINCE), state)
-        && state.modified <= date
+    } else if let (true, Some(condition), Some(state)) =
+        (reading, headers.typed_get::<IfModifiedSince>(), state)
+        && !condition.is_modified(state.modified)
     {
-        return Verdict::Known;
+        return PreconditionOutcome::NotModified;
     }
-    Verdict::Proceed
+    PreconditionOutcome::Proceed
 }
 
-/// Whether a list of tags has the one of `state`; `*` has every state that there is.
-fn lists(headers: &HeaderMap, name: &HeaderName, state: Option<&State>, weak: bool) -> bool {
-    let Some(state) = state else { return false };
-    headers
-        .get_all(name)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .map(|tag| match tag.strip_prefix("W/") {
-            Some(strong) if weak => strong,
-            _ => tag,
-        })
-        .any(|tag| tag == "*" || tag == state.tag)
+/// `If-Match`: there is a file, and its tag is listed.
+fn matches(headers: &HeaderMap, state: Option<&Validators>) -> bool {
+    let condition = headers.typed_get::<IfMatch>();
+    let tag = state.and_then(|state| state.tag.as_ref());
+    condition
+        .zip(tag)
+        .is_some_and(|(condition, tag)| condition.precondition_passes(tag))
 }
 
-/// A date that is one; others do not count.
-fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
-    let text = headers.get(name)?.to_str().ok()?;
-    httpdate::parse_http_date(text.trim()).ok()
+/// `If-None-Match`: there is no file, or its tag is not listed.
+fn matches_none(headers: &HeaderMap, state: Option<&Validators>) -> bool {
+    let condition = headers.typed_get::<IfNoneMatch>();
+    let tag = state.and_then(|state| state.tag.as_ref());
+    condition
+        .zip(tag)
+        .is_none_or(|(condition, tag)| condition.precondition_passes(tag))
 }
 
 /// The file is not as the request wants it.
@@ -132,6 +135,10 @@ impl Diagnostic for ConditionError {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header::{IF_MODIFIED_SINCE, IF_RANGE, IF_UNMODIFIED_SINCE};
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::PreconditionOutcome::{Failed, NotModified, Proceed};
     use super::*;
 
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -147,71 +154,50 @@ mod tests {
 
     #[test]
     fn conditions_in_the_order_of_the_standard() {
-        let state = State {
-            tag: "\"a\"".to_owned(),
-            modified: httpdate::parse_http_date(DATE).expect("a date"),
+        let state = Validators {
+            tag: "\"a\"".parse().ok(),
+            modified: SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777),
         };
         let (there, nothing) = (Some(&state), None);
         for (list, state, reading, verdict) in [
-            (&[][..], there, true, Verdict::Proceed),
-            (&[(IF_MATCH, "\"a\"")], there, false, Verdict::Proceed),
-            (
-                &[(IF_MATCH, "\"b\", \"a\"")],
-                there,
-                false,
-                Verdict::Proceed,
-            ),
-            (&[(IF_MATCH, "W/\"a\"")], there, false, Verdict::Failed),
-            (&[(IF_MATCH, "\"b\"")], there, true, Verdict::Failed),
-            (&[(IF_MATCH, "*")], there, false, Verdict::Proceed),
-            (&[(IF_MATCH, "*")], nothing, false, Verdict::Failed),
-            (&[(IF_NONE_MATCH, "*")], nothing, false, Verdict::Proceed),
-            (&[(IF_NONE_MATCH, "*")], there, false, Verdict::Failed),
-            (&[(IF_NONE_MATCH, "W/\"a\"")], there, true, Verdict::Known),
-            (&[(IF_NONE_MATCH, "\"a\"")], there, false, Verdict::Failed),
-            (&[(IF_NONE_MATCH, "\"b\"")], there, true, Verdict::Proceed),
-            (&[(IF_MODIFIED_SINCE, DATE)], there, true, Verdict::Known),
-            (&[(IF_MODIFIED_SINCE, LATER)], there, true, Verdict::Known),
-            (
-                &[(IF_MODIFIED_SINCE, EARLIER)],
-                there,
-                true,
-                Verdict::Proceed,
-            ),
-            (
-                &[(IF_MODIFIED_SINCE, "soon")],
-                there,
-                true,
-                Verdict::Proceed,
-            ),
-            (&[(IF_MODIFIED_SINCE, DATE)], there, false, Verdict::Proceed),
-            (
-                &[(IF_UNMODIFIED_SINCE, DATE)],
-                there,
-                false,
-                Verdict::Proceed,
-            ),
-            (
-                &[(IF_UNMODIFIED_SINCE, EARLIER)],
-                there,
-                true,
-                Verdict::Failed,
-            ),
+            (&[][..], there, true, Proceed),
+            (&[(IF_MATCH, "\"a\"")], there, false, Proceed),
+            (&[(IF_MATCH, "\"b\", \"a\"")], there, false, Proceed),
+            (&[(IF_MATCH, "W/\"a\"")], there, false, Failed),
+            (&[(IF_MATCH, "\"b\"")], there, true, Failed),
+            (&[(IF_MATCH, "*")], there, false, Proceed),
+            (&[(IF_MATCH, "*")], nothing, false, Failed),
+            (&[(IF_NONE_MATCH, "*")], nothing, false, Proceed),
+            (&[(IF_NONE_MATCH, "*")], there, false, Failed),
+            (&[(IF_NONE_MATCH, "W/\"a\"")], there, true, NotModified),
+            (&[(IF_NONE_MATCH, "\"a\"")], there, false, Failed),
+            (&[(IF_NONE_MATCH, "\"b\"")], there, true, Proceed),
+            (&[(IF_MODIFIED_SINCE, DATE)], there, true, NotModified),
+            (&[(IF_MODIFIED_SINCE, LATER)], there, true, NotModified),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], there, true, Proceed),
+            (&[(IF_MODIFIED_SINCE, "soon")], there, true, Proceed),
+            (&[(IF_MODIFIED_SINCE, DATE)], there, false, Proceed),
+            (&[(IF_UNMODIFIED_SINCE, DATE)], there, false, Proceed),
+            (&[(IF_UNMODIFIED_SINCE, EARLIER)], there, true, Failed),
             // The tag decides, not the date beside it.
             (
                 &[(IF_NONE_MATCH, "\"b\""), (IF_MODIFIED_SINCE, DATE)],
                 there,
                 true,
-                Verdict::Proceed,
+                Proceed,
             ),
             (
                 &[(IF_MATCH, "\"a\""), (IF_UNMODIFIED_SINCE, EARLIER)],
                 there,
                 true,
-                Verdict::Proceed,
+                Proceed,
             ),
         ] {
-            assert_eq!(judge(&headers(list), state, reading), verdict, "{list:?}");
+            assert_eq!(
+                evaluate(&headers(list), state, reading),
+                verdict,
+                "{list:?}"
+            );
         }
         for (value, continues) in [
             ("\"a\"", true),

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_RANGE, ETAG};
+use axum::http::header::CONTENT_RANGE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
 use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Zone};
 use serde_json::json;
 
-use super::condition::{self, ConditionError, Verdict};
-use super::download::{Given, Opening};
-use super::{Asked, answered, asked, intake};
+use super::condition::{self, ConditionError, PreconditionOutcome};
+use super::download::{Download, Presentation};
+use super::{FileQuery, body_reader, read_request, with_subject};
 use crate::http::route::RouteError;
 use crate::http::{Server, admission, body, envelope};
 
@@ -24,33 +24,33 @@ const OPERATION: &str = "files/content";
 /// `GET /files/content`
 pub(super) async fn fetch(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();
-    let (caller, asked) = match asked(&server, &parts).await {
+    let (caller, query) = match read_request(&server, &parts).await {
         Ok(found) => found,
         Err(error) => return envelope::failure(error),
     };
-    let result = give(&server, &parts, caller.clone(), asked).await;
-    answered(&server.store, &caller, result)
+    let result = answer_with_file(&server, &parts, caller.clone(), query).await;
+    with_subject(&server.store, &caller, result)
 }
 
-async fn give(
+async fn answer_with_file(
     server: &Arc<Server>,
     parts: &Parts,
     caller: Caller,
-    asked: Asked,
+    query: FileQuery,
 ) -> Result<Response, Error> {
-    let inline = Asked::flag("inline", asked.inline.as_ref())?;
+    let inline = FileQuery::flag("inline", query.inline.as_ref())?;
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let store = Arc::clone(&server.store);
     let given = tokio::task::spawn_blocking(move || {
-        let zone = zone(&store, &caller, &asked)?;
-        let path = zone.path("path", asked.path.as_deref().unwrap_or_default())?;
-        Given::open(&store, &caller, &zone, &path)
+        let zone = zone(&store, &caller, &query)?;
+        let path = zone.path("path", query.path.as_deref().unwrap_or_default())?;
+        Download::open(&store, &caller, &zone, &path)
     });
     let given = given.await.map_err(RouteError::from)??;
     let opening = if inline {
-        Opening::Shown
+        Presentation::Inline
     } else {
-        Opening::Saved
+        Presentation::Attachment
     };
     Ok(given.answer(parts, opening, transfer_permit))
 }
@@ -58,7 +58,7 @@ async fn give(
 /// `PUT /files/content`
 pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let (caller, asked) = match asked(&server, &parts).await {
+    let (caller, query) = match read_request(&server, &parts).await {
         Ok(found) => found,
         Err(error) => {
             body::decline(&parts.headers, body).await;
@@ -74,38 +74,40 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         Ok(transfer_permit) => transfer_permit,
         Err(error) => {
             body::decline(&parts.headers, body).await;
-            return answered(&store, &author, Err(error));
+            return with_subject(&store, &author, Err(error));
         }
     };
-    let stored = intake::receive(&parts.headers, body, move |intake| {
+    let stored = body_reader::receive(&parts.headers, body, move |reader| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }
-        let zone = zone(&store, &author, &asked)?.made()?;
-        let path = asked.path.as_deref().unwrap_or_default();
+        let zone = zone(&store, &author, &query)?.made()?;
+        let path = query.path.as_deref().unwrap_or_default();
         let mut file = Upload::of_file(&zone, path, transfer_permit)?;
-        if let Some(length) = body::promised(&headers) {
+        if let Some(length) = body::content_length(&headers) {
             file.announce(length)?;
         }
-        while let Some(piece) = intake.next()? {
+        while let Some(piece) = reader.next()? {
             file.write(&piece)?;
         }
         let upload = file.finish()?;
-        let message = Asked::given(asked.message.as_ref());
+        let message = FileQuery::given(query.message.as_ref());
         let stored = upload.store_if(OPERATION, message, |entry| {
-            let state = entry.map(|entry| condition::State::of(&entry.stamp()));
-            match condition::judge(&headers, state.as_ref(), false) {
-                Verdict::Proceed => Ok(()),
-                Verdict::Known | Verdict::Failed => Err(ConditionError.into()),
+            let state = entry.map(|entry| condition::Validators::of(&entry.stamp()));
+            match condition::evaluate(&headers, state.as_ref(), false) {
+                PreconditionOutcome::Proceed => Ok(()),
+                PreconditionOutcome::NotModified | PreconditionOutcome::Failed => {
+                    Err(ConditionError.into())
+                }
             }
         })?;
         let stored = stored.first().ok_or(UploadError::Nothing)?;
-        Ok(told(zone.name().as_str(), stored))
+        Ok(response(zone.name().as_str(), stored))
     });
-    answered(&server.store, &caller, stored.await)
+    with_subject(&server.store, &caller, stored.await)
 }
 
-fn told(zone: &str, stored: &Stored) -> Response {
+fn response(zone: &str, stored: &Stored) -> Response {
     let (status, verb) = if stored.created {
         (StatusCode::CREATED, "Created")
     } else {
@@ -123,8 +125,7 @@ fn told(zone: &str, stored: &Stored) -> Response {
     });
     let mut response = (status, Json(body)).into_response();
     if let Some(stamp) = &stored.stamp {
-        let tag = condition::State::of(stamp).tag();
-        response.headers_mut().insert(ETAG, tag);
+        condition::Validators::of(stamp).insert_tag(response.headers_mut());
     }
     response
 }
@@ -144,7 +145,7 @@ impl Diagnostic for PartialError {
     }
 }
 
-fn zone<'a>(store: &'a Store, caller: &'a Caller, asked: &Asked) -> Result<Zone<'a>, Error> {
-    let name = asked.zone.as_deref().unwrap_or_default();
-    store.zone(caller, name, Asked::given(asked.group.as_ref()))
+fn zone<'a>(store: &'a Store, caller: &'a Caller, query: &FileQuery) -> Result<Zone<'a>, Error> {
+    let name = query.zone.as_deref().unwrap_or_default();
+    store.zone(caller, name, FileQuery::given(query.group.as_ref()))
 }

@@ -1,7 +1,7 @@
-//! `/links/<token>`: what whoever has a link may do, without any other credential.
+//! `/links/<token>`: what a link allows, without any other credential.
 //!
-//! Nothing here tells what is stored: neither names nor sizes nor why a link does not work. What
-//! an upload is refused for is said in words for people who have never heard of zones.
+//! No answer reveals what is stored: neither names nor sizes nor why a link does not work. The
+//! reason why an upload is refused is written for people who do not know what a zone is.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use fileshed_core::transfer::{Existing, TransferPermit, Upload};
 use fileshed_core::{Code, Diagnostic, Error, Hint, Store, Zone, ZonePath};
 use serde_json::json;
 
-use super::download::{Given, Opening};
-use super::{answered, intake, page, upload};
+use super::download::{Download, Presentation};
+use super::{body_reader, page, upload, with_subject};
 use crate::http::route::RouteError;
 use crate::http::{Server, admission, body, envelope};
 use crate::ops::Reply;
@@ -37,15 +37,15 @@ pub(super) async fn open(
     let caller = link.caller.clone();
     let result = match link.purpose {
         Purpose::Upload => Ok(page::upload(server.store.settings().max_file_size_mb)),
-        Purpose::Download => give(&server, link, &parts).await,
+        Purpose::Download => answer_with_file(&server, link, &parts).await,
     };
     match result {
-        Ok(response) => answered(&server.store, &caller, Ok(response)),
+        Ok(response) => with_subject(&server.store, &caller, Ok(response)),
         Err(error) => refused(&parts.headers, error),
     }
 }
 
-/// The link of a token that still holds; with a purpose, one for this.
+/// The valid link of a token; if a purpose is given, the link must have it.
 async fn found(
     server: &Arc<Server>,
     token: String,
@@ -62,20 +62,24 @@ async fn found(
     found.await.map_err(RouteError::from)?
 }
 
-async fn give(server: &Arc<Server>, link: Link, parts: &Parts) -> Result<Response, Error> {
+async fn answer_with_file(
+    server: &Arc<Server>,
+    link: Link,
+    parts: &Parts,
+) -> Result<Response, Error> {
     let transfer_permit =
         admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await?;
     let store = Arc::clone(&server.store);
     let given = tokio::task::spawn_blocking(move || {
         let zone = link.open_zone(&store).map_err(LinkError::hiding)?;
-        let given = Given::open(&store, &link.caller, &zone, &link.path);
+        let given = Download::open(&store, &link.caller, &zone, &link.path);
         given.map_err(LinkError::hiding)
     });
     let given = given.await.map_err(RouteError::from)??;
-    Ok(given.answer(parts, Opening::Page, transfer_permit))
+    Ok(given.answer(parts, Presentation::Page, transfer_permit))
 }
 
-/// `POST /links/<token>`: files for the one directory of the link.
+/// `POST /links/<token>`: files for the directory of the link.
 pub(super) async fn bring(
     State(server): State<Arc<Server>>,
     Path(token): Path<String>,
@@ -91,8 +95,8 @@ pub(super) async fn bring(
     };
     let caller = link.caller.clone();
     let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
-    let stored = intake::receive(&parts.headers, body, move |intake| {
-        take(&store, &link, transfer_permit, &headers, intake)
+    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+        take(&store, &link, transfer_permit, &headers, reader)
             .map_err(|error| in_plain_words(&store, error))
     });
     let result = match stored.await {
@@ -103,10 +107,10 @@ pub(super) async fn bring(
             Ok(envelope::answer(Ok(reply)))
         }
     };
-    answered(&server.store, &caller, result)
+    with_subject(&server.store, &caller, result)
 }
 
-/// An upload link that still holds, and a place to bring something through it.
+/// A valid upload link, and the permit to transfer through it.
 async fn admitted(server: &Arc<Server>, token: String) -> Result<(Link, TransferPermit), Error> {
     let link = found(server, token, Some(Purpose::Upload)).await?;
     let transfer_permit =
@@ -125,17 +129,17 @@ fn take(
     link: &Link,
     transfer_permit: TransferPermit,
     headers: &HeaderMap,
-    intake: &mut intake::Intake,
+    reader: &mut body_reader::BodyReader,
 ) -> Result<usize, Error> {
     let zone = link.open_zone(store)?.made()?;
-    // Who has the link is not who owns what is there: nothing is replaced, and nothing told of it.
+    // The holder of a link does not own what is there: nothing is replaced or revealed.
     let upload = Upload::new(
         &zone,
         link.path.display(),
         Existing::Hidden,
         transfer_permit,
     )?;
-    let stored = upload::take_in(headers, intake, upload)?.store(OPERATION, None)?;
+    let stored = upload::take_in(headers, reader, upload)?.store(OPERATION, None)?;
     if let Some(chat_host) = store.chat_host() {
         let names = stored.iter().filter_map(|stored| stored.path.name());
         let names = names.map(str::to_owned).collect();
@@ -165,9 +169,9 @@ fn refused(headers: &HeaderMap, error: Error) -> Response {
     }
 }
 
-/// What somebody who only has a link may know of a failure.
+/// What the holder of a link may know of a failure.
 fn in_plain_words(store: &Store, error: Error) -> Error {
-    let told = match error.code() {
+    let plain = match error.code() {
         Code::FileTooLarge => PlainError::TooLarge {
             limit: store.settings().max_file_size_mb,
         },
@@ -179,7 +183,7 @@ fn in_plain_words(store: &Store, error: Error) -> Error {
         Code::DbError | Code::InternalApiError | Code::Busy => return error,
         _ => PlainError::Failed,
     };
-    told.into()
+    plain.into()
 }
 
 /// A failure for people who bring files through a link.

@@ -1,4 +1,7 @@
 //! A part of a file: RFC 9110, part 14. One range; who asks for several gets the whole.
+//!
+//! Not the type of `headers`: it takes no unit in capitals, refuses the last thirty bytes of ten,
+//! and takes `+1` for a number.
 
 use axum::http::HeaderMap;
 use axum::http::header::RANGE;
@@ -7,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// What of a file to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum ByteRange {
     /// All of it.
     Whole,
     /// From the first byte to the last, both included.
@@ -17,19 +20,19 @@ pub(super) enum Asked {
 }
 
 /// Reads the header; one that cannot be read does not count.
-pub(super) fn asked(headers: &HeaderMap, size: u64) -> Asked {
+pub(super) fn asked(headers: &HeaderMap, size: u64) -> ByteRange {
     let mut values = headers.get_all(RANGE).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value
             .to_str()
             .ok()
             .and_then(|text| read(text, size))
-            .unwrap_or(Asked::Whole),
-        _ => Asked::Whole,
+            .unwrap_or(ByteRange::Whole),
+        _ => ByteRange::Whole,
     }
 }
 
-fn read(text: &str, size: u64) -> Option<Asked> {
+fn read(text: &str, size: u64) -> Option<ByteRange> {
     let (unit, range) = text.split_once('=')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
         return None;
@@ -38,8 +41,8 @@ fn read(text: &str, size: u64) -> Option<Asked> {
     if first.is_empty() {
         let length = number(last)?;
         return Some(match size.checked_sub(length.min(size)) {
-            Some(start) if length > 0 && size > 0 => Asked::Part(start, size - 1),
-            _ => Asked::Nothing,
+            Some(start) if length > 0 && size > 0 => ByteRange::Part(start, size - 1),
+            _ => ByteRange::Nothing,
         });
     }
     let first = number(first)?;
@@ -52,9 +55,9 @@ fn read(text: &str, size: u64) -> Option<Asked> {
         return None;
     }
     Some(if first < size {
-        Asked::Part(first, last.min(size - 1))
+        ByteRange::Part(first, last.min(size - 1))
     } else {
-        Asked::Nothing
+        ByteRange::Nothing
     })
 }
 
@@ -92,14 +95,14 @@ mod tests {
     #[test]
     fn ranges_of_ten_bytes() {
         for (text, meant) in [
-            ("bytes=0-3", Some(Asked::Part(0, 3))),
-            ("Bytes=4-", Some(Asked::Part(4, 9))),
-            ("bytes=4-99", Some(Asked::Part(4, 9))),
-            ("bytes=-3", Some(Asked::Part(7, 9))),
-            ("bytes=-30", Some(Asked::Part(0, 9))),
-            ("bytes=-0", Some(Asked::Nothing)),
-            ("bytes=10-", Some(Asked::Nothing)),
-            ("bytes=99999999999999999999-", Some(Asked::Nothing)),
+            ("bytes=0-3", Some(ByteRange::Part(0, 3))),
+            ("Bytes=4-", Some(ByteRange::Part(4, 9))),
+            ("bytes=4-99", Some(ByteRange::Part(4, 9))),
+            ("bytes=-3", Some(ByteRange::Part(7, 9))),
+            ("bytes=-30", Some(ByteRange::Part(0, 9))),
+            ("bytes=-0", Some(ByteRange::Nothing)),
+            ("bytes=10-", Some(ByteRange::Nothing)),
+            ("bytes=99999999999999999999-", Some(ByteRange::Nothing)),
             ("bytes=3-2", None),
             ("bytes=0-1,4-5", None),
             ("bytes=+1-2", None),
@@ -110,7 +113,7 @@ mod tests {
         ] {
             assert_eq!(read(text, 10), meant, "{text}");
         }
-        assert_eq!(read("bytes=0-", 0), Some(Asked::Nothing));
-        assert_eq!(read("bytes=-5", 0), Some(Asked::Nothing));
+        assert_eq!(read("bytes=0-", 0), Some(ByteRange::Nothing));
+        assert_eq!(read("bytes=-5", 0), Some(ByteRange::Nothing));
     }
 }

@@ -9,9 +9,9 @@ use fileshed_core::transfer::{Existing, Stored, Upload};
 use fileshed_core::{Error, ZoneName};
 use serde_json::{Value, json};
 
-use super::form::Form;
-use super::intake::{self, Intake};
-use super::{Asked, answered, asked};
+use super::body_reader::{self, BodyReader};
+use super::multipart::MultipartReader;
+use super::{FileQuery, read_request, with_subject};
 use crate::http::{Server, admission, body, envelope};
 use crate::ops::Reply;
 
@@ -21,7 +21,7 @@ const OPERATION: &str = "files/upload";
 /// `POST /files/upload`
 pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let (caller, asked) = match asked(&server, &parts).await {
+    let (caller, query) = match read_request(&server, &parts).await {
         Ok(found) => found,
         Err(error) => {
             body::decline(&parts.headers, body).await;
@@ -37,35 +37,35 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
         Ok(transfer_permit) => transfer_permit,
         Err(error) => {
             body::decline(&parts.headers, body).await;
-            return answered(&store, &author, Err(error));
+            return with_subject(&store, &author, Err(error));
         }
     };
-    let stored = intake::receive(&parts.headers, body, move |intake| {
-        let zone = Asked::given(asked.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
-        let zone = store.zone(&author, zone, Asked::given(asked.group.as_ref()))?;
+    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+        let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
+        let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
         let zone = zone.made()?;
-        let existing = if Asked::flag("overwrite", asked.overwrite.as_ref())? {
+        let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
             Existing::Replace
         } else {
             Existing::Keep
         };
-        let directory = Asked::given(asked.path.as_ref()).unwrap_or(".");
+        let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
         let upload = Upload::new(&zone, directory, existing, transfer_permit)?;
-        let message = Asked::given(asked.message.as_ref());
-        let stored = take_in(&headers, intake, upload)?.store(OPERATION, message)?;
-        Ok(told(zone.name(), &stored))
+        let message = FileQuery::given(query.message.as_ref());
+        let stored = take_in(&headers, reader, upload)?.store(OPERATION, message)?;
+        Ok(reply(zone.name(), &stored))
     });
     let result = stored.await.map(|reply| envelope::answer(Ok(reply)));
-    answered(&server.store, &caller, result)
+    with_subject(&server.store, &caller, result)
 }
 
 /// Takes every file of a form into an upload. Blocks.
 pub(super) fn take_in<'a>(
     headers: &HeaderMap,
-    intake: &mut Intake,
+    reader: &mut BodyReader,
     mut upload: Upload<'a>,
 ) -> Result<Upload<'a>, Error> {
-    let mut form = Form::new(headers, intake)?;
+    let mut form = MultipartReader::new(headers, reader)?;
     form.begin()?;
     while let Some(name) = form.file()? {
         let mut file = upload.file(&name)?;
@@ -75,7 +75,7 @@ pub(super) fn take_in<'a>(
     Ok(upload)
 }
 
-fn told(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
+fn reply(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
     let files: Vec<Value> = stored
         .iter()
         .map(|file| {

@@ -5,40 +5,40 @@ use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::identifier::{is_placeholder, is_short_text};
 use percent_encoding::percent_decode_str;
 
-use super::{IdentityError, Wanted};
+use super::{AcceptedCredentials, IdentityError};
 use crate::config::Secret;
 
 /// Longest credential.
 const CREDENTIAL_MAX_BYTES: usize = 4096;
 
-/// What the caller called with.
+/// The credential of a request.
 pub(super) fn credential(
     headers: &HeaderMap,
-    wanted: Wanted,
+    accepted: AcceptedCredentials,
 ) -> Result<Option<Secret>, IdentityError> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = match (values.next(), values.next()) {
         (None, _) => return Ok(None),
-        (Some(_), Some(_)) => return Err(IdentityError::TwoCredentials(wanted)),
+        (Some(_), Some(_)) => return Err(IdentityError::TwoCredentials(accepted)),
         (Some(value), None) => value,
     };
     let (scheme, secret) = value
         .to_str()
         .ok()
         .and_then(|text| text.split_once(' '))
-        .ok_or(IdentityError::NoBearer(wanted))?;
+        .ok_or(IdentityError::NoBearer(accepted))?;
     let secret = secret.trim();
     if !scheme.eq_ignore_ascii_case("bearer")
         || secret.is_empty()
         || secret.len() > CREDENTIAL_MAX_BYTES
         || !secret.bytes().all(|byte| byte.is_ascii_graphic())
     {
-        return Err(IdentityError::NoBearer(wanted));
+        return Err(IdentityError::NoBearer(accepted));
     }
     Ok(Some(Secret::new(secret)))
 }
 
-/// The value of a header that may be there once.
+/// The value of a header that may be sent once.
 pub(super) fn single<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -57,8 +57,8 @@ pub(super) fn single<'a>(
     }
 }
 
-/// The header that identifies somebody. A template that the gateway did not fill in is refused: it
-/// would be the same for everybody.
+/// The value of a header that distinguishes callers or chats: a template that the gateway did not
+/// fill would be the same for all.
 pub(super) fn filled<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -71,8 +71,8 @@ pub(super) fn filled<'a>(
     }
 }
 
-/// An identifier of something that is no user, as it was sent; an empty one is none, and so is what
-/// stands for no value.
+/// An identifier of something other than a user, as it was sent. Empty texts and placeholders are
+/// none.
 pub(super) fn identifier<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -86,7 +86,7 @@ pub(super) fn identifier<'a>(
     Ok(Some(text).filter(|text| !text.is_empty() && !is_placeholder(text)))
 }
 
-/// Name or mail address: an empty one is none, and so is what stands for no value.
+/// A name or mail address. Empty texts and placeholders are none.
 pub(super) fn personal(
     headers: &HeaderMap,
     name: &HeaderName,
@@ -108,8 +108,7 @@ pub(super) fn personal(
     Ok(Some(decoded.into_owned()).filter(|text| !text.is_empty() && !is_placeholder(text)))
 }
 
-/// A list in a header: comma-separated, each item percent-encoded where it has to be. What stands
-/// for no value is an empty one.
+/// A comma-separated list in a header, each item percent-encoded. A placeholder is an empty list.
 pub(super) fn list(headers: &HeaderMap, name: &HeaderName) -> Result<Vec<String>, IdentityError> {
     let text = filled(headers, name)?.unwrap_or_default();
     if text.trim().is_empty() || is_placeholder(text) {

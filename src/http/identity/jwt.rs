@@ -1,7 +1,7 @@
-//! JSON Web Tokens that somebody signed with a secret that this server was told.
+//! JSON Web Tokens, signed with a secret that is configured.
 //!
 //! HS256 and nothing else: a token never chooses how it is checked. The signature is compared in
-//! constant time and before anything that the token says is read.
+//! constant time and before the claims are read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -18,49 +18,49 @@ const TOKEN_MAX_BYTES: usize = 8 * 1024;
 /// How far two clocks may differ, in seconds.
 const SKEW_SECONDS: f64 = 30.0;
 
-/// What a token says, once it is known who says it.
+/// A token whose signature is right.
 #[derive(Debug)]
-pub(super) struct Verified<T> {
-    /// What it says about somebody.
+pub(super) struct VerifiedToken<T> {
+    /// Its claims.
     pub(super) claims: T,
-    /// Whether it says when it was made.
+    /// Whether it has `iat`.
     pub(super) is_dated: bool,
-    /// Whether it says when it ends.
+    /// Whether it has `exp`.
     pub(super) ends: bool,
 }
 
-/// Why a token does not count.
+/// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwtError {
-    /// Something else.
+    /// It is not a token.
     #[error("is not a JSON Web Token")]
     NoToken,
-    /// A way of signing that is not taken, none among them.
+    /// Its algorithm is not accepted.
     #[error("is not signed with HS256")]
     Algorithm,
-    /// Signed by somebody else.
+    /// It was signed with another secret.
     #[error("is not signed with the secret that is configured")]
     Signature,
     /// A claim is missing or has another form.
     #[error("lacks a claim, or has one in another form")]
     Claims,
-    /// Too late.
+    /// It has expired.
     #[error("has expired")]
     Expired,
-    /// Too early.
+    /// It is not valid yet.
     #[error("is not valid yet: the clocks differ")]
     Early,
 }
 
 #[derive(Deserialize)]
-struct Header {
+struct JwtHeader {
     alg: String,
-    /// What must be understood, and is not.
+    /// Extensions that must be understood; none is.
     crit: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
-struct Times {
+struct TimeClaims {
     exp: Option<f64>,
     iat: Option<f64>,
     nbf: Option<f64>,
@@ -76,13 +76,13 @@ pub(super) fn verify<T: DeserializeOwned>(
     token: &str,
     secret: &Secret,
     now: i64,
-) -> Result<Verified<T>, JwtError> {
+) -> Result<VerifiedToken<T>, JwtError> {
     if token.len() > TOKEN_MAX_BYTES || !is_token(token) {
         return Err(JwtError::NoToken);
     }
     let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::NoToken)?;
     let (header, payload) = signed.split_once('.').ok_or(JwtError::NoToken)?;
-    let header: Header = json(header).ok_or(JwtError::NoToken)?;
+    let header: JwtHeader = json(header).ok_or(JwtError::NoToken)?;
     if header.alg != "HS256" || header.crit.is_some() {
         return Err(JwtError::Algorithm);
     }
@@ -92,7 +92,7 @@ pub(super) fn verify<T: DeserializeOwned>(
     mac.chain_update(signed)
         .verify_slice(&signature)
         .map_err(|_| JwtError::Signature)?;
-    let times: Times = json(payload).ok_or(JwtError::Claims)?;
+    let times: TimeClaims = json(payload).ok_or(JwtError::Claims)?;
     let now = now as f64;
     if times.exp.is_some_and(|end| end + SKEW_SECONDS <= now) {
         return Err(JwtError::Expired);
@@ -101,7 +101,7 @@ pub(super) fn verify<T: DeserializeOwned>(
     if times.iat.is_some_and(early) || times.nbf.is_some_and(early) {
         return Err(JwtError::Early);
     }
-    Ok(Verified {
+    Ok(VerifiedToken {
         claims: json(payload).ok_or(JwtError::Claims)?,
         is_dated: times.iat.is_some(),
         ends: times.exp.is_some(),

@@ -1,9 +1,9 @@
-//! Callers who bring what they are signed in to Open WebUI with.
+//! Callers who use their session of Open WebUI.
 //!
-//! A session is checked against the secret that signed it where that is configured, and Open WebUI
-//! is asked where it can be: only it knows keys, roles, and what was taken back. Made-up credentials
-//! must not occupy the server while it asks: few questions run at once, the others wait without a
-//! thread and not for long.
+//! If the secret that signs sessions is configured, the signature is checked; if Open WebUI is
+//! configured, it is asked, because only it knows keys, roles and revocations. Forged credentials
+//! must not occupy the server meanwhile: few requests to Open WebUI run at once, the others wait
+//! without a thread and not for long.
 
 use std::sync::Arc;
 
@@ -11,50 +11,50 @@ use fileshed_core::{Clock, Code, Error, UserId};
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::refusal::TURN;
-use super::{IdentityError, Wanted, jwt};
+use super::error::LOOKUP_WAIT;
+use super::{AcceptedCredentials, IdentityError, jwt};
 use crate::config::{Config, Secret};
 use crate::openwebui::{Account, OpenWebUi};
 
-/// Questions that run at once.
-const QUESTIONS: usize = 16;
+/// Requests to Open WebUI that run at once.
+const LOOKUPS: usize = 16;
 
-/// How such callers are known.
+/// Verifies sessions.
 #[derive(Debug)]
-pub(super) struct Sessions {
+pub(super) struct SessionVerifier {
     secret: Option<Secret>,
     openwebui: Option<Arc<OpenWebUi>>,
     clock: Clock,
-    /// Apart from each other, so that made-up credentials hold nobody up whose signature is right.
+    /// Separate, so that forged credentials do not delay those whose signature is right.
     unchecked: Arc<Semaphore>,
     checked: Arc<Semaphore>,
 }
 
-/// One such credential.
+/// A session or an API key of Open WebUI.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct SessionCredential {
     pub(super) secret: Secret,
     is_token: bool,
-    /// The user, where the signature says it.
+    /// The user, if the signature was checked.
     user: Option<UserId>,
 }
 
-/// Who it is.
+/// The user of a session.
 #[derive(Debug)]
-pub(super) enum Found {
-    /// Open WebUI told.
+pub(super) enum SessionUser {
+    /// As Open WebUI knows it.
     Account(Account),
-    /// Only the signature is known.
+    /// As the signature alone says.
     Signature(UserId),
 }
 
 #[derive(Deserialize)]
-struct Claims {
+struct SessionClaims {
     id: String,
     typ: Option<String>,
 }
 
-impl Sessions {
+impl SessionVerifier {
     pub(super) fn new(
         config: &Config,
         clock: &Clock,
@@ -64,20 +64,24 @@ impl Sessions {
             secret: config.webui_secret_key.clone(),
             openwebui,
             clock: clock.clone(),
-            unchecked: Arc::new(Semaphore::new(QUESTIONS)),
-            checked: Arc::new(Semaphore::new(QUESTIONS)),
+            unchecked: Arc::new(Semaphore::new(LOOKUPS)),
+            checked: Arc::new(Semaphore::new(LOOKUPS)),
         })
     }
 
-    /// Checks what can be checked without asking anybody.
-    pub(super) fn read(&self, secret: Secret, wanted: Wanted) -> Result<Session, IdentityError> {
+    /// Checks what can be checked without Open WebUI.
+    pub(super) fn read(
+        &self,
+        secret: Secret,
+        accepted: AcceptedCredentials,
+    ) -> Result<SessionCredential, IdentityError> {
         let is_token = jwt::is_token(secret.reveal());
         let user = match &self.secret {
-            Some(key) if is_token => Some(self.signed(&secret, key, wanted)?),
+            Some(key) if is_token => Some(self.signed(&secret, key, accepted)?),
             _ if self.openwebui.is_some() => None,
             _ => return Err(IdentityError::NotChecked),
         };
-        Ok(Session {
+        Ok(SessionCredential {
             secret,
             is_token,
             user,
@@ -88,23 +92,23 @@ impl Sessions {
         &self,
         secret: &Secret,
         key: &Secret,
-        wanted: Wanted,
+        accepted: AcceptedCredentials,
     ) -> Result<UserId, IdentityError> {
-        let wrong = || IdentityError::WrongCredential(wanted);
+        let wrong = || IdentityError::WrongCredential(accepted);
         let now = self.clock.now().as_second();
-        let claims = jwt::verify::<Claims>(secret.reveal(), key, now);
+        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now);
         let claims = claims.map_err(|_| wrong())?.claims;
-        // Other tokens that Open WebUI signs are not for calling anything.
+        // Other tokens that Open WebUI signs are not credentials.
         if !matches!(claims.typ.as_deref(), None | Some("session" | "automation")) {
             return Err(wrong());
         }
         UserId::parse(&claims.id).map_err(|_| wrong())
     }
 
-    /// Waits until Open WebUI can be asked, where it has to be.
-    pub(super) async fn place(
+    /// Waits for a permit to ask Open WebUI, if it has to be asked.
+    pub(super) async fn lookup_permit(
         &self,
-        session: &Session,
+        session: &SessionCredential,
     ) -> Result<Option<OwnedSemaphorePermit>, IdentityError> {
         let Some(openwebui) = &self.openwebui else {
             return Ok(None);
@@ -117,16 +121,20 @@ impl Sessions {
             Some(_) => &self.checked,
             None => &self.unchecked,
         };
-        let place = tokio::time::timeout(TURN, Arc::clone(places).acquire_owned());
+        let place = tokio::time::timeout(LOOKUP_WAIT, Arc::clone(places).acquire_owned());
         match place.await {
             Ok(Ok(place)) => Ok(Some(place)),
             _ => Err(IdentityError::Busy),
         }
     }
 
-    /// Who it is; blocks.
-    pub(super) fn find(&self, session: &Session, wanted: Wanted) -> Result<Found, Error> {
-        let Session {
+    /// Finds the user; blocks.
+    pub(super) fn find(
+        &self,
+        session: &SessionCredential,
+        accepted: AcceptedCredentials,
+    ) -> Result<SessionUser, Error> {
+        let SessionCredential {
             secret,
             is_token,
             user,
@@ -137,19 +145,19 @@ impl Sessions {
         };
         let account = match (asked, user) {
             (Ok(Some(account)), _) => account,
-            (Ok(None), Some(user)) => return Ok(Found::Signature(user.clone())),
+            (Ok(None), Some(user)) => return Ok(SessionUser::Signature(user.clone())),
             (Err(error), Some(user)) if error.code() == Code::OpenwebuiApiUnavailable => {
                 tracing::debug!("Open WebUI cannot be asked: the signature counts");
-                return Ok(Found::Signature(user.clone()));
+                return Ok(SessionUser::Signature(user.clone()));
             }
             (Ok(None), None) => None,
             (Err(error), _) => return Err(error),
         };
-        let account = account.ok_or(IdentityError::WrongCredential(wanted))?;
+        let account = account.ok_or(IdentityError::WrongCredential(accepted))?;
         if user.as_ref().is_some_and(|user| *user != account.user) {
             tracing::warn!("Open WebUI names another user than the session's signature");
-            return Err(IdentityError::WrongCredential(wanted).into());
+            return Err(IdentityError::WrongCredential(accepted).into());
         }
-        Ok(Found::Account(account))
+        Ok(SessionUser::Account(account))
     }
 }

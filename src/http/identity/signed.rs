@@ -1,4 +1,4 @@
-//! Users that a gateway signs, so that a service key alone does not name them.
+//! Users that a gateway signs, so that a service key alone cannot name a user.
 //!
 //! The group headers are not part of what is signed: they are believed from a service key, as
 //! everything that an administrator writes into a connection.
@@ -12,12 +12,12 @@ use super::{IdentityError, JwtError, jwt};
 use crate::config::{Config, Secret};
 use crate::openwebui::{presentable, role};
 
-/// Who signs.
+/// Who must have signed.
 const ISSUER: &str = "open-webui";
 
-/// How signed users are read.
+/// Verifies signed users.
 #[derive(Debug)]
-pub(super) struct Signatures {
+pub(super) struct SignedUserVerifier {
     secret: Secret,
     header: HeaderName,
     clock: Clock,
@@ -33,7 +33,7 @@ pub(super) struct SignedUser {
 }
 
 #[derive(Deserialize)]
-struct Claims {
+struct SignedUserClaims {
     iss: String,
     sub: String,
     name: Option<String>,
@@ -41,7 +41,7 @@ struct Claims {
     role: Option<String>,
 }
 
-impl Signatures {
+impl SignedUserVerifier {
     pub(super) fn new(config: &Config, clock: &Clock) -> Option<Self> {
         Some(Self {
             secret: config.forward_jwt_secret.clone()?,
@@ -54,7 +54,7 @@ impl Signatures {
         &self.header
     }
 
-    /// The user that is signed, if there is one. What is there must be right.
+    /// The signed user, if there is one. A token that is there must be valid.
     pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<SignedUser>, IdentityError> {
         let Some(token) = single(headers, &self.header)? else {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Signatures {
             cause,
         };
         let now = self.clock.now().as_second();
-        let verified = jwt::verify::<Claims>(token, &self.secret, now).map_err(wrong)?;
+        let verified = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
         let claims = verified.claims;
         if !verified.is_dated || !verified.ends || claims.iss != ISSUER {
             return Err(wrong(JwtError::Claims));
@@ -82,8 +82,8 @@ impl Signatures {
 }
 
 impl SignedUser {
-    /// Tells what is known of the user.
-    pub(super) fn introduce(self, caller: &mut Caller) {
+    /// Sets what is known of the user.
+    pub(super) fn describe(self, caller: &mut Caller) {
         caller.name = self.name;
         caller.email = self.email;
         caller.role = self.role;

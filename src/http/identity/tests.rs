@@ -7,23 +7,25 @@ use super::*;
 
 /// The caller of a request with these headers, where nothing has to be looked up.
 fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
-    let gate = Gate::new(config, &Clock::default(), None);
+    let authenticator = Authenticator::new(config, &Clock::default(), None);
     let mut request = Request::post("/shed_stats");
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
     let (parts, ()) = request.body(()).expect("a request").into_parts();
-    let claim = gate.claim(&parts).expect("a claim");
-    match claim.0 {
-        Whose::Known(caller) => caller,
-        Whose::Session(session, beside) => {
-            let sessions = gate.sessions.as_ref().expect("sessions");
-            let found = sessions.find(&session, gate.wanted()).expect("a user");
-            user_of_open_webui(found, beside).expect("a caller")
+    let credential = authenticator.read(&parts).expect("a credential");
+    match credential.0 {
+        CredentialKind::Resolved(caller) => caller,
+        CredentialKind::Session(session, principal_headers) => {
+            let sessions = authenticator.sessions.as_ref().expect("sessions");
+            let found = sessions
+                .find(&session, authenticator.accepted())
+                .expect("a user");
+            user_of_open_webui(found, principal_headers).expect("a caller")
         }
-        Whose::Token(_, beside) => {
-            beside
-                .of(UserId::parse("ada").expect("an id"))
+        CredentialKind::PersonalToken(_, principal_headers) => {
+            principal_headers
+                .into_caller(UserId::parse("ada").expect("an id"))
                 .expect("a caller")
                 .0
         }

@@ -1,4 +1,4 @@
-//! What one connection does, and when it has to end.
+//! The state of one connection, and when it has to be closed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,21 +7,21 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// How long a connection has for the head of a request: the first, or one that has begun.
-pub(super) const HEAD: Duration = Duration::from_secs(10);
-/// How long a client may take less than [`PACE_BYTES`] of what is written to it.
-const PACE: Duration = Duration::from_secs(30);
+pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client may take less than [`RATE_BYTES`] of what is written to it.
+const RATE_WINDOW: Duration = Duration::from_secs(30);
 /// What a client takes in that time, at the least.
-const PACE_BYTES: usize = 64 * 1024;
+const RATE_BYTES: usize = 64 * 1024;
 
 /// One connection.
 #[derive(Debug)]
 pub(super) struct Connection {
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     close: Notify,
 }
 
 #[derive(Debug)]
-struct State {
+struct ConnectionState {
     /// Since when it does what it does.
     since: Instant,
     /// Requests whose answers are not complete.
@@ -32,16 +32,16 @@ struct State {
     head: Option<Instant>,
     /// Since when something waits to be written.
     blocked: Option<Instant>,
-    /// How long it has waited, and what was written, since the pace was last kept.
+    /// How long it has waited, and what was written, since the rate was last reached.
     waited: Duration,
     written: usize,
     closing: bool,
 }
 
-/// How useful a connection is to its client: the less, the earlier it has to make room.
+/// How useful an idle connection is to its client: the least useful is closed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Idle {
-    /// It never asked for anything.
+    /// It had no request yet.
     New(Instant),
     /// It waits for its next request.
     Kept(Instant),
@@ -50,7 +50,7 @@ pub(super) enum Idle {
 impl Connection {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            state: Mutex::new(State {
+            state: Mutex::new(ConnectionState {
                 since: Instant::now(),
                 running: 0,
                 served: false,
@@ -64,13 +64,13 @@ impl Connection {
         })
     }
 
-    /// A request has arrived. Dropped, its answer is complete.
-    pub(super) fn request(self: &Arc<Self>) -> Running {
+    /// A request has arrived; dropping the guard completes its answer.
+    pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
         let mut state = self.state();
         state.running += 1;
         state.served = true;
         state.head = None;
-        Running(Arc::clone(self))
+        RequestGuard(Arc::clone(self))
     }
 
     /// Bytes have come in.
@@ -88,7 +88,7 @@ impl Connection {
             state.waited += blocked.elapsed();
         }
         state.written += bytes;
-        if state.written >= PACE_BYTES {
+        if state.written >= RATE_BYTES {
             state.written = 0;
             state.waited = Duration::ZERO;
         }
@@ -103,12 +103,13 @@ impl Connection {
     /// asked for.
     pub(super) fn is_too_slow(&self) -> bool {
         let state = self.state();
-        let is_late = |since: Option<Instant>| since.is_some_and(|since| since.elapsed() > HEAD);
+        let is_late =
+            |since: Option<Instant>| since.is_some_and(|since| since.elapsed() > HEAD_TIMEOUT);
         let first = (!state.served).then_some(state.since);
         let waits = state
             .blocked
             .map_or(Duration::ZERO, |since| since.elapsed());
-        is_late(first) || is_late(state.head) || state.waited + waits > PACE
+        is_late(first) || is_late(state.head) || state.waited + waits > RATE_WINDOW
     }
 
     /// Whether nothing is under way, and since when.
@@ -124,7 +125,7 @@ impl Connection {
         })
     }
 
-    /// Ends it.
+    /// Asks for its end.
     pub(super) fn close(&self) {
         self.state().closing = true;
         self.close.notify_one();
@@ -135,16 +136,16 @@ impl Connection {
         self.close.notified().await;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A request under way.
+/// A running request.
 #[derive(Debug)]
-pub(super) struct Running(Arc<Connection>);
+pub(super) struct RequestGuard(Arc<Connection>);
 
-impl Drop for Running {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.running -= 1;

@@ -1,4 +1,4 @@
-//! The stream of a connection, which tells how it gets on, and a body that tells when it is done.
+//! The stream of a connection, which records its progress, and a body that records its end.
 
 use std::io;
 use std::pin::Pin;
@@ -10,16 +10,16 @@ use hyper::body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::connection::{Connection, Running};
+use super::connection::{Connection, RequestGuard};
 
-/// A stream that is watched.
-pub(super) struct Watched {
+/// A stream that records its progress in its connection.
+pub(super) struct MonitoredStream {
     pub(super) stream: TcpStream,
     pub(super) connection: Arc<Connection>,
 }
 
-impl Watched {
-    fn noted(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+impl MonitoredStream {
+    fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
             Poll::Pending => self.connection.blocked(),
             Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
@@ -29,7 +29,7 @@ impl Watched {
     }
 }
 
-impl AsyncRead for Watched {
+impl AsyncRead for MonitoredStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -44,14 +44,14 @@ impl AsyncRead for Watched {
     }
 }
 
-impl AsyncWrite for Watched {
+impl AsyncWrite for MonitoredStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.noted(written)
+        self.record(written)
     }
 
     fn poll_write_vectored(
@@ -60,7 +60,7 @@ impl AsyncWrite for Watched {
         bytes: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.noted(written)
+        self.record(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -76,13 +76,13 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// The body of an answer, whose request is under way until it is dropped.
-pub(super) struct Answered {
+/// The body of an answer; its request runs until it is dropped.
+pub(super) struct TrackedBody {
     pub(super) body: Body,
-    pub(super) _running: Running,
+    pub(super) _running: RequestGuard,
 }
 
-impl HttpBody for Answered {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

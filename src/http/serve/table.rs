@@ -1,4 +1,4 @@
-//! All connections, of which there is only so much room for.
+//! The table of open connections, which has a limit.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,40 +9,40 @@ use super::connection::{Connection, Idle};
 
 /// The connections that are open.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct ConnectionTable {
     most: usize,
-    open: Mutex<Open>,
-    left: Notify,
+    open: Mutex<OpenConnections>,
+    removed: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     connections: HashMap<u64, Arc<Connection>>,
     next: u64,
 }
 
-/// A connection in the table. Dropped, it has left it.
+/// An entry of the table. Dropping it removes it.
 #[derive(Debug)]
-pub(super) struct Entered {
-    table: Arc<Table>,
+pub(super) struct TableEntry {
+    table: Arc<ConnectionTable>,
     number: u64,
 }
 
-impl Table {
+impl ConnectionTable {
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
             open: Mutex::default(),
-            left: Notify::new(),
+            removed: Notify::new(),
         })
     }
 
-    pub(super) fn enter(self: &Arc<Self>, connection: Arc<Connection>) -> Entered {
+    pub(super) fn enter(self: &Arc<Self>, connection: Arc<Connection>) -> TableEntry {
         let mut open = self.open();
         open.next += 1;
         let number = open.next;
         open.connections.insert(number, connection);
-        Entered {
+        TableEntry {
             table: Arc::clone(self),
             number,
         }
@@ -52,7 +52,7 @@ impl Table {
         self.open().connections.len() >= self.most
     }
 
-    /// Ends the connection that is of the least use to its client; false where all are busy.
+    /// Closes the connection that is the least useful to its client; false if all are busy.
     pub(super) fn release(&self) -> bool {
         let idle = |connection: &Arc<Connection>| -> Option<(Idle, Arc<Connection>)> {
             Some((connection.idle()?, Arc::clone(connection)))
@@ -70,8 +70,8 @@ impl Table {
         }
     }
 
-    /// Ends those whose clients are too slow.
-    pub(super) fn end_slow_ones(&self) {
+    /// Closes the connections whose clients are too slow.
+    pub(super) fn close_slow(&self) {
         for connection in self.open().connections.values() {
             if connection.is_too_slow() {
                 connection.close();
@@ -79,19 +79,19 @@ impl Table {
         }
     }
 
-    /// Waits until one has left.
-    pub(super) async fn left(&self) {
-        self.left.notified().await;
+    /// Waits until an entry was removed.
+    pub(super) async fn removed(&self) {
+        self.removed.notified().await;
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Entered {
+impl Drop for TableEntry {
     fn drop(&mut self) {
         self.table.open().connections.remove(&self.number);
-        self.table.left.notify_one();
+        self.table.removed.notify_one();
     }
 }

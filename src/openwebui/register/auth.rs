@@ -49,13 +49,13 @@ impl Auth {
 /// A header of the connection: Open WebUI fills its template for every call, whatever its own
 /// environment says.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct ConnectionHeader {
     name: String,
     template: &'static str,
     wanted: bool,
 }
 
-impl Header {
+impl ConnectionHeader {
     /// Every header that this server may ask for, wanted or not.
     pub(super) fn all(config: &Config, auth: Auth) -> Vec<Self> {
         let bearer = auth == Auth::Bearer;

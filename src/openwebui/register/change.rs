@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::config::Secret;
 
-/// What differs between a connection as it is and as it should be.
+/// What a registration changes in a connection.
 #[derive(Debug)]
 pub(super) struct Change {
     is_new: bool,

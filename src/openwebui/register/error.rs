@@ -2,7 +2,7 @@
 
 use super::super::client::CallError;
 
-/// Why a connection was not registered, for the administrator who reads it in a terminal.
+/// Why the server was not registered; for the administrator who reads it in a terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
     /// Nobody said where Open WebUI is.
@@ -28,7 +28,7 @@ pub enum RegisterError {
     Redirected(u16),
     /// Something else answers.
     #[error("what answers at the address of Open WebUI is not Open WebUI, or a very old one")]
-    Stranger,
+    NotOpenWebUi,
     /// No usable answer.
     #[error(transparent)]
     Call(#[from] CallError),

@@ -63,20 +63,20 @@ impl Grant {
 }
 
 #[derive(Deserialize)]
-struct Group {
+struct GroupRecord {
     id: String,
     name: String,
 }
 
 #[derive(Deserialize)]
-struct User {
+struct UserRecord {
     id: String,
     email: String,
 }
 
 #[derive(Deserialize)]
-struct Users {
-    users: Vec<User>,
+struct UserSearch {
+    users: Vec<UserRecord>,
 }
 
 /// The grants to `grantees`; nothing where none were said.
@@ -103,7 +103,7 @@ pub(super) fn resolve(
     Ok(Some(grants))
 }
 
-/// The grants without asking Open WebUI, so only ids can be given.
+/// The grants without asking Open WebUI, so that only its ids can be written.
 pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
     if grantees.is_empty() {
         return Ok(None);
@@ -180,7 +180,7 @@ pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
     }
 }
 
-fn groups(client: &Client, token: &str) -> Result<Vec<Group>, RegisterError> {
+fn groups(client: &Client, token: &str) -> Result<Vec<GroupRecord>, RegisterError> {
     client.get(token, "/api/v1/groups/").map_err(asked)
 }
 
@@ -204,8 +204,8 @@ fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterEr
     }
     let query = utf8_percent_encode(wanted, NON_ALPHANUMERIC);
     let found = client.get(token, &format!("/api/v1/users/search?query={query}"));
-    let found: Users = found.map_err(asked)?;
-    let same = |user: &&User| user.email.eq_ignore_ascii_case(wanted);
+    let found: UserSearch = found.map_err(asked)?;
+    let same = |user: &&UserRecord| user.email.eq_ignore_ascii_case(wanted);
     let same = found.users.iter().filter(same);
     let ids: Vec<&str> = same.map(|user| user.id.as_str()).collect();
     one("user", wanted, &ids, || {
@@ -213,11 +213,11 @@ fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterEr
     })
 }
 
-fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<User>, RegisterError> {
+fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<UserRecord>, RegisterError> {
     let Some(segment) = segment(id) else {
         return Ok(None);
     };
-    match client.get::<User>(token, &format!("/api/v1/users/{segment}")) {
+    match client.get::<UserRecord>(token, &format!("/api/v1/users/{segment}")) {
         Ok(user) => Ok(Some(user).filter(|user| user.id == id)),
         // What is no user there may be the address of something else, or of a page.
         Err(error) if error.is_absence() || matches!(error, CallError::Unreadable(_)) => Ok(None),

@@ -6,12 +6,12 @@ use super::{Client, RegisterError, asked};
 
 /// One of the lists.
 #[derive(Debug)]
-pub(super) struct Kind {
+pub(super) struct ConnectionList {
     path: &'static str,
     field: &'static str,
 }
 
-impl Kind {
+impl ConnectionList {
     /// Servers whose OpenAPI documents are tools.
     pub(super) const TOOL_SERVER: Self = Self {
         path: "/api/v1/configs/tool_servers",
@@ -48,7 +48,7 @@ impl Kind {
         match answer.remove(self.field) {
             Some(Value::Array(list)) => Ok(list),
             Some(Value::Null) => Ok(Vec::new()),
-            _ => Err(RegisterError::Stranger),
+            _ => Err(RegisterError::NotOpenWebUi),
         }
     }
 }

@@ -4,9 +4,9 @@ use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
-use super::auth::{Auth, Header};
+use super::auth::{Auth, ConnectionHeader};
 use super::grant::{self, Grant};
-use super::list::Kind;
+use super::list::ConnectionList;
 use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
 use crate::config::Config;
 use crate::openapi;
@@ -31,7 +31,7 @@ pub(super) struct ToolServer {
     toolset: Option<Toolset>,
     /// Nothing: whom it is granted to is not ours to say.
     grants: Option<Vec<Grant>>,
-    headers: Vec<Header>,
+    headers: Vec<ConnectionHeader>,
 }
 
 impl ToolServer {
@@ -56,7 +56,7 @@ impl ToolServer {
             key: key.to_owned(),
             toolset: options.toolset,
             grants,
-            headers: Header::all(config, auth),
+            headers: ConnectionHeader::all(config, auth),
         })
     }
 
@@ -124,7 +124,7 @@ impl ToolServer {
     ) -> Result<String, RegisterError> {
         let path = text(connection, "path").trim_start_matches('/');
         let place = format!("{}/{path}", self.url);
-        let found = Kind::TOOL_SERVER.verify(client, token, connection);
+        let found = ConnectionList::TOOL_SERVER.verify(client, token, connection);
         let found = found.map_err(|error| match error {
             CallError::Status(400) => RegisterError::OutOfReach(place.clone()),
             CallError::Status(403) => RegisterError::Off,

@@ -1,6 +1,6 @@
 //! `multipart/form-data`, read as it arrives.
 //!
-//! Memory holds one piece and the headers of one part, whatever the form holds: libraries collect
+//! Memory holds one chunk and the headers of one part, whatever the form holds. Libraries collect
 //! headers without an end, or as much of a body as arrives at once.
 
 use std::borrow::Cow;
@@ -11,29 +11,32 @@ use fileshed_core::{Code, Diagnostic, Error, Hint};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
-use super::intake::Intake;
+use super::body_reader::BodyReader;
 
 /// Longest boundary; the standard has 70.
 const BOUNDARY_MAX: usize = 200;
-/// Most that stands before the first part, and in the headers of one.
+/// Most bytes before the first part, and in the headers of one.
 const HEAD_MAX: usize = 8 * 1024;
-/// Parts that are no files.
+/// Most parts that are not files.
 const FIELDS_MAX: usize = 100;
-/// Most in one of them.
+/// Most bytes of such a part.
 const FIELD_MAX: usize = 64 * 1024;
 
-/// A form on its way in.
-pub(super) struct Form<'a> {
-    intake: &'a mut Intake,
+/// Reads a form.
+pub(super) struct MultipartReader<'a> {
+    reader: &'a mut BodyReader,
     /// What ends a part.
     delimiter: Finder<'static>,
     buffer: Vec<u8>,
     fields: usize,
 }
 
-impl<'a> Form<'a> {
+impl<'a> MultipartReader<'a> {
     /// A form with these headers.
-    pub(super) fn new(headers: &HeaderMap, intake: &'a mut Intake) -> Result<Self, FormError> {
+    pub(super) fn new(
+        headers: &HeaderMap,
+        reader: &'a mut BodyReader,
+    ) -> Result<Self, MultipartError> {
         let boundary = headers
             .get(CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
@@ -44,10 +47,10 @@ impl<'a> Form<'a> {
             })
             .and_then(|value| parameter(value, "boundary"))
             .filter(|boundary| (1..=BOUNDARY_MAX).contains(&boundary.len()))
-            .ok_or(FormError::NoForm)?;
+            .ok_or(MultipartError::NoForm)?;
         let delimiter = format!("\r\n--{boundary}");
         Ok(Self {
-            intake,
+            reader,
             delimiter: Finder::new(delimiter.as_bytes()).into_owned(),
             // The first boundary may be the first line: as if one ended before.
             buffer: b"\r\n".to_vec(),
@@ -60,8 +63,8 @@ impl<'a> Form<'a> {
         self.skip(HEAD_MAX)
     }
 
-    /// The name of the next file; nothing at the end. Other parts are skipped. What the file holds
-    /// must be taken with [`Form::content`].
+    /// The name of the next file; nothing at the end. Other parts are skipped. The content of the file
+    /// must be read with [`MultipartReader::content`].
     pub(super) fn file(&mut self) -> Result<Option<String>, Error> {
         loop {
             match self.part()? {
@@ -70,7 +73,7 @@ impl<'a> Form<'a> {
                 Part::Field => {
                     self.fields += 1;
                     if self.fields > FIELDS_MAX {
-                        return Err(FormError::TooMuch.into());
+                        return Err(MultipartError::TooMuch.into());
                     }
                     self.skip(FIELD_MAX)?;
                 }
@@ -107,7 +110,7 @@ impl<'a> Form<'a> {
         self.content(|piece| {
             skipped += piece.len();
             if skipped > most {
-                return Err(FormError::TooMuch.into());
+                return Err(MultipartError::TooMuch.into());
             }
             Ok(())
         })
@@ -126,32 +129,32 @@ impl<'a> Form<'a> {
                 break end;
             }
             if self.buffer.len() > HEAD_MAX {
-                return Err(FormError::TooMuch.into());
+                return Err(MultipartError::TooMuch.into());
             }
             self.fill()?;
         };
         if end > HEAD_MAX {
-            return Err(FormError::TooMuch.into());
+            return Err(MultipartError::TooMuch.into());
         }
-        let head = std::str::from_utf8(&self.buffer[..end]).map_err(|_| FormError::NoText)?;
+        let head = std::str::from_utf8(&self.buffer[..end]).map_err(|_| MultipartError::NoText)?;
         let mut lines = head.split("\r\n");
         let rest_of_boundary = lines.next().unwrap_or_default();
         if !rest_of_boundary.trim_matches([' ', '\t']).is_empty() {
-            return Err(FormError::Malformed.into());
+            return Err(MultipartError::Malformed.into());
         }
         let name = lines
             .filter_map(|line| line.split_once(':'))
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))
             .and_then(|(_, value)| file_name(value));
         self.buffer.drain(..end + 4);
-        // A choice that was left empty has an empty name.
+        // A file input that was left empty has an empty name.
         Ok(name
             .filter(|name| !name.is_empty())
             .map_or(Part::Field, Part::File))
     }
 
     fn fill(&mut self) -> Result<(), Error> {
-        let piece = self.intake.next()?.ok_or(FormError::Malformed)?;
+        let piece = self.reader.next()?.ok_or(MultipartError::Malformed)?;
         self.buffer.extend_from_slice(&piece);
         Ok(())
     }
@@ -167,7 +170,7 @@ enum Part {
     End,
 }
 
-/// The name of a file as forms send it: `filename*` in UTF-8 before `filename`.
+/// The file name of a part: `filename*` in UTF-8 before `filename`.
 fn file_name(disposition: &str) -> Option<String> {
     let extended = parameter(disposition, "filename*").and_then(|value| {
         let (charset, rest) = value.split_once('\'')?;
@@ -215,7 +218,7 @@ fn end_of_quotes(text: &str) -> Option<usize> {
 
 /// A body that is no form, or one beyond any need.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FormError {
+pub(super) enum MultipartError {
     /// Another content type.
     #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
     NoForm,
@@ -230,7 +233,7 @@ pub(super) enum FormError {
     TooMuch,
 }
 
-impl Diagnostic for FormError {
+impl Diagnostic for MultipartError {
     fn code(&self) -> Code {
         Code::InvalidParameter
     }

@@ -1,6 +1,6 @@
-//! Around every request: its id, the size of its headers, and its one line in the log.
+//! Around every request: its id, the size of its headers, and its line in the log.
 //!
-//! The line holds who, what, how long and how it ended; never contents, file names or secrets.
+//! The line says who, what, how long and with which result; never contents, file names or secrets.
 
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ const REQUEST_ID_MAX_BYTES: usize = 64;
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 
-/// Who a request was for, as far as a log may know.
+/// The namespace of a request, for the log.
 #[derive(Clone)]
 pub(super) struct Subject(String);
 
@@ -28,8 +28,8 @@ impl Subject {
     }
 }
 
-/// Refuses headers beyond any need.
-pub(super) async fn bounded(request: Request, next: Next) -> Response {
+/// Refuses headers that are larger than any call needs.
+pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
     let size: usize = request
         .headers()
         .iter()
@@ -41,12 +41,12 @@ pub(super) async fn bounded(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Names, times and logs a request, and writes out a failure.
-pub(super) async fn observed(request: Request, next: Next) -> Response {
-    let line = Line {
+/// Gives a request its id, logs it, and writes out its failure.
+pub(super) async fn log_request(request: Request, next: Next) -> Response {
+    let line = RequestLog {
         id: request_id(request.headers()),
         operation: operation(request.uri().path()),
-        begun: Instant::now(),
+        started: Instant::now(),
         done: false,
     };
     let response = next.run(request).await;
@@ -100,21 +100,21 @@ fn operation(path: &str) -> &'static str {
         .unwrap_or("unknown")
 }
 
-/// The one line of a request; one that nobody waited for gets its line too.
-struct Line {
+/// The line of a request in the log; a request that the client gave up has one, too.
+struct RequestLog {
     id: String,
     operation: &'static str,
-    begun: Instant,
+    started: Instant,
     done: bool,
 }
 
-impl Line {
+impl RequestLog {
     fn write(mut self, response: &mut Response, error: Option<&Error>) {
         self.done = true;
         let operation = self.operation;
         let status = response.status().as_u16();
         let code = error.map_or("OK", |error| error.code().as_str());
-        let latency_ms = self.begun.elapsed().as_millis() as u64;
+        let latency_ms = self.started.elapsed().as_millis() as u64;
         let subject = response.extensions_mut().remove::<Subject>();
         let namespace = subject.as_ref().map_or("-", |subject| subject.0.as_str());
         let request_id = self.id.as_str();
@@ -138,11 +138,11 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for RequestLog {
     fn drop(&mut self) {
         if !self.done {
             let (operation, request_id) = (self.operation, self.id.as_str());
-            let latency_ms = self.begun.elapsed().as_millis() as u64;
+            let latency_ms = self.started.elapsed().as_millis() as u64;
             tracing::info!(operation, latency_ms, request_id, "the client went away");
         }
     }

@@ -1,4 +1,4 @@
-//! Why a caller is not let in.
+//! Why a request is not authenticated.
 
 use std::time::Duration;
 
@@ -10,32 +10,32 @@ use serde_json::{Map, Value};
 use super::JwtError;
 
 /// How long a call waits until its question can be asked.
-pub(super) const TURN: Duration = Duration::from_secs(5);
+pub(super) const LOOKUP_WAIT: Duration = Duration::from_secs(5);
 
-/// Which credentials this server takes besides personal tokens.
+/// Which credentials this server accepts besides personal tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct AcceptedCredentials {
     /// Service keys.
     pub key: bool,
-    /// What users are signed in to Open WebUI with.
+    /// Sessions of Open WebUI.
     pub session: bool,
 }
 
-/// An identity that is missing, wrong, or contradicts itself. Never holds a credential.
+/// An identity that is missing, wrong or contradictory. It never holds a credential.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// Credentials are needed, none were sent.
     #[error("no credentials were sent")]
-    NoCredential(Wanted),
+    NoCredential(AcceptedCredentials),
     /// Not `Bearer`, or nothing behind it.
     #[error("the header `authorization` is not `Bearer` with one token")]
-    NoBearer(Wanted),
+    NoBearer(AcceptedCredentials),
     /// More than one.
     #[error("the header `authorization` was sent more than once")]
-    TwoCredentials(Wanted),
+    TwoCredentials(AcceptedCredentials),
     /// No service key, and no other credential that counts.
     #[error("the token is unknown, expired or revoked")]
-    WrongCredential(Wanted),
+    WrongCredential(AcceptedCredentials),
     /// A key of Open WebUI, which only Open WebUI knows.
     #[error("the token is neither a session nor one that this server made")]
     NotChecked,
@@ -140,10 +140,10 @@ impl Diagnostic for IdentityError {
 
     fn hint(&self) -> Hint {
         match self {
-            Self::NoCredential(wanted)
-            | Self::NoBearer(wanted)
-            | Self::TwoCredentials(wanted)
-            | Self::WrongCredential(wanted) => wanted.hint().into(),
+            Self::NoCredential(accepted)
+            | Self::NoBearer(accepted)
+            | Self::TwoCredentials(accepted)
+            | Self::WrongCredential(accepted) => accepted.hint().into(),
             Self::NotChecked => {
                 "sign in to Open WebUI anew if this is a session; for keys of Open WebUI an administrator must set `openwebui_api_url`".into()
             }
@@ -202,11 +202,11 @@ impl Diagnostic for IdentityError {
     }
 
     fn retry_after(&self) -> Option<u64> {
-        matches!(self, Self::Busy).then_some(TURN.as_secs())
+        matches!(self, Self::Busy).then_some(LOOKUP_WAIT.as_secs())
     }
 }
 
-impl Wanted {
+impl AcceptedCredentials {
     fn hint(self) -> String {
         let mut hint = "send one header `Authorization: Bearer <token>`; ".to_owned();
         if self.session {

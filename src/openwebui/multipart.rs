@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A form with a file that is not in it yet.
 #[derive(Debug)]
-pub(super) struct Form {
+pub(super) struct MultipartForm {
     content_type: String,
     head: Vec<u8>,
     file: u64,
@@ -15,7 +15,7 @@ pub(super) struct Form {
 }
 
 /// The bytes of a form.
-pub(super) struct Body<'a> {
+pub(super) struct MultipartBody<'a> {
     head: &'a [u8],
     file: &'a mut (dyn Read + Send),
     /// Bytes of the file that are still to come.
@@ -24,7 +24,7 @@ pub(super) struct Body<'a> {
     is_short: bool,
 }
 
-impl Form {
+impl MultipartForm {
     pub(super) fn new(file: &Publication<'_>, metadata: &Value) -> Self {
         // Too long for anybody to guess, so that no file holds it.
         let boundary = uuid::Uuid::new_v4().simple().to_string();
@@ -51,8 +51,8 @@ impl Form {
         self.head.len() as u64 + self.file + self.tail.len() as u64
     }
 
-    pub(super) fn body<'a>(&'a self, file: &'a mut (dyn Read + Send)) -> Body<'a> {
-        Body {
+    pub(super) fn body<'a>(&'a self, file: &'a mut (dyn Read + Send)) -> MultipartBody<'a> {
+        MultipartBody {
             head: &self.head,
             file,
             left: self.file,
@@ -62,14 +62,14 @@ impl Form {
     }
 }
 
-impl Body<'_> {
+impl MultipartBody<'_> {
     /// Whether the file had fewer bytes than were said.
     pub(super) fn is_short(&self) -> bool {
         self.is_short
     }
 }
 
-impl Read for Body<'_> {
+impl Read for MultipartBody<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if !self.head.is_empty() {
             return self.head.read(buffer);
@@ -77,9 +77,9 @@ impl Read for Body<'_> {
         if self.left == 0 {
             return self.tail.read(buffer);
         }
-        let room = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let read = self.file.read(&mut buffer[..room])?;
-        if read == 0 && room > 0 {
+        let length = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
+        let read = self.file.read(&mut buffer[..length])?;
+        if read == 0 && length > 0 {
             self.is_short = true;
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_form_has_the_size_that_it_says() {
-        let form = Form::new(&publication(3), &json!({"a": 1}));
+        let form = MultipartForm::new(&publication(3), &json!({"a": 1}));
         let mut text = String::new();
         // What has been added to the file since is not sent.
         let mut file = &b"12345"[..];
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_file_that_lost_bytes_is_not_sent_whole() {
-        let form = Form::new(&publication(9), &json!({}));
+        let form = MultipartForm::new(&publication(9), &json!({}));
         let mut file = &b"12345"[..];
         let mut body = form.body(&mut file);
         assert!(body.read_to_end(&mut Vec::new()).is_err());

@@ -1,4 +1,4 @@
-//! `GET /`: where to go from here, for people and for programs.
+//! `GET /`: the addresses of the server, for people and for programs.
 
 use axum::Json;
 use axum::http::{HeaderMap, StatusCode};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::files::{is_page_wanted, show_page};
 
 /// What there is, by an address below this one: a proxy may have put the server below another path.
-const PLACES: [(&str, &str); 4] = [
+const LINKS: [(&str, &str); 4] = [
     ("docs/", "All operations, to browse and to try"),
     ("openapi.json", "The same for programs"),
     (
@@ -22,7 +22,7 @@ const PLACES: [(&str, &str); 4] = [
 pub(super) async fn page(headers: HeaderMap) -> Response {
     let version = env!("CARGO_PKG_VERSION");
     if !is_page_wanted(&headers) {
-        let places = PLACES.map(|(place, _)| format!("/{place}"));
+        let places = LINKS.map(|(place, _)| format!("/{place}"));
         let [docs, openapi, health, ready] = places;
         let body = json!({
             "name": "fileshed", "version": version,
@@ -30,7 +30,7 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
         });
         return Json(body).into_response();
     }
-    let items = PLACES.map(|(place, what)| format!("<li><a href=\"{place}\">{what}</a></li>"));
+    let items = LINKS.map(|(place, what)| format!("<li><a href=\"{place}\">{what}</a></li>"));
     let content = format!(
         "<p>File workspaces for language models: persistent, versioned, isolated. Version {version}.</p>\n\
          <ul>\n{}\n</ul>",

@@ -1,4 +1,4 @@
-//! An answer on its way out.
+//! The body of an answer, which keeps the permit of its call until it has been written out.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -10,40 +10,40 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 
-use super::admission::Admitted;
+use super::admission::CallPermit;
 
-/// Bytes that are handed to the connection at once. A smaller answer holds no memory.
-const PIECE: usize = 64 * 1024;
+/// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// The answer of a call. It keeps the call's place and memory until the client has taken it.
-pub(super) fn body(text: Vec<u8>, mut admitted: Admitted) -> Body {
-    admitted.settle(text.len() as u64);
+/// The body of an answer.
+pub(super) fn body(text: Vec<u8>, mut admitted: CallPermit) -> Body {
+    admitted.set_held(text.len() as u64);
     let text = Bytes::from(text);
-    if text.len() <= PIECE {
+    if text.len() <= CHUNK_BYTES {
         return Body::from(text);
     }
-    Body::new(Answer {
+    Body::new(ResponseBody {
         left: text,
         _admitted: admitted,
     })
 }
 
 /// The answer of a call that succeeded.
-pub(super) fn of(text: Vec<u8>, admitted: Admitted) -> Response {
+pub(super) fn json(text: Vec<u8>, admitted: CallPermit) -> Response {
     let mut response = Response::new(body(text, admitted));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
     response
 }
 
-/// Sends in pieces: a connection would take the whole, and the place would be free while nobody
-/// reads.
-struct Answer {
+/// In chunks: a connection would take the whole at once, and the permit would be free while the
+/// client does not read.
+struct ResponseBody {
     left: Bytes,
-    _admitted: Admitted,
+    _admitted: CallPermit,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -54,10 +54,10 @@ impl HttpBody for Answer {
         if self.left.is_empty() {
             return Poll::Ready(None);
         }
-        let piece = PIECE.min(self.left.len());
+        let chunk = CHUNK_BYTES.min(self.left.len());
         // A copy: what is left of the whole would else be held by its last piece.
-        let piece = Bytes::copy_from_slice(&self.left.split_to(piece));
-        Poll::Ready(Some(Ok(Frame::data(piece))))
+        let chunk = Bytes::copy_from_slice(&self.left.split_to(chunk));
+        Poll::Ready(Some(Ok(Frame::data(chunk))))
     }
 
     fn is_end_stream(&self) -> bool {

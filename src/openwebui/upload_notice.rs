@@ -1,6 +1,6 @@
-//! Announces files that came through an upload link, in the conversation that asked for them.
+//! Notices of files that came through an upload link, for the conversation that made the link.
 //!
-//! The page of a link sends each file by itself, so an announcement waits until no more come.
+//! The page of a link sends each file in a request of its own, so a notice waits until no more come.
 
 use std::time::{Duration, Instant};
 
@@ -8,18 +8,18 @@ use fileshed_core::{Secret, UserId};
 
 use super::client::Client;
 
-/// How long an announcement waits for another file.
+/// How long no more files must come before the notice is sent.
 const QUIET: Duration = Duration::from_secs(3);
 
-/// Longest that an announcement is delayed by further files.
+/// How long a notice may wait for more files.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Names that an announcement shows.
+/// Names in a notice.
 const NAMES: usize = 5;
 
 /// Files that came to one place, for one conversation.
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(super) struct UploadNotice {
     pub(super) user: UserId,
     /// The conversation, as a segment of a path.
     pub(super) chat: String,
@@ -30,7 +30,7 @@ pub(super) struct Arrival {
     last: Instant,
 }
 
-impl Arrival {
+impl UploadNotice {
     pub(super) fn new(
         user: UserId,
         chat: String,
@@ -50,7 +50,7 @@ impl Arrival {
         }
     }
 
-    /// Adds a file that came later, unless it is for another conversation or place.
+    /// Adds a later notice, unless it is for another user, chat or place.
     pub(super) fn join(&mut self, later: Self) -> Option<Self> {
         let same = self.user == later.user && self.chat == later.chat && self.place == later.place;
         if !same {
@@ -61,7 +61,7 @@ impl Arrival {
         None
     }
 
-    /// When it is announced.
+    /// When it is sent.
     pub(super) fn due(&self) -> Instant {
         (self.last + QUIET).min(self.first + LONGEST)
     }
@@ -85,7 +85,7 @@ impl Arrival {
         )
     }
 
-    /// The address for events of the last answer in the conversation, if that is the user's.
+    /// Where events go of the last answer in the conversation, if it is the user's.
     pub(super) fn path(&self, client: &Client) -> Option<String> {
         let key = self.key.reveal();
         let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;
@@ -100,10 +100,10 @@ impl Arrival {
 mod tests {
     use super::*;
 
-    fn arrival(user: &str, names: &[&str]) -> Arrival {
+    fn arrival(user: &str, names: &[&str]) -> UploadNotice {
         let user = UserId::parse(user).expect("a user");
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        Arrival::new(user, "c".to_owned(), "uploads", Secret::new("k"), names)
+        UploadNotice::new(user, "c".to_owned(), "uploads", Secret::new("k"), names)
     }
 
     #[test]

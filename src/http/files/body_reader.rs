@@ -1,72 +1,72 @@
-//! From a connection to a thread that may block.
+//! The body of a request, for a thread that may block.
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use fileshed_core::Error;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::http::body::{self, BodyError, Pace};
+use crate::http::body::{self, BodyError, MinimumRate};
 use crate::http::route::RouteError;
 
-/// Pieces that wait between the connection and the disk.
-const WAITING: usize = 4;
+/// Chunks that wait between the connection and the disk.
+const CHUNKS_QUEUED: usize = 4;
 
-/// The body of a request, for reading where blocking is allowed.
-pub(super) struct Intake {
-    pieces: mpsc::Receiver<Piece>,
-    /// Says that somebody wants the body.
-    wanted: Option<oneshot::Sender<()>>,
+/// Reads the body of a request; blocks.
+pub(super) struct BodyReader {
+    chunks: mpsc::Receiver<BodyChunk>,
+    /// Asks for the body.
+    request_body: Option<oneshot::Sender<()>>,
     ended: bool,
 }
 
-enum Piece {
+enum BodyChunk {
     Of(Bytes),
     End,
     Broken(BodyError),
 }
 
-impl Intake {
-    /// The next piece; nothing at the end. Blocks.
+impl BodyReader {
+    /// The next chunk; nothing at the end. Blocks.
     pub(super) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
-        if let Some(wanted) = self.wanted.take() {
-            let _ = wanted.send(());
+        if let Some(request_body) = self.request_body.take() {
+            let _ = request_body.send(());
         }
         if self.ended {
             return Ok(None);
         }
-        match self.pieces.blocking_recv() {
-            Some(Piece::Of(piece)) => Ok(Some(piece)),
-            Some(Piece::End) => {
+        match self.chunks.blocking_recv() {
+            Some(BodyChunk::Of(chunk)) => Ok(Some(chunk)),
+            Some(BodyChunk::End) => {
                 self.ended = true;
                 Ok(None)
             }
-            Some(Piece::Broken(error)) => Err(error),
+            Some(BodyChunk::Broken(error)) => Err(error),
             // The connection is gone.
             None => Err(BodyError::Incomplete),
         }
     }
 }
 
-/// Runs `work` on a body while it arrives. Where `work` wants no more of it, or nothing at all,
-/// the client still gets its answer.
+/// Runs `work` on a body while it arrives. If `work` does not read it to its end, the client still
+/// gets its answer.
 pub(super) async fn receive<T: Send + 'static>(
     headers: &HeaderMap,
     body: Body,
-    work: impl FnOnce(&mut Intake) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let (sender, pieces) = mpsc::channel(WAITING);
-    let (wanted, wish) = oneshot::channel();
+    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
+    let (request_body, body_requested) = oneshot::channel();
     let work = tokio::task::spawn_blocking(move || {
-        let mut intake = Intake {
-            pieces,
-            wanted: Some(wanted),
+        let mut reader = BodyReader {
+            chunks,
+            request_body: Some(request_body),
             ended: false,
         };
-        work(&mut intake)
+        work(&mut reader)
     });
     let feed = async {
         let mut body = body;
-        if wish.await.is_err() {
+        if body_requested.await.is_err() {
             body::decline(headers, body).await;
         } else if !feed(&mut body, &sender).await {
             body::drain(&mut body).await;
@@ -77,25 +77,25 @@ pub(super) async fn receive<T: Send + 'static>(
 }
 
 /// Passes a body on; false if the rest of it is not wanted.
-async fn feed(body: &mut Body, sender: &mpsc::Sender<Piece>) -> bool {
-    let mut pace = Pace::of_files();
+async fn feed(body: &mut Body, sender: &mpsc::Sender<BodyChunk>) -> bool {
+    let mut rate = MinimumRate::of_files();
     loop {
         let arrived = tokio::select! {
-            arrived = pace.piece(body) => arrived,
+            arrived = rate.piece(body) => arrived,
             () = sender.closed() => return false,
         };
-        let (piece, last) = match arrived {
-            Ok(Some(piece)) => (Piece::Of(piece), false),
-            Ok(None) => (Piece::End, true),
-            Err(error) => (Piece::Broken(error), true),
+        let (chunk, last) = match arrived {
+            Ok(Some(chunk)) => (BodyChunk::Of(chunk), false),
+            Ok(None) => (BodyChunk::End, true),
+            Err(error) => (BodyChunk::Broken(error), true),
         };
-        if sender.send(piece).await.is_err() {
+        if sender.send(chunk).await.is_err() {
             return last;
         }
         if last {
             return true;
         }
-        pace.resume();
+        rate.resume();
     }
 }
 
@@ -105,30 +105,30 @@ mod tests {
 
     use super::*;
 
-    fn dripping(piece: usize, every: Duration, times: usize) -> Body {
-        let (sender, pieces) = mpsc::channel(1);
+    fn dripping(chunk: usize, every: Duration, times: usize) -> Body {
+        let (sender, chunks) = mpsc::channel(1);
         tokio::spawn(async move {
             for _ in 0..times {
                 tokio::time::sleep(every).await;
-                let _ = sender.send(Ok(Bytes::from(vec![b'x'; piece]))).await;
+                let _ = sender.send(Ok(Bytes::from(vec![b'x'; chunk]))).await;
             }
         });
-        Body::new(super::super::pieces::Content::new(
-            pieces,
-            (piece * times) as u64,
+        Body::new(super::super::channel_body::ChannelBody::new(
+            chunks,
+            (chunk * times) as u64,
         ))
     }
 
     /// Bytes of a body that is taken to its end.
     async fn taken(mut body: Body) -> Option<usize> {
-        let (sender, mut pieces) = mpsc::channel(WAITING);
+        let (sender, mut chunks) = mpsc::channel(CHUNKS_QUEUED);
         let taken = async {
             let mut bytes = 0;
             loop {
-                match pieces.recv().await? {
-                    Piece::Of(piece) => bytes += piece.len(),
-                    Piece::End => return Some(bytes),
-                    Piece::Broken(_) => return None,
+                match chunks.recv().await? {
+                    BodyChunk::Of(chunk) => bytes += chunk.len(),
+                    BodyChunk::End => return Some(bytes),
+                    BodyChunk::Broken(_) => return None,
                 }
             }
         };

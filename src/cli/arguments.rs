@@ -1,0 +1,179 @@
+//! What the program may be started with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, Subcommand};
+use fileshed_core::Toolset;
+
+use super::group::GroupCommand;
+use super::loss::LossArguments;
+use super::openwebui::OpenWebUiCommand;
+use super::token::TokenCommand;
+use super::user::UserCommand;
+use crate::config::{Config, Inputs, SETTINGS};
+
+const TWINS: &str =
+    "Every variable has a twin with _FILE that names a file with the value, for secrets.";
+
+/// The whole command line.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fileshed",
+    about = "File workspaces for language models: persistent, versioned, isolated",
+    version,
+    after_help = "`fileshed --help` lists the settings, too.",
+    after_long_help = TWINS
+)]
+struct Arguments {
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help = "Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]"
+    )]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingFlags,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// What the program is asked to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve until told to stop (the default)
+    #[command(after_help = TWINS)]
+    Serve,
+    /// Show the effective configuration and where it comes from
+    Config,
+    /// Print the OpenAPI document
+    Openapi {
+        /// Which operations
+        #[arg(
+            long,
+            value_name = "toolset",
+            default_value = "all",
+            value_parser = one_of(&Toolset::NAMES, Toolset::parse)
+        )]
+        toolset: Toolset,
+    },
+    /// Look whether everything that is needed is there
+    Doctor,
+    /// Go on without a pepper or registry that no backup has; says what is lost with it
+    AcceptLoss(LossArguments),
+    /// Make, list and take back personal tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// Make, change and list the groups of this server
+    #[command(subcommand)]
+    Group(GroupCommand),
+    /// List and suspend users, end their tokens and links, remove their files
+    #[command(subcommand)]
+    User(UserCommand),
+    /// Register this server in Open WebUI
+    #[command(subcommand)]
+    Openwebui(OpenWebUiCommand),
+    /// Become a confined command
+    #[command(hide = true, about = None)]
+    Jail,
+}
+
+/// What the program was started with.
+#[derive(Debug)]
+pub struct CommandLine {
+    /// What it is asked to do.
+    pub command: Command,
+    /// What decides its configuration.
+    pub inputs: Inputs,
+}
+
+/// Reads the command line; the error is also how help and version are answered.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    let command = arguments.command.unwrap_or(Command::Serve);
+    if let Command::Openwebui(command) = &command {
+        command.check()?;
+    }
+    let inputs = Inputs {
+        file: arguments.config,
+        flags: arguments.settings.0,
+        environment: std::env::vars_os().collect(),
+    };
+    Ok(CommandLine { command, inputs })
+}
+
+/// Every command takes the settings as flags; they are in the help of the server alone.
+fn command() -> clap::Command {
+    let command = Arguments::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    let others = names.filter(|name| !["serve", "jail"].contains(name));
+    let others: Vec<String> = others.map(str::to_owned).collect();
+    others.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, with_hidden_settings)
+    })
+}
+
+fn with_hidden_settings(command: clap::Command) -> clap::Command {
+    command
+        .args(flags().map(|flag| flag.hide(true)))
+        .after_help("Every setting is a flag here too; `fileshed serve --help` lists them.")
+}
+
+/// The settings on the command line, by name. The flags are made from [`SETTINGS`], so that none
+/// can be forgotten.
+#[derive(Debug)]
+struct SettingFlags(Vec<(String, String)>);
+
+fn flags() -> impl Iterator<Item = Arg> {
+    let config = Config::default();
+    SETTINGS.iter().map(move |setting| {
+        let help = format!(
+            "{} [default: {}] [env: {}]",
+            setting.doc,
+            setting.shown(&config).trim_matches('"'),
+            setting.variable()
+        );
+        Arg::new(setting.key)
+            .long(setting.flag())
+            .help(help)
+            .global(true)
+            .help_heading("Settings")
+            .value_name("VALUE")
+    })
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(flags().map(|flag| flag.hide_short_help(true)))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = SETTINGS.iter().filter_map(|setting| {
+            let value = matches.get_one::<String>(setting.key)?;
+            Some((setting.key.to_owned(), value.clone()))
+        });
+        Ok(Self(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// A value with one of these names.
+pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
+}

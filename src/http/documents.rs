@@ -1,0 +1,102 @@
+//! `GET /openapi.json`: what there is, for programs. It needs no credential and shows nothing of a
+//! user.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use fileshed_core::{Code, Diagnostic, Hint, Toolset};
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::Server;
+use super::envelope;
+use crate::openapi;
+
+/// The documents as they are sent: made once, Open WebUI fetches them on every chat turn.
+pub(super) struct Documents {
+    all: Document,
+    core: Document,
+}
+
+struct Document {
+    bytes: Bytes,
+    tag: Option<ETag>,
+}
+
+impl Documents {
+    pub(super) fn new() -> Self {
+        Self {
+            all: Document::new(Toolset::All),
+            core: Document::new(Toolset::Core),
+        }
+    }
+}
+
+impl Document {
+    fn new(toolset: Toolset) -> Self {
+        let bytes = Bytes::from(openapi::document(toolset).to_string());
+        let digest = hex::encode(Sha256::digest(&bytes));
+        Self {
+            bytes,
+            tag: format!("\"{}\"", &digest[..32]).parse().ok(),
+        }
+    }
+
+    /// Whether the client has it already.
+    fn is_known(&self, headers: &HeaderMap) -> bool {
+        let condition = headers.typed_get::<IfNoneMatch>();
+        condition
+            .zip(self.tag.as_ref())
+            .is_some_and(|(condition, tag)| !condition.precondition_passes(tag))
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct DocumentQuery {
+    toolset: Option<String>,
+}
+
+/// `GET /openapi.json`
+pub(super) async fn openapi(
+    State(server): State<Arc<Server>>,
+    headers: HeaderMap,
+    Query(query): Query<DocumentQuery>,
+) -> Response {
+    let name = query.toolset.unwrap_or_else(|| "all".to_owned());
+    let document = match Toolset::parse(&name) {
+        Some(Toolset::All) => &server.documents.all,
+        Some(Toolset::Core) => &server.documents.core,
+        None => return envelope::failure(UnknownToolset(name)),
+    };
+    let mut fixed = HeaderMap::new();
+    if let Some(tag) = &document.tag {
+        fixed.typed_insert(tag.clone());
+    }
+    fixed.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    fixed.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if document.is_known(&headers) {
+        (StatusCode::NOT_MODIFIED, fixed).into_response()
+    } else {
+        (fixed, document.bytes.clone()).into_response()
+    }
+}
+
+/// A toolset that does not exist.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no toolset `{0}`")]
+struct UnknownToolset(String);
+
+impl Diagnostic for UnknownToolset {
+    fn code(&self) -> Code {
+        Code::InvalidParameter
+    }
+
+    fn hint(&self) -> Hint {
+        format!("toolset is one of {}", Toolset::NAMES.join(", ")).into()
+    }
+}

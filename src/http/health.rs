@@ -1,0 +1,67 @@
+//! `GET /health` and `GET /ready`: whether the server works. They need no credential and show
+//! nothing of a user.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use fileshed_core::CheckState;
+use serde_json::json;
+
+use super::Server;
+use super::envelope;
+use super::route::RouteError;
+
+/// `GET /health`: the process answers, and says how commands are held.
+pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
+    let store = Arc::clone(&server.store);
+    // Tried once by starting a helper, which blocks.
+    let tried = move || {
+        let (sandbox, namespaces) = (store.sandbox().as_str(), store.has_namespaces());
+        (store.isolation().as_str(), sandbox, namespaces)
+    };
+    let held = tokio::task::spawn_blocking(tried).await;
+    let (isolation, sandbox, namespaces) = held.unwrap_or(("unknown", "unknown", false));
+    Json(json!({
+        "status": "ok",
+        "version": env!("CARGO_PKG_VERSION"),
+        "isolation": isolation,
+        "sandbox": sandbox,
+        "namespaces": namespaces,
+    }))
+    .into_response()
+}
+
+/// `GET /ready`: what the server needs is there. Names and states only: the texts of
+/// `fileshed doctor` are for administrators.
+pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
+    let store = Arc::clone(&server.store);
+    let _permit = server.checks.acquire().await;
+    let checks = match tokio::task::spawn_blocking(move || store.check()).await {
+        Ok(checks) => checks,
+        Err(error) => return envelope::failure(RouteError::from(error)),
+    };
+    let failed = checks.iter().any(|check| check.state == CheckState::Failed);
+    let (status, word) = if failed {
+        (StatusCode::SERVICE_UNAVAILABLE, "failed")
+    } else {
+        (StatusCode::OK, "ok")
+    };
+    let checks: serde_json::Map<String, serde_json::Value> = checks
+        .into_iter()
+        .map(|check| (check.name.clone(), state_name(check.state).into()))
+        .collect();
+    (status, Json(json!({"status": word, "checks": checks}))).into_response()
+}
+
+/// The name of a state for people and programs.
+#[must_use]
+pub fn state_name(state: CheckState) -> &'static str {
+    match state {
+        CheckState::Ok => "ok",
+        CheckState::Warning => "warning",
+        CheckState::Failed => "failed",
+    }
+}
