@@ -20,6 +20,7 @@ mod arguments;
 mod group;
 mod log;
 mod loss;
+mod names;
 mod openwebui;
 mod start;
 mod token;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, Subcommand};
 use fileshed_core::Toolset;
 
 use super::group::GroupCommand;
 use super::loss::LossArguments;
+use super::names::one_of;
 use super::openwebui::OpenWebUiCommand;
 use super::token::TokenCommand;
 use super::user::UserCommand;
@@ -168,12 +168,4 @@ impl FromArgMatches for SettingFlags {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
-}
-
-/// A value with one of these names.
-pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

@@ -7,7 +7,7 @@ use fileshed_core::tokens::Token;
 use fileshed_core::{Scope, Store, UserId};
 use jiff::{SignedDuration, Timestamp};
 
-use super::arguments::one_of;
+use super::names::one_of;
 use super::{Failure, print};
 
 /// What to do with tokens.
