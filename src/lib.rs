@@ -47,3 +47,6 @@ pub fn app(store: Arc<Store>, config: &Config) -> Router {
     }
     http::router(store, config, openwebui)
 }
+
+#[cfg(test)]
+fileshed_core::catalogue_test!("tests/texts/failures/server.md");

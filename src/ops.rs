@@ -21,7 +21,7 @@ pub mod short_answer;
 mod vocabulary;
 mod write;
 
-pub use entry::{Answer, Entry, Handler};
+pub use entry::{Answer, Entry, Handler, offered};
 pub use missing_file::Access;
 pub use operation::{Operation, Reply};
 

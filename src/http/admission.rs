@@ -10,8 +10,7 @@ use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::{self, TransferPermit};
-use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store};
-use serde_json::{Map, Value};
+use fileshed_core::{Caller, Error, Store, diagnostics};
 use tokio::sync::oneshot;
 
 use crate::config::Config;
@@ -165,15 +164,27 @@ pub(super) async fn transfer_permit(
     store.transfer_permit_with(caller, places)
 }
 
-/// There was no permit, or no memory, in time.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-pub(super) enum AdmissionError {
-    /// The user has reached the limit of one user.
-    #[error("as many of your calls are under way as one user may have at once")]
-    User,
-    /// The server has reached its limit.
-    #[error("the server is busy")]
-    Server,
+diagnostics! {
+    /// There was no permit, or no memory, in time.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    pub(super) enum AdmissionError {
+        /// The user has reached the limit of one user.
+        #[error("as many of your calls are under way as one user may have at once")]
+        User => {
+            code: Busy,
+            hint: "call again in a few seconds",
+            details: { "scope": "user" },
+            retry_after: PERMIT_WAIT.as_secs(),
+        },
+        /// The server has reached its limit.
+        #[error("the server is busy")]
+        Server => {
+            code: Busy,
+            hint: "call again in a few seconds",
+            details: { "scope": "server" },
+            retry_after: PERMIT_WAIT.as_secs(),
+        },
+    }
 }
 
 impl From<Full> for AdmissionError {
@@ -182,27 +193,5 @@ impl From<Full> for AdmissionError {
             Full::User => Self::User,
             Full::All => Self::Server,
         }
-    }
-}
-
-impl Diagnostic for AdmissionError {
-    fn code(&self) -> Code {
-        Code::Busy
-    }
-
-    fn hint(&self) -> Hint {
-        "call again in a few seconds".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let scope = match self {
-            Self::User => "user",
-            Self::Server => "server",
-        };
-        Map::from_iter([("scope".to_owned(), scope.into())])
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        Some(PERMIT_WAIT.as_secs())
     }
 }

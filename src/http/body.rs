@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
-use fileshed_core::{Code, Diagnostic, Error, Hint};
+use fileshed_core::{Error, diagnostics};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -21,71 +21,54 @@ const RATE_WINDOW: Duration = Duration::from_secs(30);
 /// How long the rest of a refused body is still read.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Why a body has no arguments.
-#[derive(Debug, thiserror::Error)]
-pub enum BodyError {
-    /// It is larger than the server accepts.
-    #[error("the request body is larger than {limit} bytes")]
-    TooLarge {
-        /// The most that is accepted.
-        limit: u64,
-    },
-    /// It has more values than any call needs.
-    #[error("the request body holds more than {VALUES_MAX} values")]
-    TooMany,
-    /// The client stopped sending.
-    #[error("the request body did not arrive completely")]
-    Incomplete,
-    /// It is not JSON.
-    #[error("the request body is not valid JSON: {0}")]
-    Malformed(#[source] serde_json::Error),
-    /// It is JSON, but not an object.
-    #[error("the request body must be a JSON object, got: {0}")]
-    NoObject(&'static str),
-}
-
-impl Diagnostic for BodyError {
-    fn code(&self) -> Code {
-        match self {
-            Self::TooLarge { .. } | Self::TooMany => Code::BodyTooLarge,
-            Self::Incomplete | Self::Malformed(_) | Self::NoObject(_) => Code::InvalidParameter,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::TooLarge { .. } => {
-                "send the content in several calls, for instance shed_patch_text with \"position\": \"end\""
-            }
-            Self::TooMany => "make several calls with fewer values each",
-            Self::Incomplete => "send the call again, without pauses",
-            Self::Malformed(error) if error.to_string().contains("recursion limit") => {
+diagnostics! {
+    /// Why a body has no arguments.
+    #[derive(Debug, thiserror::Error)]
+    pub enum BodyError {
+        /// It is larger than the server accepts.
+        #[error("the request body is larger than {limit} bytes")]
+        TooLarge {
+            /// The most that is accepted.
+            limit: u64 = 1_048_576,
+        } => {
+            code: BodyTooLarge,
+            hint: "send the content in several calls, for instance shed_patch_text with \"position\": \"end\"",
+            details: { "limit_bytes": limit },
+        },
+        /// It has more values than any call needs.
+        #[error("the request body holds more than {VALUES_MAX} values")]
+        TooMany => {
+            code: BodyTooLarge,
+            hint: "make several calls with fewer values each",
+            details: { "limit_values": VALUES_MAX },
+        },
+        /// The client stopped sending.
+        #[error("the request body did not arrive completely")]
+        Incomplete => {
+            code: InvalidParameter,
+            hint: "send the call again, without pauses",
+        },
+        /// It is not JSON.
+        #[error("the request body is not valid JSON: {0}")]
+        Malformed(#[source] error: serde_json::Error => [
+                serde::de::Error::custom("recursion limit exceeded"),
+                serde::de::Error::custom("expected `,` or `}`"),
+            ]) => {
+            code: InvalidParameter,
+            hint: if error.to_string().contains("recursion limit") {
                 "nest lists and objects less deeply"
-            }
-            Self::Malformed(_) => {
-                "send one JSON object, like {\"zone\": \"storage\"}; escape quotes and line ends inside texts as \\\" and \\n"
-            }
-            Self::NoObject(_) => "send one JSON object with the parameters by name, {} for none",
-        }
-        .into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::TooLarge { limit } => {
-                details.insert("limit_bytes".to_owned(), (*limit).into());
-            }
-            Self::Malformed(error) => {
-                details.insert("line".to_owned(), error.line().into());
-                details.insert("column".to_owned(), error.column().into());
-            }
-            Self::TooMany => {
-                details.insert("limit_values".to_owned(), VALUES_MAX.into());
-            }
-            Self::Incomplete | Self::NoObject(_) => {}
-        }
-        details
+            } else {
+                "send one JSON object, like {\"zone\": \"storage\"}; escape quotes and line ends inside \
+                 texts as \\\" and \\n"
+            },
+            details: { "line": error.line(), "column": error.column() },
+        },
+        /// It is JSON, but not an object.
+        #[error("the request body must be a JSON object, got: {0}")]
+        NoObject(received: &'static str = "a list") => {
+            code: InvalidParameter,
+            hint: "send one JSON object with the parameters by name, {} for none",
+        },
     }
 }
 

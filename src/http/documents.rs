@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Code, Diagnostic, Hint, Toolset};
+use fileshed_core::{Toolset, diagnostics};
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
@@ -86,17 +86,12 @@ pub(super) async fn openapi(
     }
 }
 
-/// A toolset that does not exist.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no toolset `{0}`")]
-struct UnknownToolset(String);
-
-impl Diagnostic for UnknownToolset {
-    fn code(&self) -> Code {
-        Code::InvalidParameter
-    }
-
-    fn hint(&self) -> Hint {
-        format!("toolset is one of {}", Toolset::NAMES.join(", ")).into()
+diagnostics! {
+    /// A toolset that does not exist.
+    #[derive(Debug, thiserror::Error)]
+    #[error("there is no toolset `{0}`")]
+    struct UnknownToolset(toolset: String) => {
+        code: InvalidParameter,
+        hint: format!("toolset is one of {}", Toolset::NAMES.join(", ")),
     }
 }

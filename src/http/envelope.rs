@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Answers, Client, Code, Diagnostic, Error, Hint};
+use fileshed_core::{Answers, Client, Code, Error, diagnostics};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -51,18 +51,13 @@ pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
     text.map_err(|error| SerializeError(error).into())
 }
 
-/// The answer could not be serialized.
-#[derive(Debug, thiserror::Error)]
-#[error("the answer could not be written")]
-struct SerializeError(#[source] serde_json::Error);
-
-impl Diagnostic for SerializeError {
-    fn code(&self) -> Code {
-        Code::InternalApiError
-    }
-
-    fn hint(&self) -> Hint {
-        "repeat the call".into()
+diagnostics! {
+    /// The answer could not be serialized.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the answer could not be written")]
+    struct SerializeError(#[source] source: serde_json::Error = serde::de::Error::custom("…")) => {
+        code: InternalApiError,
+        hint: "repeat the call",
     }
 }
 
@@ -126,9 +121,7 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
 }
 
 fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
-    let is_offered =
-        |operation: &str| ops::find(operation).is_some_and(|entry| entry.is_in(client.toolset));
-    let hint = error.hint().told(&is_offered);
+    let hint = error.hint().told(&ops::offered(client.toolset));
     let error = if is_ours(error.code()) {
         json!({
             "code": error.code().as_str(),

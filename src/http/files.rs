@@ -12,10 +12,9 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::{Caller, Chat, Code, Diagnostic, Error, Hint, Store};
+use fileshed_core::{Caller, Chat, Error, Store, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use super::middleware::Subject;
 use super::{Server, envelope, route};
@@ -110,51 +109,41 @@ fn with_subject(store: &Store, caller: &Caller, result: Result<Response, Error>)
     response
 }
 
-/// A query that cannot be used.
-#[derive(Debug, thiserror::Error)]
-enum FileQueryError {
-    /// A name is repeated, or it is not UTF-8.
-    #[error("the part of the address behind `?` cannot be read")]
-    Unreadable,
-    /// A flag is neither true nor false.
-    #[error("parameter `{parameter}` must be true or false, got: `{received}`")]
-    Flag {
-        parameter: &'static str,
-        received: String,
-    },
-    /// The chat is not an identifier.
-    #[error("parameter `chat` is not an identifier of at most 256 bytes")]
-    Chat,
-    /// The headers name another chat.
-    #[error("parameter `chat` and the headers name different conversations")]
-    TwoChats,
-}
-
-impl Diagnostic for FileQueryError {
-    fn code(&self) -> Code {
-        Code::InvalidParameter
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Unreadable => {
-                "name each parameter once, percent-encoded: ?zone=storage&path=notes%2Fa.md".into()
-            }
-            Self::Flag { parameter, .. } => {
-                format!("write {parameter}=true, or leave it out").into()
-            }
-            Self::Chat | Self::TwoChats => {
-                "leave `chat` out, or name the conversation of the headers".into()
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let parameter = match self {
-            Self::Unreadable => return Map::new(),
-            Self::Flag { parameter, .. } => parameter,
-            Self::Chat | Self::TwoChats => "chat",
-        };
-        Map::from_iter([("parameter".to_owned(), parameter.into())])
+diagnostics! {
+    /// A query that cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    enum FileQueryError {
+        /// A name is repeated, or it is not UTF-8.
+        #[error("the part of the address behind `?` cannot be read")]
+        Unreadable => {
+            code: InvalidParameter,
+            hint: "name each parameter once, percent-encoded: ?zone=storage&path=notes%2Fa.md",
+        },
+        /// A flag is neither true nor false.
+        #[error("parameter `{parameter}` must be true or false, got: `{received}`")]
+        Flag {
+            parameter: &'static str = "overwrite",
+            received: String = "maybe".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("write {parameter}=true, or leave it out"),
+            details: { "parameter": parameter },
+        },
+        /// The chat is not an identifier.
+        #[error("parameter `chat` is not an identifier of at most 256 bytes")]
+        Chat => {
+            code: InvalidParameter,
+            hint: ONE_CHAT,
+            details: { "parameter": "chat" },
+        },
+        /// The headers name another chat.
+        #[error("parameter `chat` and the headers name different conversations")]
+        TwoChats => {
+            code: InvalidParameter,
+            hint: ONE_CHAT,
+            details: { "parameter": "chat" },
+        },
     }
 }
+
+const ONE_CHAT: &str = "leave `chat` out, or name the conversation of the headers";

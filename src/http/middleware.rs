@@ -9,7 +9,7 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store};
+use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::envelope;
 
@@ -162,17 +162,12 @@ fn chain(error: &Error) -> String {
     text
 }
 
-/// Headers beyond any need.
-#[derive(Debug, thiserror::Error)]
-#[error("the headers have more than {HEADERS_MAX_BYTES} bytes")]
-struct HeadersTooLarge;
-
-impl Diagnostic for HeadersTooLarge {
-    fn code(&self) -> Code {
-        Code::BodyTooLarge
-    }
-
-    fn hint(&self) -> Hint {
-        "send fewer or shorter headers".into()
+diagnostics! {
+    /// Headers beyond any need.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the headers have more than {HEADERS_MAX_BYTES} bytes")]
+    struct HeadersTooLarge => {
+        code: BodyTooLarge,
+        hint: "send fewer or shorter headers",
     }
 }

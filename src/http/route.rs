@@ -10,9 +10,8 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Toolset};
+use fileshed_core::{Caller, Error, Hint, Store, Toolset, diagnostics};
 use fileshed_core::{Scope, cancellation::Cancellation};
-use serde_json::{Map, Value};
 use tokio::task::JoinError;
 
 use super::admission::CallPermit;
@@ -192,21 +191,39 @@ fn text_of(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or("no text").to_owned()
 }
 
-/// Why a call did not reach its operation, or did not come back from it.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum RouteError {
-    /// There is nothing at the address.
-    #[error("there is nothing at `{path}`")]
-    Unknown {
-        path: String,
-        meant: Option<&'static str>,
-    },
-    /// The address has other methods.
-    #[error("`{path}` does not take {method}")]
-    Method { method: Method, path: String },
-    /// A panic, with its text for the log.
-    #[error("panicked: {0}")]
-    Panic(String),
+diagnostics! {
+    /// Why a call did not reach its operation, or did not come back from it.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum RouteError {
+        /// There is nothing at the address.
+        #[error("there is nothing at `{path}`")]
+        Unknown {
+            path: String = "/shed_tre".to_owned(),
+            meant: Option<&'static str> => [Some("shed_tree"), None],
+        } => {
+            code: UnknownOperation,
+            hint: match meant {
+                Some(meant) => Hint::from(format!("did you mean POST /{meant}?")),
+                None => "GET /openapi.json lists the operations".into(),
+            },
+        },
+        /// The address has other methods.
+        #[error("`{path}` does not take {method}")]
+        Method { method: Method = Method::PUT, path: String => ["/shed_tree".to_owned(), "/health".to_owned()] } => {
+            code: MethodNotAllowed,
+            hint: if crate::ops::find(path.trim_matches('/')).is_some() {
+                format!("send POST {path} with a JSON object")
+            } else {
+                format!("send GET {path}")
+            },
+        },
+        /// A panic, with its text for the log.
+        #[error("panicked: {0}")]
+        Panic(text: String) => {
+            code: InternalApiError,
+            hint: "call again",
+        },
+    }
 }
 
 impl From<JoinError> for RouteError {
@@ -215,34 +232,6 @@ impl From<JoinError> for RouteError {
             Ok(payload) => text_of(&*payload),
             Err(error) => error.to_string(),
         })
-    }
-}
-
-impl Diagnostic for RouteError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Unknown { .. } => Code::UnknownOperation,
-            Self::Method { .. } => Code::MethodNotAllowed,
-            Self::Panic(_) => Code::InternalApiError,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Unknown {
-                meant: Some(meant), ..
-            } => format!("did you mean POST /{meant}?").into(),
-            Self::Unknown { meant: None, .. } => "GET /openapi.json lists the operations".into(),
-            Self::Method { path, .. } if crate::ops::find(path.trim_matches('/')).is_some() => {
-                format!("send POST {path} with a JSON object").into()
-            }
-            Self::Method { path, .. } => format!("send GET {path}").into(),
-            Self::Panic(_) => "call again".into(),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
     }
 }
 
@@ -258,6 +247,8 @@ mod tests {
     use crate::config::Config;
     use crate::http::router;
     use crate::ops::{Answer, Reply};
+    use fileshed_core::Code;
+    use serde_json::Value;
 
     fn entry(call: crate::ops::Handler) -> &'static Entry {
         Box::leak(Box::new(Entry {

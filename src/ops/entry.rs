@@ -1,6 +1,7 @@
 //! An operation without its types, and how it is called: on raw arguments, with an answer in the
 //! form that the caller asked for.
 
+use fileshed_core::hint::{Surface, Tools};
 use fileshed_core::{Answers, Caller, Code, Error, Settings, Store, Toolset};
 use serde_json::{Map, Value};
 
@@ -157,10 +158,10 @@ fn answer<O: Operation>(
     };
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
     let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
-    let is_offered = |id: &str| find(id).is_some_and(|entry| entry.is_in(caller.client.toolset));
+    let surface = offered(caller.client.toolset);
     let notes = reply.notes.into_iter().map(|mut note| {
         note.complete(given);
-        note.told(&is_offered)
+        note.told(&surface)
     });
     let notes = notes.collect::<Vec<String>>().join("; ");
     let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
@@ -172,4 +173,10 @@ fn answer<O: Operation>(
         (_, data) if notes.is_empty() => Answer::Full(Reply::new(data, reply.message)),
         (_, data) => Answer::Full(Reply::new(data, format!("{}; {notes}", reply.message))),
     })
+}
+
+/// The operations of a toolset, as hints name them.
+#[must_use]
+pub fn offered(toolset: Toolset) -> impl Surface {
+    Tools(move |id: &str| find(id).is_some_and(|entry| entry.is_in(toolset)))
 }

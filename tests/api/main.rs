@@ -15,4 +15,5 @@ mod jobs;
 mod openwebui;
 mod ops;
 mod server;
+mod texts;
 mod transfer;

@@ -22,7 +22,7 @@ mod identity;
 mod missing;
 mod paths;
 mod real;
-mod stage;
+pub(crate) mod stage;
 
 mod allowed_commands;
 mod convert_eol;

@@ -2,7 +2,7 @@
 
 mod config;
 mod cors;
-mod documents;
+pub(crate) mod documents;
 mod envelope;
 mod identity;
 mod life;

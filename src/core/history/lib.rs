@@ -29,6 +29,9 @@ mod restore;
 pub mod size;
 mod stat_cache;
 #[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/history.md");
+
+#[cfg(test)]
 mod tests;
 mod tree;
 

@@ -4,9 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode};
-use serde_json::{Map, Value};
 
-use fileshed_types::{Code, Diagnostic, Hint};
+use fileshed_types::diagnostics;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
@@ -44,35 +43,56 @@ pub fn wait_a_moment(attempt: i32) -> bool {
         })
 }
 
-/// The registry failed, or does not fit.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// SQLite says no.
-    #[error("the registry failed")]
-    Sqlite(#[source] rusqlite::Error),
-    /// The file is no database, or not a whole one.
-    #[error("the registry `{FILE_NAME}` is damaged")]
-    Damaged(#[source] rusqlite::Error),
-    /// The file is a database whose parts do not fit together.
-    #[error("the registry `{FILE_NAME}` is damaged: {0}")]
-    Inconsistent(String),
-    /// It belongs to another pepper.
-    #[error("the registry `{FILE_NAME}` belongs to another pepper than `.fs_pepper`")]
-    OtherPepper,
-    /// The file was written by a later version.
-    #[error("the registry has version {found}, this program knows versions up to {known}")]
-    Newer {
-        /// Migrations that the file has seen.
-        found: i64,
-        /// Number of known migrations.
-        known: i64,
-    },
-    /// An applied migration is not the one that this program has.
-    #[error("migration {number} of the registry differs from the one that was applied")]
-    Drift {
-        /// Which one, from 1.
-        number: i64,
-    },
+diagnostics! {
+    /// The registry failed, or does not fit.
+    #[derive(Debug, thiserror::Error)]
+    pub enum RegistryError {
+        /// SQLite says no.
+        #[error("the registry failed")]
+        Sqlite(#[source] source: rusqlite::Error = rusqlite::Error::InvalidQuery) => {
+            code: DbError,
+            hint: "repeat the call; if it fails again, tell the administrator",
+        },
+        /// The file is no database, or not a whole one.
+        #[error("the registry `{FILE_NAME}` is damaged")]
+        Damaged(#[source] source: rusqlite::Error = rusqlite::Error::InvalidQuery) => {
+            code: DbError,
+            hint: RESTORE,
+        },
+        /// The file is a database whose parts do not fit together.
+        #[error("the registry `{FILE_NAME}` is damaged: {0}")]
+        Inconsistent(fault: String) => {
+            code: DbError,
+            hint: RESTORE,
+        },
+        /// It belongs to another pepper.
+        #[error("the registry `{FILE_NAME}` belongs to another pepper than `.fs_pepper`")]
+        OtherPepper => {
+            code: DbError,
+            hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
+                accept-loss pepper` says what is lost and keeps the pepper that is there",
+        },
+        /// The file was written by a later version.
+        #[error("the registry has version {found}, this program knows versions up to {known}")]
+        Newer {
+            /// Migrations that the file has seen.
+            found: i64,
+            /// Number of known migrations.
+            known: i64,
+        } => {
+            code: DbError,
+            hint: "start the version of fileshed that wrote the data",
+        },
+        /// An applied migration is not the one that this program has.
+        #[error("migration {number} of the registry differs from the one that was applied")]
+        Drift {
+            /// Which one, from 1.
+            number: i64,
+        } => {
+            code: DbError,
+            hint: "restore the registry, or start the version that wrote it",
+        },
+    }
 }
 
 impl RegistryError {
@@ -92,30 +112,6 @@ impl From<rusqlite::Error> for RegistryError {
     }
 }
 
-impl Diagnostic for RegistryError {
-    fn code(&self) -> Code {
-        Code::DbError
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Sqlite(_) => "repeat the call; if it fails again, tell the administrator",
-            Self::Damaged(_) | Self::Inconsistent(_) => {
-                "tell the administrator: the registry is restored from a backup while the server is \
-                 stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
-                 accept-loss registry` says what is lost and begins a new one"
-            }
-            Self::OtherPepper => {
-                "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
-                 accept-loss pepper` says what is lost and keeps the pepper that is there"
-            }
-            Self::Newer { .. } => "start the version of fileshed that wrote the data",
-            Self::Drift { .. } => "restore the registry, or start the version that wrote it",
-        }
-        .into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
-    }
-}
+const RESTORE: &str = "tell the administrator: the registry is restored from a backup while the \
+     server is stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
+     accept-loss registry` says what is lost and begins a new one";

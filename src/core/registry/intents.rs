@@ -5,7 +5,6 @@
 //! intent behind that says which zone to measure and repair.
 
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
-use serde_json::{Map, Value};
 
 use super::ownership::{self, OwnershipChange};
 use super::{Registry, RegistryError};
@@ -13,7 +12,7 @@ use fileshed_storage::Totals;
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
-use fileshed_types::{Code, Diagnostic, Error, Hint};
+use fileshed_types::{Error, diagnostics};
 
 /// A change under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -342,64 +341,42 @@ fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, 
     Ok(Intent(transaction.last_insert_rowid()))
 }
 
-/// A change that does not fit.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the quota is exceeded: {} are used, {} are allowed, {}",
-    human_size(*used), human_size(*limit), missing(*used, *needed, *limit)
-)]
-pub struct QuotaError {
-    /// Bytes in use.
-    pub used: u64,
-    /// Bytes that the change needs.
-    pub needed: u64,
-    /// Bytes allowed.
-    pub limit: u64,
-}
-
-impl Diagnostic for QuotaError {
-    fn code(&self) -> Code {
-        Code::QuotaExceeded
-    }
-
-    fn hint(&self) -> Hint {
-        space()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("used_bytes".to_owned(), self.used.into());
-        details.insert("needed_bytes".to_owned(), self.needed.into());
-        details.insert("quota_bytes".to_owned(), self.limit.into());
-        details.insert("quota_mb".to_owned(), (self.limit / MEBIBYTE).into());
-        details
+diagnostics! {
+    /// A change that does not fit.
+    #[derive(Debug, thiserror::Error)]
+    #[error(
+        "the quota is exceeded: {} are used, {} are allowed, {}",
+        human_size(*used), human_size(*limit), missing(*used, *needed, *limit)
+    )]
+    pub struct QuotaError {
+        /// Bytes in use.
+        pub used: u64 = 990 * MEBIBYTE,
+        /// Bytes that the change needs.
+        pub needed: u64 = 20 * MEBIBYTE,
+        /// Bytes allowed.
+        pub limit: u64 = 1000 * MEBIBYTE,
+    } => {
+        code: QuotaExceeded,
+        hint: space(),
+        details: {
+            "used_bytes": used, "needed_bytes": needed,
+            "quota_bytes": limit, "quota_mb": limit / MEBIBYTE
+        },
     }
 }
 
-/// A change that makes too many files.
-#[derive(Debug, thiserror::Error)]
-#[error("there are {there} files, {needed} more would come, {limit} are allowed (max_files)")]
-pub(super) struct FilesError {
-    there: u64,
-    needed: u64,
-    limit: u64,
-}
-
-impl Diagnostic for FilesError {
-    fn code(&self) -> Code {
-        Code::QuotaExceeded
-    }
-
-    fn hint(&self) -> Hint {
-        "delete files with shed_delete; shed_zip packs many small ones into one".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("files".to_owned(), self.there.into());
-        details.insert("needed_files".to_owned(), self.needed.into());
-        details.insert("max_files".to_owned(), self.limit.into());
-        details
+diagnostics! {
+    /// A change that makes too many files.
+    #[derive(Debug, thiserror::Error)]
+    #[error("there are {there} files, {needed} more would come, {limit} are allowed (max_files)")]
+    pub(super) struct FilesError {
+        there: u64,
+        needed: u64,
+        limit: u64,
+    } => {
+        code: QuotaExceeded,
+        hint: "delete files with shed_delete; shed_zip packs many small ones into one",
+        details: { "files": there, "needed_files": needed, "max_files": limit },
     }
 }
 

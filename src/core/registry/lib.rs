@@ -29,3 +29,6 @@ pub use published::PublishedRow;
 pub use statements::{DatabasePlace, StatementId};
 pub use tokens::{NewToken, Token, Tokens};
 pub use users::Credentials;
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/registry.md");

@@ -1,40 +1,77 @@
 //! Refusals of a command line, each with the call to make instead.
 
-use serde_json::{Map, Value};
-
+use fileshed_types::diagnostics::Facts;
 use fileshed_types::zone::ZoneName;
-use fileshed_types::{Code, Diagnostic, Hint};
+use fileshed_types::{Hint, diagnostics};
 
-/// Why a command line does not run.
-#[derive(Debug, thiserror::Error)]
-pub enum CommandError {
-    /// No command was named.
-    #[error("`cmd` is empty")]
-    Missing(Box<CommandRefusal>),
-    /// The command is not on the whitelist of the zone, or the network is off.
-    #[error("command `{}` is refused: {}", .0.command, .0.reason)]
-    Command(Box<CommandRefusal>),
-    /// An argument is refused.
-    #[error("`{}` does not take the argument {}: {}", .0.command, .0.shown(), .0.reason)]
-    Argument(Box<CommandRefusal>),
-    /// An argument is missing.
-    #[error("`{}` misses an argument: {}", .0.command, .0.reason)]
-    Required(Box<CommandRefusal>),
-    /// A path leads out of the zone.
-    #[error("argument {} of `{}` leads out of the zone: {}", .0.shown(), .0.command, .0.reason)]
-    Escape(Box<CommandRefusal>),
-    /// A path belongs to the server.
-    #[error("argument {} of `{}` is kept for the server: {}", .0.shown(), .0.command, .0.reason)]
-    Protected(Box<CommandRefusal>),
-    /// A path begins with the name of its own zone.
-    #[error("argument {} of `{}` begins with the name of its own zone", .0.shown(), .0.command)]
-    StartsWithZone(Box<CommandRefusal>),
-    /// The command would change a zone that is read-only for commands.
-    #[error("`{}` would change the read-only zone `{}`: {}", .0.command, .0.zone.as_str(), .0.reason)]
-    Readonly(Box<CommandRefusal>),
-    /// An argument contains a NUL character.
-    #[error("argument {} of `{}` is not usable: {}", .0.shown(), .0.command, .0.reason)]
-    Nul(Box<CommandRefusal>),
+diagnostics! {
+    /// Why a command line does not run.
+    #[derive(Debug, thiserror::Error)]
+    pub enum CommandError {
+        /// No command was named.
+        #[error("`cmd` is empty")]
+        Missing(refusal: Box<CommandRefusal>) => {
+            code: MissingParameter,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// The command is not on the whitelist of the zone, or the network is off.
+        #[error("command `{}` is refused: {}", .0.command, .0.reason)]
+        Command(refusal: Box<CommandRefusal>) => {
+            code: CommandForbidden,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// An argument is refused.
+        #[error("`{}` does not take the argument {}: {}", .0.command, .0.shown(), .0.reason)]
+        Argument(refusal: Box<CommandRefusal>) => {
+            code: ArgumentForbidden,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// An argument is missing.
+        #[error("`{}` misses an argument: {}", .0.command, .0.reason)]
+        Required(refusal: Box<CommandRefusal>) => {
+            code: ArgumentRequired,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// A path leads out of the zone.
+        #[error("argument {} of `{}` leads out of the zone: {}", .0.shown(), .0.command, .0.reason)]
+        Escape(refusal: Box<CommandRefusal>) => {
+            code: PathEscape,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// A path belongs to the server.
+        #[error("argument {} of `{}` is kept for the server: {}", .0.shown(), .0.command, .0.reason)]
+        Protected(refusal: Box<CommandRefusal>) => {
+            code: ProtectedPath,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// A path begins with the name of its own zone.
+        #[error("argument {} of `{}` begins with the name of its own zone", .0.shown(), .0.command)]
+        StartsWithZone(refusal: Box<CommandRefusal>) => {
+            code: PathStartsWithZone,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// The command would change a zone that is read-only for commands.
+        #[error("`{}` would change the read-only zone `{}`: {}", .0.command, .0.zone.as_str(), .0.reason)]
+        Readonly(refusal: Box<CommandRefusal>) => {
+            code: ZoneReadonly,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+        /// An argument contains a NUL character.
+        #[error("argument {} of `{}` is not usable: {}", .0.shown(), .0.command, .0.reason)]
+        Nul(refusal: Box<CommandRefusal>) => {
+            code: InvalidParameter,
+            hint: refusal.hint.clone(),
+            details: refusal.details(),
+        },
+    }
 }
 
 /// The facts of a refusal.
@@ -53,6 +90,17 @@ pub struct CommandRefusal {
 }
 
 impl CommandRefusal {
+    fn details(&self) -> Facts {
+        let mut facts = Facts::new();
+        facts.insert("command".to_owned(), self.command.clone().into());
+        if let Some(argument) = &self.argument {
+            facts.insert("argument".to_owned(), argument.clone().into());
+        }
+        facts.insert("reason".to_owned(), self.reason.clone().into());
+        facts.insert("zone".to_owned(), self.zone.as_str().into());
+        facts
+    }
+
     fn shown(&self) -> String {
         format!("`{}`", self.argument.as_deref().unwrap_or_default())
     }
@@ -89,34 +137,16 @@ impl CommandError {
     }
 }
 
-impl Diagnostic for CommandError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Missing(_) => Code::MissingParameter,
-            Self::Command(_) => Code::CommandForbidden,
-            Self::Argument(_) => Code::ArgumentForbidden,
-            Self::Required(_) => Code::ArgumentRequired,
-            Self::Escape(_) => Code::PathEscape,
-            Self::Protected(_) => Code::ProtectedPath,
-            Self::StartsWithZone(_) => Code::PathStartsWithZone,
-            Self::Readonly(_) => Code::ZoneReadonly,
-            Self::Nul(_) => Code::InvalidParameter,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        self.refusal().hint.clone()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let refusal = self.refusal();
-        let mut details = Map::new();
-        details.insert("command".to_owned(), refusal.command.clone().into());
-        if let Some(argument) = &refusal.argument {
-            details.insert("argument".to_owned(), argument.clone().into());
-        }
-        details.insert("reason".to_owned(), refusal.reason.clone().into());
-        details.insert("zone".to_owned(), refusal.zone.as_str().into());
-        details
+/// The rules have words of their own for each argument; these stand for them.
+#[cfg(test)]
+impl fileshed_types::diagnostics::Sample for CommandRefusal {
+    fn samples(_field: &str) -> Vec<Self> {
+        vec![Self {
+            command: "grep".to_owned(),
+            argument: Some("<argument>".to_owned()),
+            reason: "<what the rule says>".to_owned(),
+            hint: Hint::new("<what the rule gives instead>"),
+            zone: ZoneName::Storage,
+        }]
     }
 }

@@ -50,6 +50,9 @@ mod text;
 mod tokenizer;
 
 #[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/rules.md");
+
+#[cfg(test)]
 mod tests;
 
 pub use error::{CommandError, CommandRefusal};

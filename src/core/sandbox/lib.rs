@@ -25,3 +25,6 @@ pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{BindMount, BuiltInJob, Job, JobSpec, Limits, MountNamespace, PreparedJob};
 pub use output::{Sink, Stream};
 pub use zygote::Zygote;
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/sandbox.md");

@@ -24,6 +24,9 @@ mod stamp;
 mod store;
 mod sync;
 #[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/storage.md");
+
+#[cfg(test)]
 mod tests;
 mod walk;
 

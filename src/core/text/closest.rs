@@ -59,6 +59,18 @@ pub struct Closest {
     pub(super) text: Option<String>,
 }
 
+#[cfg(test)]
+impl Closest {
+    pub(super) fn example(text: Option<String>) -> Self {
+        Self {
+            line: 3,
+            lines: "3\told  text".to_owned(),
+            difference: Difference::WhiteSpace,
+            text,
+        }
+    }
+}
+
 /// The place in `text` that is nearest to `find`; nothing where nothing is like it.
 pub(super) fn closest(text: &[u8], find: &str) -> Option<Closest> {
     if text.len() > TEXT_LIMIT || find.trim().is_empty() {

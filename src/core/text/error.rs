@@ -1,221 +1,346 @@
 //! What can be wrong with an edit.
 
-use serde_json::{Map, Value, json};
-
 use super::closest::Closest;
+use fileshed_types::diagnostics::Facts;
 use fileshed_types::hint::Argument;
 use fileshed_types::nearest;
-use fileshed_types::{Call, Code, Diagnostic, Hint, Repeat};
+use fileshed_types::{Call, Hint, Repeat, diagnostics};
 
-/// An edit that was refused; the text is as it was.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TextError {
-    /// A word that is not in the list of allowed words.
-    #[error("`{parameter}` is `{value}`, which is none of {}", allowed.join(", "))]
-    UnknownWord {
-        /// The parameter.
-        parameter: &'static str,
-        /// The word received.
-        value: String,
-        /// The words it may be.
-        allowed: &'static [&'static str],
-    },
-    /// A line number below 1.
-    #[error("`{parameter}` is `{value}`, but lines count from 1")]
-    LineBelowOne {
-        /// `line` or `end_line`.
-        parameter: &'static str,
-        /// The number received.
-        value: i64,
-    },
-    /// A line number behind the end of the text.
-    #[error("`{parameter}` is `{value}`, but the file has {lines} lines")]
-    LineBeyondEnd {
-        /// `line` or `end_line`.
-        parameter: &'static str,
-        /// The number received.
-        value: i64,
-        /// The lines of the text.
-        lines: u64,
-    },
-    /// `end_line` before `line`.
-    #[error("`end_line` is `{end_line}`, which is before `line` `{line}`")]
-    EndBeforeLine {
-        /// The first line received.
-        line: i64,
-        /// The last line received.
-        end_line: i64,
-    },
-    /// `end_line` where no range of lines is replaced.
-    #[error("`end_line` is `{end_line}`, but it belongs to `position` `replace` with `line`")]
-    EndLineWithoutRange {
-        /// The line received.
-        end_line: i64,
-    },
-    /// Nothing says where to edit.
-    #[error("`position` `{position}` needs `find`, `line` or `pattern`")]
-    NoPlace {
-        /// The position received.
-        position: &'static str,
-    },
-    /// Both a line and a pattern say where to edit.
-    #[error(
-        "`{}` is `{}` and `{}` is `{}`, but only one of them can be the place",
-        names[0], in_one_line(&values[0]), names[1], in_one_line(&values[1])
-    )]
-    TwoPlaces {
-        /// The parameters.
-        names: [&'static str; 2],
-        /// What was received for each.
-        values: [String; 2],
-    },
-    /// A line without a word on what to do there.
-    #[error("`line` is `{line}`, but `position` does not say what to do there")]
-    NoPosition {
-        /// The line received.
-        line: i64,
-    },
-    /// Text to look for, and an end of the file.
-    #[error("`position` is `{position}`, where nothing is looked for, but there is `find`")]
-    FindWithoutPlace {
-        /// The position received.
-        position: &'static str,
-    },
-    /// Text to look for, and the whole file.
-    #[error("`overwrite` replaces the whole file, but `find` names a part of it")]
-    FindWithOverwrite,
-    /// A letter in `regex_flags` that is no flag.
-    #[error("`regex_flags` is `{value}`, where `{flag}` is none of i, m, s")]
-    UnknownFlag {
-        /// The flags received.
-        value: String,
-        /// The first wrong letter.
-        flag: char,
-    },
-    /// A pattern that is not a regular expression.
-    #[error("`pattern` is `{pattern}`, which is not a valid regular expression: {reason}")]
-    InvalidPattern {
-        /// The pattern received.
-        pattern: String,
-        /// The explanation, in one line.
-        reason: String,
-    },
-    /// A pattern that costs too much to compile or to search.
-    #[error("`pattern` is `{pattern}`, which is too expensive: {reason}")]
-    ExpensivePattern {
-        /// The pattern received, cut when it is long.
-        pattern: String,
-        /// Which bound it met.
-        reason: &'static str,
-    },
-    /// A text that is too large for the pattern.
-    #[error("`pattern` cannot be searched in a file of {size} bytes; the limit for it is {limit}")]
-    TextTooLargeForPattern {
-        /// The bytes of the text.
-        size: u64,
-        /// The most bytes that this pattern may search.
-        limit: u64,
-    },
-    /// Text or a pattern that occurs nowhere.
-    #[error("`{parameter}` `{}` does not occur in the file{}", in_one_line(value), nearest(closest.as_deref()))]
-    NotFound {
-        /// `find` or `pattern`.
-        parameter: &'static str,
-        /// What was received, cut when it is long.
-        value: String,
-        /// What the file has instead.
-        closest: Option<Box<Closest>>,
-    },
-    /// Text that occurs, but not in the lines that were named.
-    #[error("`find` `{}` does not begin in {}, but in {}", in_one_line(find), range(*line, *end_line), listed(lines))]
-    FoundElsewhere {
-        /// The text received, cut when it is long.
-        find: String,
-        /// The first line received.
-        line: i64,
-        /// The last line received.
-        end_line: i64,
-        /// Lines where it does, each once; a few.
-        lines: Vec<u64>,
-    },
-    /// Text that occurs more than once.
-    #[error(
-        "`find` `{}` occurs {count} times, in {}",
-        in_one_line(find),
-        listed(lines)
-    )]
-    FoundSeveral {
-        /// The text received, cut when it is long.
-        find: String,
-        /// How often.
-        count: u64,
-        /// The lines where it begins, each once; the first few.
-        lines: Vec<u64>,
-    },
-    /// A reference to a group that the pattern does not have.
-    #[error("`content` refers to the group `{reference}`, but `pattern` has {groups} groups")]
-    NoSuchGroup {
-        /// The reference as it stands in the content.
-        reference: String,
-        /// The groups of the pattern, without the whole match.
-        groups: usize,
-    },
-    /// A result over the limit of the caller.
-    #[error("the edited file would be larger than {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: u64,
-    },
-    /// Bytes that are no text.
-    #[error("the file is binary: it has no lines")]
-    Binary,
-    /// Bytes that lines of text would spoil.
-    #[error("the file is binary: an edit of lines would spoil it")]
-    BinaryEdit,
-    /// Text of two or four bytes a character.
-    #[error("the file is {encoding} text, which an edit of lines would spoil")]
-    WideText {
-        /// The encoding.
-        encoding: String,
-    },
-    /// Content that does not follow its format.
-    #[error("`content` has `{character}` at character {place}, which is not {format}")]
-    InvalidContent {
-        /// The first offending character.
-        character: char,
-        /// Its place, counted in characters from 1.
-        place: usize,
-        /// The format it should have.
-        format: &'static str,
-    },
-    /// Content that ends in the middle of a byte.
-    #[error("`content` with {digits} {format} digits ends in the middle of a byte")]
-    TruncatedContent {
-        /// The digits received.
-        digits: usize,
-        /// The format.
-        format: &'static str,
-    },
-    /// A position that needs an offset.
-    #[error("`position` `{position}` needs `offset`")]
-    NoOffset {
-        /// The position received.
-        position: &'static str,
-    },
-    /// An offset outside of the file.
-    #[error("`offset` is `{offset}`, but the file has {size} bytes")]
-    OffsetOutside {
-        /// The offset received.
-        offset: i64,
-        /// The size of the file.
-        size: u64,
-    },
-    /// A negative length.
-    #[error("`length` is `{length}`, but it cannot be negative")]
-    NegativeLength {
-        /// The length received.
-        length: i64,
-    },
+diagnostics! {
+    /// An edit that was refused; the text is as it was.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum TextError {
+        /// A word that is not in the list of allowed words.
+        #[error("`{parameter}` is `{value}`, which is none of {}", allowed.join(", "))]
+        UnknownWord {
+            /// The parameter.
+            parameter: &'static str = "position",
+            /// The word received.
+            value: String => ["repalce".to_owned(), "middle".to_owned()],
+            /// The words it may be.
+            allowed: &'static [&'static str] = &["start", "end", "before", "after", "replace"],
+        } => {
+            code: InvalidParameter,
+            hint: match nearest::nearest(value, allowed.iter().copied()) {
+                Some(meant) => Repeat::with(*parameter, meant).into(),
+                None => Hint::from(format!("give one of {} in `{parameter}`", allowed.join(", "))),
+            },
+            details: { "parameter": parameter, "received": value, "allowed": allowed },
+        },
+        /// A line number below 1.
+        #[error("`{parameter}` is `{value}`, but lines count from 1")]
+        LineBelowOne {
+            /// `line` or `end_line`.
+            parameter: &'static str = "line",
+            /// The number received.
+            value: i64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: format!("give `{parameter}` as it is counted from 1: the first line is 1"),
+            details: { "parameter": parameter, "received": value, "minimum": 1 },
+        },
+        /// A line number behind the end of the text.
+        #[error("`{parameter}` is `{value}`, but the file has {lines} lines")]
+        LineBeyondEnd {
+            /// `line` or `end_line`.
+            parameter: &'static str => ["line", "line", "end_line"],
+            /// The number received.
+            value: i64,
+            /// The lines of the text.
+            lines: u64 => [0, 3, 3],
+        } => {
+            code: InvalidParameter,
+            hint: behind_the_end(parameter, *lines),
+            details: { "parameter": parameter, "received": value, "lines": lines },
+        },
+        /// `end_line` before `line`.
+        #[error("`end_line` is `{end_line}`, which is before `line` `{line}`")]
+        EndBeforeLine {
+            /// The first line received.
+            line: i64 = 5,
+            /// The last line received.
+            end_line: i64 = 2,
+        } => {
+            code: InvalidParameter,
+            hint: Repeat::with("line", *end_line).and("end_line", *line),
+            details: { "parameter": "end_line", "received": end_line, "line": line },
+        },
+        /// `end_line` where no range of lines is replaced.
+        #[error("`end_line` is `{end_line}`, but it belongs to `position` `replace` with `line`")]
+        EndLineWithoutRange {
+            /// The line received.
+            end_line: i64,
+        } => {
+            code: InvalidParameter,
+            hint: "give position=\"replace\" and `line` to replace the lines, or leave `end_line` out",
+            details: { "parameter": "end_line", "received": end_line },
+        },
+        /// Nothing says where to edit.
+        #[error("`position` `{position}` needs `find`, `line` or `pattern`")]
+        NoPlace {
+            /// The position received.
+            position: &'static str = "replace",
+        } => {
+            code: MissingParameter,
+            hint: "add the place: `find` with text as it stands in the file, or `line`",
+            details: { "parameters": ["line", "pattern"], "position": position },
+        },
+        /// Both a line and a pattern say where to edit.
+        #[error(
+            "`{}` is `{}` and `{}` is `{}`, but only one of them can be the place",
+            names[0], in_one_line(&values[0]), names[1], in_one_line(&values[1])
+        )]
+        TwoPlaces {
+            /// The parameters.
+            names: [&'static str; 2] => [["find", "pattern"], ["line", "pattern"]],
+            /// What was received for each.
+            values: [String; 2] => [["a".to_owned(), "b".to_owned()], ["3".to_owned(), "b".to_owned()]],
+        } => {
+            code: InvalidParameter,
+            hint: match names {
+                ["find", _] => Repeat::without("pattern").into(),
+                [first, second] => Hint::repeat(Repeat::without(*first))
+                    .or("")
+                    .again(Repeat::without(*second)),
+            },
+            details: { "parameters": names, (names[0]): values[0], (names[1]): values[1] },
+        },
+        /// A line without a word on what to do there.
+        #[error("`line` is `{line}`, but `position` does not say what to do there")]
+        NoPosition {
+            /// The line received.
+            line: i64,
+        } => {
+            code: MissingParameter,
+            hint: no_position(*line),
+            details: { "parameter": "position", "line": line },
+        },
+        /// Text to look for, and an end of the file.
+        #[error("`position` is `{position}`, where nothing is looked for, but there is `find`")]
+        FindWithoutPlace {
+            /// The position received.
+            position: &'static str = "end",
+        } => {
+            code: InvalidParameter,
+            hint: Repeat::with("position", "replace"),
+            details: { "parameters": ["find", "position"], "position": position },
+        },
+        /// Text to look for, and the whole file.
+        #[error("`overwrite` replaces the whole file, but `find` names a part of it")]
+        FindWithOverwrite => {
+            code: InvalidParameter,
+            hint: Repeat::with("overwrite", false).and("position", "replace"),
+            details: { "parameters": ["find", "overwrite"] },
+        },
+        /// A letter in `regex_flags` that is no flag.
+        #[error("`regex_flags` is `{value}`, where `{flag}` is none of i, m, s")]
+        UnknownFlag {
+            /// The flags received.
+            value: String => ["gi".to_owned(), "gx".to_owned()],
+            /// The first wrong letter.
+            flag: char => ['g', 'x'],
+        } => {
+            code: InvalidParameter,
+            hint: flags(value),
+            details: { "parameter": "regex_flags", "received": value, "allowed": ["i", "m", "s"] },
+        },
+        /// A pattern that is not a regular expression.
+        #[error("`pattern` is `{pattern}`, which is not a valid regular expression: {reason}")]
+        InvalidPattern {
+            /// The pattern received.
+            pattern: String = "(a".to_owned(),
+            /// The explanation, in one line.
+            reason: String,
+        } => {
+            code: InvalidParameter,
+            hint: "in `pattern`, write a backslash before ( ) [ ] { } . * + ? ^ $ | where they mean \
+                themselves, in JSON two",
+            details: { "parameter": "pattern", "received": pattern, "reason": reason },
+        },
+        /// A pattern that costs too much to compile or to search.
+        #[error("`pattern` is `{pattern}`, which is too expensive: {reason}")]
+        ExpensivePattern {
+            /// The pattern received, cut when it is long.
+            pattern: String = "(a+)+".to_owned(),
+            /// Which bound it met.
+            reason: &'static str,
+        } => {
+            code: InvalidParameter,
+            hint: "avoid nested repetitions such as (a+)+ and large counts such as {1000} in `pattern`, or \
+                give `line` instead",
+            details: { "parameter": "pattern", "received": pattern, "reason": reason },
+        },
+        /// A text that is too large for the pattern.
+        #[error("`pattern` cannot be searched in a file of {size} bytes; the limit for it is {limit}")]
+        TextTooLargeForPattern {
+            /// The bytes of the text.
+            size: u64,
+            /// The most bytes that this pattern may search.
+            limit: u64,
+        } => {
+            code: FileTooLarge,
+            hint: "give `line` instead of `pattern`; shed_exec changes a large file with sed",
+            details: { "parameter": "pattern", "size": size, "limit": limit },
+        },
+        /// Text or a pattern that occurs nowhere.
+        #[error("`{parameter}` `{}` does not occur in the file{}", in_one_line(value), nearest(closest.as_deref()))]
+        NotFound {
+            /// `find` or `pattern`.
+            parameter: &'static str => ["find", "pattern", "find"],
+            /// What was received, cut when it is long.
+            value: String,
+            /// What the file has instead.
+            closest: Option<Box<Closest>> => [
+                    None,
+                    Some(Box::new(Closest::example(None))),
+                    Some(Box::new(Closest::example(Some("old text".to_owned())))),
+                ],
+        } => {
+            code: PatternNotFound,
+            hint: not_found(parameter, closest.as_deref()),
+            details: looked_for(parameter, value, closest.as_deref()),
+        },
+        /// Text that occurs, but not in the lines that were named.
+        #[error("`find` `{}` does not begin in {}, but in {}", in_one_line(find), range(*line, *end_line), listed(lines))]
+        FoundElsewhere {
+            /// The text received, cut when it is long.
+            find: String = "old".to_owned(),
+            /// The first line received.
+            line: i64 = 1,
+            /// The last line received.
+            end_line: i64 = 2,
+            /// Lines where it does, each once; a few.
+            lines: Vec<u64> = vec![7],
+        } => {
+            code: PatternNotFound,
+            hint: elsewhere(lines),
+            details: { "parameter": "line", "received": line, "find": find, "lines": lines },
+        },
+        /// Text that occurs more than once.
+        #[error(
+            "`find` `{}` occurs {count} times, in {}",
+            in_one_line(find),
+            listed(lines)
+        )]
+        FoundSeveral {
+            /// The text received, cut when it is long.
+            find: String = "old".to_owned(),
+            /// How often.
+            count: u64 = 2,
+            /// The lines where it begins, each once; the first few.
+            lines: Vec<u64> => [vec![3, 7], vec![3]],
+        } => {
+            code: InvalidParameter,
+            hint: several(lines),
+            details: { "parameter": "find", "received": find, "matches": count, "lines": lines },
+        },
+        /// A reference to a group that the pattern does not have.
+        #[error("`content` refers to the group `{reference}`, but `pattern` has {groups} groups")]
+        NoSuchGroup {
+            /// The reference as it stands in the content.
+            reference: String = "\\2".to_owned(),
+            /// The groups of the pattern, without the whole match.
+            groups: usize = 1,
+        } => {
+            code: InvalidParameter,
+            hint: "refer to a group that the pattern has, as content=\"\\\\1\" does, or write its groups as \
+                (?:…), with which content is literal",
+            details: { "parameter": "content", "received": reference, "groups": groups },
+        },
+        /// A result over the limit of the caller.
+        #[error("the edited file would be larger than {limit} bytes")]
+        TooLarge {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: FileTooLarge,
+            hint: "give a shorter `content`; split in shed_exec makes several files of a large one",
+            details: { "parameter": "content", "limit": limit },
+        },
+        /// Bytes that are no text.
+        #[error("the file is binary: it has no lines")]
+        Binary => {
+            code: InvalidFormat,
+            hint: binary(),
+        },
+        /// Bytes that lines of text would spoil.
+        #[error("the file is binary: an edit of lines would spoil it")]
+        BinaryEdit => {
+            code: InvalidFormat,
+            hint: "shed_patch_bytes changes bytes; shed_create_file gives the file a whole new content",
+        },
+        /// Text of two or four bytes a character.
+        #[error("the file is {encoding} text, which an edit of lines would spoil")]
+        WideText {
+            /// The encoding.
+            encoding: String = "utf-16le".to_owned(),
+        } => {
+            code: InvalidFormat,
+            hint: recode(encoding),
+            details: { "encoding": encoding },
+        },
+        /// Content that does not follow its format.
+        #[error("`content` has `{character}` at character {place}, which is not {format}")]
+        InvalidContent {
+            /// The first offending character.
+            character: char = 'x',
+            /// Its place, counted in characters from 1.
+            place: usize,
+            /// The format it should have.
+            format: &'static str = "hex",
+        } => {
+            code: InvalidParameter,
+            hint: digits_alone(format),
+            details: {
+                "parameter": "content", "character": character, "place": place, "format": format
+            },
+        },
+        /// Content that ends in the middle of a byte.
+        #[error("`content` with {digits} {format} digits ends in the middle of a byte")]
+        TruncatedContent {
+            /// The digits received.
+            digits: usize,
+            /// The format.
+            format: &'static str = "hex",
+        } => {
+            code: InvalidParameter,
+            hint: digits_alone(format),
+            details: { "parameter": "content", "digits": digits, "format": format },
+        },
+        /// A position that needs an offset.
+        #[error("`position` `{position}` needs `offset`")]
+        NoOffset {
+            /// The position received.
+            position: &'static str = "replace",
+        } => {
+            code: MissingParameter,
+            hint: "add `offset`: the byte where it begins, counted from 0",
+            details: { "parameter": "offset", "position": position },
+        },
+        /// An offset outside of the file.
+        #[error("`offset` is `{offset}`, but the file has {size} bytes")]
+        OffsetOutside {
+            /// The offset received.
+            offset: i64 = 9,
+            /// The size of the file.
+            size: u64,
+        } => {
+            code: InvalidParameter,
+            hint: Hint::from(format!("give `offset` from 0 to {size}; position=\"end\" appends")),
+            details: { "parameter": "offset", "received": offset, "size": size },
+        },
+        /// A negative length.
+        #[error("`length` is `{length}`, but it cannot be negative")]
+        NegativeLength {
+            /// The length received.
+            length: i64 = -1,
+        } => {
+            code: InvalidParameter,
+            hint: "give `length` as the number of bytes that are replaced; without it, as many as `content` \
+                has",
+            details: { "parameter": "length", "received": length, "minimum": 0 },
+        },
+    }
 }
 
 /// The call without flags that other languages have; `g` is all matches.
@@ -317,220 +442,38 @@ fn listed(lines: &[u64]) -> String {
     format!("{word} {}", numbers.join(", "))
 }
 
-impl Diagnostic for TextError {
-    fn code(&self) -> Code {
-        match self {
-            Self::UnknownWord { .. }
-            | Self::LineBelowOne { .. }
-            | Self::LineBeyondEnd { .. }
-            | Self::EndBeforeLine { .. }
-            | Self::EndLineWithoutRange { .. }
-            | Self::TwoPlaces { .. }
-            | Self::FindWithoutPlace { .. }
-            | Self::FindWithOverwrite
-            | Self::FoundSeveral { .. }
-            | Self::UnknownFlag { .. }
-            | Self::InvalidPattern { .. }
-            | Self::ExpensivePattern { .. }
-            | Self::NoSuchGroup { .. }
-            | Self::InvalidContent { .. }
-            | Self::TruncatedContent { .. }
-            | Self::OffsetOutside { .. }
-            | Self::NegativeLength { .. } => Code::InvalidParameter,
-            Self::NoPlace { .. } | Self::NoPosition { .. } | Self::NoOffset { .. } => {
-                Code::MissingParameter
-            }
-            Self::TextTooLargeForPattern { .. } | Self::TooLarge { .. } => Code::FileTooLarge,
-            Self::NotFound { .. } | Self::FoundElsewhere { .. } => Code::PatternNotFound,
-            Self::Binary | Self::BinaryEdit | Self::WideText { .. } => Code::InvalidFormat,
-        }
+/// What was looked for, and what the file has instead.
+fn looked_for(parameter: &str, value: &str, closest: Option<&Closest>) -> Facts {
+    let mut facts = Facts::new();
+    facts.insert("parameter".to_owned(), parameter.into());
+    facts.insert("received".to_owned(), value.into());
+    if let Some(closest) = closest {
+        facts.insert("nearest".to_owned(), closest.lines.as_str().into());
     }
+    facts
+}
 
-    fn hint(&self) -> Hint {
-        match self {
-            Self::UnknownWord {
-                parameter,
-                value,
-                allowed,
-            } => match nearest::nearest(value, allowed.iter().copied()) {
-                Some(meant) => Hint::repeat(Repeat::with(*parameter, meant)),
-                None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
-            },
-            Self::LineBelowOne { parameter, .. } => {
-                format!("give `{parameter}` as it is counted from 1: the first line is 1").into()
-            }
-            Self::LineBeyondEnd { lines: 0, .. } => Hint::new("the file is empty: ").again(
-                Repeat::with("position", "end")
-                    .and_without("line")
-                    .and_without("end_line"),
-            ),
-            Self::LineBeyondEnd { parameter, lines, .. } if *parameter == "end_line" => {
-                Hint::repeat(Repeat::with(*parameter, *lines)).say(" for all lines to the last one")
-            }
-            Self::LineBeyondEnd { parameter, lines, .. } => Hint::from(format!(
-                "give `{parameter}` from 1 to {lines}; position=\"end\" without it appends"
-            )),
-            Self::EndBeforeLine { line, end_line } => {
-                Hint::repeat(Repeat::with("line", *end_line).and("end_line", *line))
-            }
-            Self::EndLineWithoutRange { .. } => {
-                "give position=\"replace\" and `line` to replace the lines, or leave `end_line` out".into()
-            }
-            Self::NoPlace { .. } => {
-                "add the place: `find` with text as it stands in the file, or `line`".into()
-            }
-            Self::TwoPlaces { names: ["find", _], .. } => {
-                Repeat::without("pattern").into()
-            }
-            Self::TwoPlaces { names, .. } => {
-                Hint::repeat(Repeat::without(names[0])).or("").again(Repeat::without(names[1]))
-            }
-            Self::NoPosition { line } => no_position(*line),
-            Self::FindWithoutPlace { .. } => Repeat::with("position", "replace").into(),
-            Self::FindWithOverwrite => {
-                Repeat::with("overwrite", false).and("position", "replace").into()
-            }
-            Self::UnknownFlag { value, .. } => flags(value),
-            Self::InvalidPattern { .. } => {
-                "in `pattern`, write a backslash before ( ) [ ] { } . * + ? ^ $ | where they mean themselves, in JSON two".into()
-            }
-            Self::ExpensivePattern { .. } => {
-                "avoid nested repetitions such as (a+)+ and large counts such as {1000} in `pattern`, or give `line` instead".into()
-            }
-            Self::TextTooLargeForPattern { .. } => {
-                "give `line` instead of `pattern`; shed_exec changes a large file with sed".into()
-            }
-            Self::NotFound { parameter, closest, .. } => not_found(parameter, closest.as_deref()),
-            Self::FoundElsewhere { lines, .. } => elsewhere(lines),
-            Self::FoundSeveral { lines, .. } => several(lines),
-            Self::NoSuchGroup { .. } => {
-                "refer to a group that the pattern has, as content=\"\\\\1\" does, or write its groups as \
-                 (?:…), with which content is literal"
-                    .into()
-            }
-            Self::BinaryEdit => {
-                "shed_patch_bytes changes bytes; shed_create_file gives the file a whole new content".into()
-            }
-            Self::WideText { encoding } => recode(encoding),
-            Self::Binary => binary(),
-            Self::TooLarge { .. } => {
-                "give a shorter `content`; split in shed_exec makes several files of a large one".into()
-            }
-            Self::InvalidContent { format, .. } | Self::TruncatedContent { format, .. } => format!(
-                "give the bytes in `content` as {format} digits alone, or text with content_format=\"raw\""
-            )
-            .into(),
-            Self::NoOffset { .. } => "add `offset`: the byte where it begins, counted from 0".into(),
-            Self::OffsetOutside { size, .. } => {
-                format!("give `offset` from 0 to {size}; position=\"end\" appends").into()
-            }
-            Self::NegativeLength { .. } => {
-                "give `length` as the number of bytes that are replaced; without it, as many as `content` has".into()
-            }
+/// What to do about a line behind the last one.
+fn behind_the_end(parameter: &str, lines: u64) -> Hint {
+    match (parameter, lines) {
+        (_, 0) => Hint::new("the file is empty: ").again(
+            Repeat::with("position", "end")
+                .and_without("line")
+                .and_without("end_line"),
+        ),
+        ("end_line", _) => {
+            Hint::repeat(Repeat::with(parameter, lines)).say(" for all lines to the last one")
         }
+        _ => Hint::from(format!(
+            "give `{parameter}` from 1 to {lines}; position=\"end\" without it appends"
+        )),
     }
+}
 
-    fn details(&self) -> Map<String, Value> {
-        let details = match self {
-            Self::UnknownWord {
-                parameter,
-                value,
-                allowed,
-            } => {
-                json!({"parameter": parameter, "received": value, "allowed": allowed})
-            }
-            Self::LineBelowOne { parameter, value } => {
-                json!({"parameter": parameter, "received": value, "minimum": 1})
-            }
-            Self::LineBeyondEnd {
-                parameter,
-                value,
-                lines,
-            } => {
-                json!({"parameter": parameter, "received": value, "lines": lines})
-            }
-            Self::EndBeforeLine { line, end_line } => {
-                json!({"parameter": "end_line", "received": end_line, "line": line})
-            }
-            Self::EndLineWithoutRange { end_line } => {
-                json!({"parameter": "end_line", "received": end_line})
-            }
-            Self::NoPlace { position } => {
-                json!({"parameters": ["line", "pattern"], "position": position})
-            }
-            Self::TwoPlaces { names, values } => {
-                let mut details = json!({"parameters": names});
-                for (name, value) in names.iter().zip(values) {
-                    details[*name] = value.as_str().into();
-                }
-                details
-            }
-            Self::NoPosition { line } => json!({"parameter": "position", "line": line}),
-            Self::FindWithoutPlace { position } => {
-                json!({"parameters": ["find", "position"], "position": position})
-            }
-            Self::FindWithOverwrite => json!({"parameters": ["find", "overwrite"]}),
-            Self::UnknownFlag { value, .. } => {
-                json!({"parameter": "regex_flags", "received": value, "allowed": ["i", "m", "s"]})
-            }
-            Self::InvalidPattern { pattern, reason } => {
-                json!({"parameter": "pattern", "received": pattern, "reason": reason})
-            }
-            Self::ExpensivePattern { pattern, reason } => {
-                json!({"parameter": "pattern", "received": pattern, "reason": reason})
-            }
-            Self::TextTooLargeForPattern { size, limit } => {
-                json!({"parameter": "pattern", "size": size, "limit": limit})
-            }
-            Self::NotFound {
-                parameter,
-                value,
-                closest,
-            } => {
-                let mut details = json!({"parameter": parameter, "received": value});
-                if let Some(closest) = closest {
-                    details["nearest"] = closest.lines.as_str().into();
-                }
-                details
-            }
-            Self::FoundElsewhere {
-                find, line, lines, ..
-            } => {
-                json!({"parameter": "line", "received": line, "find": find, "lines": lines})
-            }
-            Self::FoundSeveral { find, count, lines } => {
-                json!({"parameter": "find", "received": find, "matches": count, "lines": lines})
-            }
-            Self::NoSuchGroup { reference, groups } => {
-                json!({"parameter": "content", "received": reference, "groups": groups})
-            }
-            Self::TooLarge { limit } => json!({"parameter": "content", "limit": limit}),
-            Self::Binary | Self::BinaryEdit => json!({}),
-            Self::WideText { encoding } => json!({"encoding": encoding}),
-            Self::InvalidContent {
-                character,
-                place,
-                format,
-            } => {
-                json!({"parameter": "content", "character": character, "place": place,
-                       "format": format})
-            }
-            Self::TruncatedContent { digits, format } => {
-                json!({"parameter": "content", "digits": digits, "format": format})
-            }
-            Self::NoOffset { position } => json!({"parameter": "offset", "position": position}),
-            Self::OffsetOutside { offset, size } => {
-                json!({"parameter": "offset", "received": offset, "size": size})
-            }
-            Self::NegativeLength { length } => {
-                json!({"parameter": "length", "received": length, "minimum": 0})
-            }
-        };
-        match details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        }
-    }
+fn digits_alone(format: &str) -> Hint {
+    Hint::from(format!(
+        "give the bytes in `content` as {format} digits alone, or text with content_format=\"raw\""
+    ))
 }
 
 /// What to do about text or a pattern that occurs nowhere.

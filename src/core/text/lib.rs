@@ -32,3 +32,6 @@ pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
 pub use lines::line_count;
 pub use substitution::Substitutions;
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/text.md");

@@ -4,14 +4,12 @@
 //! ever sees a header again. A caller without a user exists only in shared mode (one person, one
 //! workspace); "no user where one is needed" is refused by the transport before a `Caller` exists.
 
-use serde_json::{Map, Value};
-
 use crate::cancellation::Cancellation;
 use crate::client::Client;
 use crate::fair::Place;
 use crate::group::GroupId;
 use crate::identifier::is_placeholder;
-use crate::{Code, Diagnostic, Hint, Secret};
+use crate::{Secret, diagnostics};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
@@ -177,52 +175,52 @@ impl Caller {
     }
 }
 
-/// An identity that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum CallerError {
-    /// No identifier at all.
-    #[error("the user id is empty")]
-    EmptyUser,
-    /// Too long to be an identifier.
-    #[error("the user id has {bytes} bytes, at most {USER_ID_MAX_BYTES} are taken")]
-    LongUser {
-        /// What was sent.
-        bytes: usize,
-    },
-    /// Control characters, or blanks at the ends.
-    #[error("the user id has control characters, or blanks at its ends")]
-    OddUser,
-    /// What stands for no value: every user would be this one.
-    #[error("the user id is `{given}`, which stands for no user: it was not filled in")]
-    NoValue {
-        /// What was sent.
-        given: String,
-    },
-    /// Plain namespaces are directory names, and this identifier is none.
-    #[error("the user id cannot name a directory")]
-    NotPlain,
-}
-
-impl Diagnostic for CallerError {
-    fn code(&self) -> Code {
-        Code::InvalidUser
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::EmptyUser | Self::LongUser { .. } | Self::OddUser => {
-                "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c".into()
-            }
-            Self::NoValue { .. } => {
-                "whoever makes the call must fill in the id of its user; in Open WebUI set ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of the connection".into()
-            }
-            Self::NotPlain => {
-                "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not beginning with a dot".into()
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
+diagnostics! {
+    /// An identity that cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    pub enum CallerError {
+        /// No identifier at all.
+        #[error("the user id is empty")]
+        EmptyUser => {
+            code: InvalidUser,
+            hint: ONE_USER,
+        },
+        /// Too long to be an identifier.
+        #[error("the user id has {bytes} bytes, at most {USER_ID_MAX_BYTES} are taken")]
+        LongUser {
+            /// What was sent.
+            bytes: usize,
+        } => {
+            code: InvalidUser,
+            hint: ONE_USER,
+        },
+        /// Control characters, or blanks at the ends.
+        #[error("the user id has control characters, or blanks at its ends")]
+        OddUser => {
+            code: InvalidUser,
+            hint: ONE_USER,
+        },
+        /// What stands for no value: every user would be this one.
+        #[error("the user id is `{given}`, which stands for no user: it was not filled in")]
+        NoValue {
+            /// What was sent.
+            given: String = "{{USER_ID}}".into(),
+        } => {
+            code: InvalidUser,
+            hint: "whoever makes the call must fill in the id of its user; in Open WebUI set \
+                ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of \
+                the connection",
+        },
+        /// Plain namespaces are directory names, and this identifier is none.
+        #[error("the user id cannot name a directory")]
+        NotPlain => {
+            code: InvalidUser,
+            hint: "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not \
+                beginning with a dot",
+        },
     }
 }
+
+/// An identity as it may be sent.
+const ONE_USER: &str =
+    "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";

@@ -175,20 +175,21 @@ impl Hint {
         }
     }
 
-    /// The words for a caller who was offered these operations.
-    pub fn told(&self, is_offered: &dyn Fn(&str) -> bool) -> String {
+    /// The words for a caller of this surface.
+    pub fn told(&self, surface: &dyn Surface) -> String {
         let mut told = String::new();
         let mut is_told = false;
         for clause in &self.clauses {
             if clause.instead && is_told {
                 continue;
             }
-            is_told = clause.is_offered(is_offered);
-            if is_told {
+            let words = clause.told(surface);
+            is_told = words.is_some();
+            if let Some(words) = words {
                 if !told.is_empty() {
                     told.push_str("; ");
                 }
-                told.push_str(&clause.to_string());
+                told.push_str(&words);
             }
         }
         if told.is_empty() {
@@ -239,6 +240,31 @@ impl From<Repeat> for Hint {
     }
 }
 
+/// Where a hint is read: which operations there are, and how a call of one is written.
+pub trait Surface {
+    /// Whether callers can make calls of this operation.
+    fn is_offered(&self, operation: &str) -> bool;
+
+    /// A call to be made as it stands.
+    fn call(&self, call: &Call) -> String {
+        call.to_string()
+    }
+
+    /// The failed call again, with changes.
+    fn repeat(&self, repeat: &Repeat) -> String {
+        repeat.to_string()
+    }
+}
+
+/// The tools of a language model, those that the function offers: `shed_tree(zone="storage")`.
+pub struct Tools<Offers: Fn(&str) -> bool>(pub Offers);
+
+impl<Offers: Fn(&str) -> bool> Surface for Tools<Offers> {
+    fn is_offered(&self, operation: &str) -> bool {
+        self.0(operation)
+    }
+}
+
 /// How to free space in a zone that is full.
 #[must_use]
 pub fn space() -> Hint {
@@ -249,13 +275,21 @@ pub fn space() -> Hint {
 }
 
 impl Clause {
-    fn is_offered(&self, is_offered: &dyn Fn(&str) -> bool) -> bool {
-        let is_usable = self.parts.iter().all(|part| match part {
-            Part::Text(text) => operations_in(text).all(is_offered),
-            Part::Call(call) => is_offered(call.operation) && call.is_complete(),
-            Part::Repeat(_) => true,
-        });
-        is_usable && self.to_string().len() <= CLAUSE_MAX_BYTES
+    /// The words for a caller of this surface, unless it lacks an operation or they are too many.
+    fn told(&self, surface: &dyn Surface) -> Option<String> {
+        let is_offered = |operation: &str| surface.is_offered(operation);
+        let mut words = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) if operations_in(text).all(is_offered) => words.push_str(text),
+                Part::Call(call) if is_offered(call.operation) && call.is_complete() => {
+                    words.push_str(&surface.call(call));
+                }
+                Part::Repeat(repeat) => words.push_str(&surface.repeat(repeat)),
+                Part::Text(_) | Part::Call(_) => return None,
+            }
+        }
+        (words.len() <= CLAUSE_MAX_BYTES).then_some(words)
     }
 }
 
@@ -310,6 +344,18 @@ impl Call {
     #[must_use]
     pub fn given(self, parameter: &'static str) -> Self {
         self.with(parameter, Argument::Given(parameter))
+    }
+
+    /// The operation that is called.
+    #[must_use]
+    pub const fn operation(&self) -> &'static str {
+        self.operation
+    }
+
+    /// The arguments, by the names of their parameters.
+    #[must_use]
+    pub fn arguments(&self) -> &[(&'static str, Argument)] {
+        &self.arguments
     }
 
     fn argument(&self, parameter: &str) -> Option<&Argument> {

@@ -2,7 +2,7 @@
 
 use rustix::rand::GetRandomFlags;
 
-use crate::{Code, Diagnostic, Hint};
+use crate::diagnostics;
 
 /// `N` bytes that nobody can guess.
 pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
@@ -15,17 +15,12 @@ pub fn bytes<const N: usize>() -> Result<[u8; N], RandomError> {
     Ok(bytes)
 }
 
-/// The kernel has no random bytes.
-#[derive(Debug, thiserror::Error)]
-#[error("the kernel gave no random bytes")]
-pub struct RandomError(#[source] std::io::Error);
-
-impl Diagnostic for RandomError {
-    fn code(&self) -> Code {
-        Code::InternalApiError
-    }
-
-    fn hint(&self) -> Hint {
-        "repeat the call".into()
+diagnostics! {
+    /// The kernel has no random bytes.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the kernel gave no random bytes")]
+    pub struct RandomError(#[source] source: std::io::Error) => {
+        code: InternalApiError,
+        hint: "repeat the call",
     }
 }

@@ -6,8 +6,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
-
 use crate::caller::{Role, Scope};
 use crate::disk::Root;
 use crate::group::{Group, GroupId};
@@ -16,7 +14,7 @@ use crate::registry::Ownership as _;
 use crate::store::{GROUPS, Store, USERS};
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
-use crate::{Caller, Code, Diagnostic, Error, Hint, Repeat, ZoneName, ZonePath, sharing};
+use crate::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostics, sharing};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,21 +173,13 @@ impl Numbers {
     }
 }
 
-/// Somebody who may clean up only for themselves.
-#[derive(Debug, thiserror::Error)]
-#[error("parameter `all`: only administrators clean up for everybody")]
-pub struct NotAdministrator;
-
-impl Diagnostic for NotAdministrator {
-    fn code(&self) -> Code {
-        Code::AccessDenied
-    }
-
-    fn hint(&self) -> Hint {
-        Hint::repeat(Repeat::without("all")).say(" for your own zones and groups")
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::from_iter([("parameter".to_owned(), "all".into())])
+diagnostics! {
+    /// Somebody who may clean up only for themselves.
+    #[derive(Debug, thiserror::Error)]
+    #[error("parameter `all`: only administrators clean up for everybody")]
+    pub struct NotAdministrator => {
+        code: AccessDenied,
+        hint: Hint::repeat(Repeat::without("all")).say(" for your own zones and groups"),
+        details: { "parameter": "all" },
     }
 }

@@ -5,13 +5,11 @@
 //! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: write locks,
 //! locks, space, and what the second one keeps for the server.
 
-use serde_json::{Map, Value};
-
 use crate::disk::{Entry, Kind, Target, Totals, Weight};
 use crate::guard::{ChangeRequest, CrossZoneWriter, check_owner};
 use crate::history::CommitId;
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Diagnostic, Error, Hint, Repeat};
+use crate::{Call, Error, Hint, Repeat, diagnostics};
 
 /// What goes where.
 #[derive(Clone, Copy, Debug)]
@@ -187,79 +185,69 @@ impl CrossZoneTransfer<'_> {
     }
 }
 
-/// Something that cannot go to another zone as it was asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum CrossZoneError {
-    /// Something has the name, and was not to be replaced.
-    #[error("`{dest}` exists already: `{path}`")]
-    Exists {
-        /// What is there.
-        path: ZonePath,
-        /// The parameter that names it.
-        dest: &'static str,
-    },
-    /// A directory has the name that a file was to get.
-    #[error("`{dest}` is a directory: `{path}`")]
-    OntoDirectory {
-        /// The directory.
-        path: ZonePath,
-        /// The file in it.
-        inside: ZonePath,
-        /// The parameter that names it.
-        dest: &'static str,
-    },
-    /// A file has the name that a directory was to get.
-    #[error("`{src}` is a directory, and `{dest}` is a file: `{path}`")]
-    OntoFile {
-        /// The file.
-        path: ZonePath,
-        /// The parameter that names the directory.
-        src: &'static str,
-        /// The parameter that names it.
-        dest: &'static str,
-    },
-    /// The history of another repository cannot lie in a zone that has its own.
-    #[error("`{src}` holds `{path}`, which a zone with a history of its own does not take")]
-    Git {
-        /// The repository.
-        path: ZonePath,
-        /// The parameter that names what holds it.
-        src: &'static str,
-    },
-}
-
-impl Diagnostic for CrossZoneError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Exists { .. } | Self::OntoFile { .. } => Code::FileExists,
-            Self::OntoDirectory { .. } => Code::NotAFile,
-            Self::Git { .. } => Code::ProtectedPath,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        let delete = |path: &ZonePath| Call::here("shed_delete").with("path", path.display());
-        match self {
-            Self::Exists { dest, .. } => Hint::repeat(Repeat::with("overwrite", true))
+diagnostics! {
+    /// Something that cannot go to another zone as it was asked for.
+    #[derive(Debug, thiserror::Error)]
+    pub enum CrossZoneError {
+        /// Something has the name, and was not to be replaced.
+        #[error("`{dest}` exists already: `{path}`")]
+        Exists {
+            /// What is there.
+            path: ZonePath,
+            /// The parameter that names it.
+            dest: &'static str = "dest",
+        } => {
+            code: FileExists,
+            hint: Hint::repeat(Repeat::with("overwrite", true))
                 .say(format!(" to replace it, or choose another {dest}")),
-            Self::OntoDirectory { inside, dest, .. } => {
-                Hint::new("to name the file in it, ").again(Repeat::with(*dest, inside.display()))
-            }
-            Self::OntoFile { path, dest, .. } => {
-                Hint::from(format!("choose another {dest}, or delete the file with "))
-                    .call(delete(path))
-            }
-            Self::Git { path, .. } => Hint::new("delete it first with ")
+            details: { "path": path.display() },
+        },
+        /// A directory has the name that a file was to get.
+        #[error("`{dest}` is a directory: `{path}`")]
+        OntoDirectory {
+            /// The directory.
+            path: ZonePath = ZonePath::found("notes".to_owned()),
+            /// The file in it.
+            inside: ZonePath,
+            /// The parameter that names it.
+            dest: &'static str = "dest",
+        } => {
+            code: NotAFile,
+            hint: Hint::new("to name the file in it, ").again(Repeat::with(*dest, inside.display())),
+            details: { "path": path.display() },
+        },
+        /// A file has the name that a directory was to get.
+        #[error("`{src}` is a directory, and `{dest}` is a file: `{path}`")]
+        OntoFile {
+            /// The file.
+            path: ZonePath,
+            /// The parameter that names the directory.
+            src: &'static str = "src",
+            /// The parameter that names it.
+            dest: &'static str = "dest",
+        } => {
+            code: FileExists,
+            hint: Hint::from(format!("choose another {dest}, or delete the file with "))
+                .call(delete(path)),
+            details: { "path": path.display() },
+        },
+        /// The history of another repository cannot lie in a zone that has its own.
+        #[error("`{src}` holds `{path}`, which a zone with a history of its own does not take")]
+        Git {
+            /// The repository.
+            path: ZonePath = ZonePath::found("project/.git".to_owned()),
+            /// The parameter that names what holds it.
+            src: &'static str = "src",
+        } => {
+            code: ProtectedPath,
+            hint: Hint::new("delete it first with ")
                 .call(delete(path))
                 .say(", or take single files"),
-        }
+            details: { "path": path.display() },
+        },
     }
+}
 
-    fn details(&self) -> Map<String, Value> {
-        let (Self::Exists { path, .. }
-        | Self::OntoDirectory { path, .. }
-        | Self::OntoFile { path, .. }
-        | Self::Git { path, .. }) = self;
-        Map::from_iter([("path".to_owned(), path.display().into())])
-    }
+fn delete(path: &ZonePath) -> Call {
+    Call::here("shed_delete").with("path", path.display())
 }

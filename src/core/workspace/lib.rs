@@ -69,7 +69,8 @@ pub use fileshed_text as text;
 pub use fileshed_types::{
     Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,
     Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,
-    client, fair, group, hint, identifier, nearest, random, settings, size,
+    catalogue_test, client, diagnostics, fair, group, hint, identifier, nearest, random, settings,
+    size,
 };
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].
 pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] = &[databases::DATABASE_JOB];
@@ -82,3 +83,6 @@ pub use zone::Zone;
 pub mod tokens {
     pub use crate::registry::{NewToken, Token, Tokens};
 }
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/workspace.md");

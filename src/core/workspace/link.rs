@@ -6,7 +6,6 @@
 //! refused before the registry is asked. Wrong, expired, revoked and empty links all look the same.
 
 use jiff::{SignedDuration, Timestamp};
-use serde_json::{Map, Value};
 
 use crate::caller::Scope;
 use crate::disk::{Entry, Kind};
@@ -16,7 +15,7 @@ use crate::registry::LinkRow;
 use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
-    Call, Caller, Chat, Code, Diagnostic, Error, GroupClaim, Hint, Repeat, Store, UserId, random,
+    Call, Caller, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics, random,
 };
 
 /// What a link is for.
@@ -259,30 +258,51 @@ impl Links<'_> {
     }
 }
 
-/// A link that cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum LinkError {
-    /// As many as one user may have.
-    #[error("there are {limit} links, which is as many as one user may have")]
-    TooMany {
-        /// The limit.
-        limit: u64,
-    },
-    /// Empty.
-    #[error("parameter `file_id` is required, got an empty string")]
-    NoId,
-    /// None of the caller's links.
-    #[error("parameter `file_id` names none of your links: `{id}`")]
-    Unknown {
-        /// What was sent.
-        id: String,
-    },
-    /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
-    #[error("this link does not work: it may have expired, or what it led to is gone")]
-    Gone,
-    /// A fresh row that cannot be read.
-    #[error("a new link could not be read back")]
-    Broken,
+diagnostics! {
+    /// A link that cannot be had.
+    #[derive(Debug, thiserror::Error)]
+    pub enum LinkError {
+        /// As many as one user may have.
+        #[error("there are {limit} links, which is as many as one user may have")]
+        TooMany {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: QuotaExceeded,
+            hint: Hint::of(Call::new("shed_link_list"))
+                .say(" shows what is no longer needed; shed_link_delete takes it back")
+                .instead("tell the user that old links must be taken back first"),
+            details: { "link_max_per_user": limit },
+        },
+        /// Empty.
+        #[error("parameter `file_id` is required, got an empty string")]
+        NoId => {
+            code: MissingFileId,
+            hint: list(),
+        },
+        /// None of the caller's links.
+        #[error("parameter `file_id` names none of your links: `{id}`")]
+        Unknown {
+            /// What was sent.
+            id: String = "a1b2".to_owned(),
+        } => {
+            code: NotAFileshedLink,
+            hint: list(),
+            details: { "file_id": id },
+        },
+        /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
+        #[error("this link does not work: it may have expired, or what it led to is gone")]
+        Gone => {
+            code: FileNotFound,
+            hint: "ask whoever gave you the link for a new one",
+        },
+        /// A fresh row that cannot be read.
+        #[error("a new link could not be read back")]
+        Broken => {
+            code: InternalApiError,
+            hint: Repeat::default(),
+        },
+    }
 }
 
 impl LinkError {
@@ -297,42 +317,8 @@ impl LinkError {
     }
 }
 
-impl Diagnostic for LinkError {
-    fn code(&self) -> Code {
-        match self {
-            Self::TooMany { .. } => Code::QuotaExceeded,
-            Self::NoId => Code::MissingFileId,
-            Self::Unknown { .. } => Code::NotAFileshedLink,
-            Self::Gone => Code::FileNotFound,
-            Self::Broken => Code::InternalApiError,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        let list = || Hint::of(Call::new("shed_link_list"));
-        match self {
-            Self::TooMany { .. } => list()
-                .say(" shows what is no longer needed; shed_link_delete takes it back")
-                .instead("tell the user that old links must be taken back first"),
-            Self::NoId | Self::Unknown { .. } => list().say(" shows the file_id of each link"),
-            Self::Gone => "ask whoever gave you the link for a new one".into(),
-            Self::Broken => Hint::repeat(Repeat::default()),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::TooMany { limit } => {
-                details.insert("link_max_per_user".to_owned(), (*limit).into());
-            }
-            Self::Unknown { id } => {
-                details.insert("file_id".to_owned(), id.as_str().into());
-            }
-            Self::NoId | Self::Gone | Self::Broken => {}
-        }
-        details
-    }
+fn list() -> Hint {
+    Hint::of(Call::new("shed_link_list")).say(" shows the file_id of each link")
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use sha2::Sha256;
 use crate::caller::CallerError;
 use crate::disk::Root;
 use crate::settings::NamespaceStyle;
-use crate::{Chat, Code, Diagnostic, Error, Hint, UserId, random};
+use crate::{Chat, Error, UserId, diagnostics, random};
 
 /// File name of the pepper below the data directory.
 pub(crate) const PEPPER_FILE: &str = ".fs_pepper";
@@ -153,36 +153,30 @@ fn is_plain(id: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
-/// The pepper cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum PepperError {
-    /// Not 32 bytes.
-    #[error(
-        "the pepper has {found} bytes instead of {PEPPER_BYTES}; a new one would make every user appear new"
-    )]
-    WrongSize {
-        /// What the file has; 33 stands for anything longer.
-        found: usize,
-    },
-    /// Not readable or not writable.
-    #[error("the pepper could not be read or made")]
-    Io(#[source] std::io::Error),
-}
-
-impl Diagnostic for PepperError {
-    fn code(&self) -> Code {
-        Code::InternalApiError
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::WrongSize { .. } => format!(
-                "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed accept-loss pepper` says what is lost and makes a new one"
-            ).into(),
-            Self::Io(_) => {
-                "make the data directory readable and writable for the server".into()
-            }
-        }
+diagnostics! {
+    /// The pepper cannot be had.
+    #[derive(Debug, thiserror::Error)]
+    pub enum PepperError {
+        /// Not 32 bytes.
+        #[error(
+            "the pepper has {found} bytes instead of {PEPPER_BYTES}; a new one would make every user appear new"
+        )]
+        WrongSize {
+            /// What the file has; 33 stands for anything longer.
+            found: usize,
+        } => {
+            code: InternalApiError,
+            hint: format!(
+                "restore `{PEPPER_FILE}` from a backup; without a backup, `fileshed accept-loss pepper` \
+                 says what is lost and makes a new one"
+            ),
+        },
+        /// Not readable or not writable.
+        #[error("the pepper could not be read or made")]
+        Io(#[source] source: std::io::Error) => {
+            code: InternalApiError,
+            hint: "make the data directory readable and writable for the server",
+        },
     }
 }
 

@@ -9,7 +9,6 @@ use std::io::{self, Read as _, Seek as _};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::caller::Scope;
@@ -18,7 +17,7 @@ use crate::disk::{DiskError, Entry, Stamp};
 use crate::link::LinkError;
 use crate::registry::PublishedRow;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
-use crate::{Call, Caller, Code, Diagnostic, Error, Hint, Store};
+use crate::{Call, Caller, Error, Hint, Store, diagnostics};
 
 /// How long it is asked which files are still there.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -266,67 +265,47 @@ fn read(row: PublishedRow, chat_host: &dyn ChatHost) -> Option<PublishedFile> {
     })
 }
 
-/// A file that cannot be put there, or not be taken back.
-#[derive(Debug, thiserror::Error)]
-pub enum PublicationError {
-    /// There is no application to put it into.
-    #[error("links lead into Open WebUI, and this server is not connected to it")]
-    Unconnected,
-    /// There is none to take it back from.
-    #[error("the file is in Open WebUI, and this server is not connected to it any more")]
-    Unreachable,
-    /// A directory, where only files can be put.
-    #[error(
-        "parameter `path`: `{path}` is a directory, and links lead into Open WebUI, which takes files"
-    )]
-    Directory {
-        /// The directory.
-        path: ZonePath,
-        /// Its zone.
-        zone: ZoneName,
-    },
-    /// A fresh row that cannot be read.
-    #[error("a new link could not be read back")]
-    Broken,
-}
-
-impl Diagnostic for PublicationError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Unconnected => Code::OpenwebuiInsertError,
-            Self::Unreachable => Code::OpenwebuiDeleteError,
-            Self::Directory { .. } => Code::NotAFile,
-            Self::Broken => Code::InternalApiError,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Unconnected | Self::Unreachable => {
-                "tell the user that an administrator must set `openwebui_api_url` of fileshed"
-                    .into()
-            }
-            Self::Directory { path, zone } => {
-                let zip = Call::new("shed_zip")
+diagnostics! {
+    /// A file that cannot be put there, or not be taken back.
+    #[derive(Debug, thiserror::Error)]
+    pub enum PublicationError {
+        /// There is no application to put it into.
+        #[error("links lead into Open WebUI, and this server is not connected to it")]
+        Unconnected => {
+            code: OpenwebuiInsertError,
+            hint: "tell the user that an administrator must set `openwebui_api_url` of fileshed",
+            details: { "missing_setting": "openwebui_api_url" },
+        },
+        /// There is none to take it back from.
+        #[error("the file is in Open WebUI, and this server is not connected to it any more")]
+        Unreachable => {
+            code: OpenwebuiDeleteError,
+            hint: "tell the user that an administrator must set `openwebui_api_url` of fileshed",
+            details: { "missing_setting": "openwebui_api_url" },
+        },
+        /// A directory, where only files can be put.
+        #[error(
+            "parameter `path`: `{path}` is a directory, and links lead into Open WebUI, which takes files"
+        )]
+        Directory {
+            /// The directory.
+            path: ZonePath,
+            /// Its zone.
+            zone: ZoneName,
+        } => {
+            code: NotAFile,
+            hint: Hint::new("pack it and link the archive: ").call(
+                Call::new("shed_zip")
                     .with("zone", zone.as_str())
-                    .with("src", path.display());
-                Hint::new("pack it and link the archive: ").call(zip)
-            }
-            Self::Broken => "repeat the call".into(),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Unconnected | Self::Unreachable => {
-                details.insert("missing_setting".to_owned(), "openwebui_api_url".into());
-            }
-            Self::Directory { path, .. } => {
-                details.insert("path".to_owned(), path.display().into());
-            }
-            Self::Broken => {}
-        }
-        details
+                    .with("src", path.display()),
+            ),
+            details: { "path": path.display() },
+        },
+        /// A fresh row that cannot be read.
+        #[error("a new link could not be read back")]
+        Broken => {
+            code: InternalApiError,
+            hint: "repeat the call",
+        },
     }
 }

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use crate::disk::{Kind, Totals};
 use crate::guard::keys_of_records;
 use crate::registry::{Ownership as _, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath, is_git_name};
-use crate::{Call, Code, Diagnostic, Error, Hint};
+use crate::{Call, Error, Hint, diagnostics};
 
 /// One file of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,76 +159,56 @@ pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
     writer.forget_all_but(&there)
 }
 
-/// A file that cannot be protected or given away.
-#[derive(Debug, thiserror::Error)]
-pub enum SharingError {
-    /// Only files of groups have owners.
-    #[error("only files of groups have owners")]
-    NoGroup,
-    /// Nobody is named.
-    #[error("parameter `new_owner` is required")]
-    NoOwner,
-    /// Somebody else's, or nobody's.
-    #[error("{}", if *nobody {
-        format!("`{path}` has no owner yet")
-    } else {
-        format!("`{path}` belongs to another member")
-    })]
-    NotOwner {
-        /// The file.
-        path: String,
-        /// The group.
-        group: String,
-        /// Whether it has no record.
-        nobody: bool,
-    },
-    /// Not in the group.
-    #[error("parameter `new_owner`: no member of `{group}` is `{owner}`")]
-    NoMember {
-        /// What was sent.
-        owner: String,
-        /// The group.
-        group: String,
-    },
+diagnostics! {
+    /// A file that cannot be protected or given away.
+    #[derive(Debug, thiserror::Error)]
+    pub enum SharingError {
+        /// Only files of groups have owners.
+        #[error("only files of groups have owners")]
+        NoGroup => {
+            code: ZoneForbidden,
+            hint: "name group in `zone` and the group in `group`",
+        },
+        /// Nobody is named.
+        #[error("parameter `new_owner` is required")]
+        NoOwner => {
+            code: MissingParameter,
+            hint: "give the id of a member in `new_owner`",
+            details: { "parameter": "new_owner" },
+        },
+        /// Somebody else's, or nobody's.
+        #[error("{}", if *nobody {
+            format!("`{path}` has no owner yet")
+        } else {
+            format!("`{path}` belongs to another member")
+        })]
+        NotOwner {
+            /// The file.
+            path: String,
+            /// The group.
+            group: String = "team".to_owned(),
+            /// Whether it has no record.
+            nobody: bool,
+        } => {
+            code: NotFileOwner,
+            hint: if *nobody { "write the file once: then it is yours".into() } else { members(group) },
+            details: { "path": path },
+        },
+        /// Not in the group.
+        #[error("parameter `new_owner`: no member of `{group}` is `{owner}`")]
+        NoMember {
+            /// What was sent.
+            owner: String = "u9".to_owned(),
+            /// The group.
+            group: String = "team".to_owned(),
+        } => {
+            code: InvalidOwner,
+            hint: members(group),
+            details: { "parameter": "new_owner", "received": owner },
+        },
+    }
 }
 
-impl Diagnostic for SharingError {
-    fn code(&self) -> Code {
-        match self {
-            Self::NoGroup => Code::ZoneForbidden,
-            Self::NoOwner => Code::MissingParameter,
-            Self::NotOwner { .. } => Code::NotFileOwner,
-            Self::NoMember { .. } => Code::InvalidOwner,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::NoGroup => "name group in `zone` and the group in `group`".into(),
-            Self::NoOwner => "give the id of a member in `new_owner`".into(),
-            Self::NotOwner { nobody: true, .. } => "write the file once: then it is yours".into(),
-            Self::NotOwner { group, .. } | Self::NoMember { group, .. } => {
-                Hint::of(Call::new("shed_group_info").with("group", group.as_str()))
-                    .say(" names owners and members")
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::NoGroup => {}
-            Self::NoOwner => {
-                details.insert("parameter".to_owned(), "new_owner".into());
-            }
-            Self::NotOwner { path, .. } => {
-                details.insert("path".to_owned(), path.as_str().into());
-            }
-            Self::NoMember { owner, .. } => {
-                details.insert("parameter".to_owned(), "new_owner".into());
-                details.insert("received".to_owned(), owner.as_str().into());
-            }
-        }
-        details
-    }
+fn members(group: &str) -> Hint {
+    Hint::of(Call::new("shed_group_info").with("group", group)).say(" names owners and members")
 }

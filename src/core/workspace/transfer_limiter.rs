@@ -7,10 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use crate::fair::{FairSemaphore, Full, Grant, Shares};
-use crate::{Caller, Code, Diagnostic, Hint, Settings};
+use crate::{Caller, Settings, diagnostics};
 
 /// How long a transfer waits for others to end.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -194,44 +192,36 @@ impl Drop for TransferPermit {
     }
 }
 
-/// Too many transfers at once.
-#[derive(Debug, thiserror::Error)]
-pub enum TransferBusyError {
-    /// Of one user.
-    #[error("{limit} uploads and downloads are under way, which is as many as one user may have")]
-    User {
-        /// The limit.
-        limit: u64,
-    },
-    /// On the server.
-    #[error("the server has {limit} uploads and downloads under way, which is as many as it may")]
-    Server {
-        /// The limit.
-        limit: u64,
-    },
-}
-
-impl Diagnostic for TransferBusyError {
-    fn code(&self) -> Code {
-        Code::Busy
-    }
-
-    fn hint(&self) -> Hint {
-        "wait until one of them is done and send the same request again".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let scope = match self {
-            Self::User { .. } => "user",
-            Self::Server { .. } => "server",
-        };
-        Map::from_iter([("scope".to_owned(), Value::from(scope))])
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        Some(5)
+diagnostics! {
+    /// Too many transfers at once.
+    #[derive(Debug, thiserror::Error)]
+    pub enum TransferBusyError {
+        /// Of one user.
+        #[error("{limit} uploads and downloads are under way, which is as many as one user may have")]
+        User {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "scope": "user" },
+            retry_after: 5,
+        },
+        /// On the server.
+        #[error("the server has {limit} uploads and downloads under way, which is as many as it may")]
+        Server {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "scope": "server" },
+            retry_after: 5,
+        },
     }
 }
+
+const AGAIN: &str = "wait until one of them is done and send the same request again";
 
 #[cfg(test)]
 mod tests {

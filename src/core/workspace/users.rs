@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
-
 use crate::registry::{Credentials, Usage};
 use crate::settings::MEBIBYTE;
 use crate::store::{GROUPS, Store, USERS};
-use crate::{Code, Diagnostic, Error, Hint, UserId};
+use crate::{Error, UserId, diagnostics};
 
 /// One user.
 #[derive(Clone, Debug)]
@@ -195,23 +193,14 @@ impl Store {
     }
 }
 
-/// A user of whom there is nothing.
-#[derive(Debug, thiserror::Error)]
-#[error("there is nothing of a user `{user}`; `fileshed user list` lists them")]
-pub struct UnknownUser {
-    user: String,
-}
-
-impl Diagnostic for UnknownUser {
-    fn code(&self) -> Code {
-        Code::InvalidUser
-    }
-
-    fn hint(&self) -> Hint {
-        "see `fileshed user list`".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
+diagnostics! {
+    /// A user of whom there is nothing.
+    #[derive(Debug, thiserror::Error)]
+    #[error("there is nothing of a user `{user}`; `fileshed user list` lists them")]
+    pub struct UnknownUser {
+        user: String,
+    } => {
+        code: InvalidUser,
+        hint: "see `fileshed user list`",
     }
 }

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use serde_json::{Map, Value};
 
 use crate::ZonePath;
 use crate::disk::{DiskError, Root};
 use crate::fair::Place;
-use crate::{Code, Diagnostic, Error, Hint};
+use crate::{Error, diagnostics};
 
 /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -151,45 +150,41 @@ fn not_lockable(error: Errno) -> DiskError {
     DiskError::of("lock", &ZonePath::root(), error)
 }
 
-/// Too much at once.
-#[derive(Debug, thiserror::Error)]
-pub enum BusyError {
-    /// Another change of the same zone takes too long.
-    #[error("another change of this zone is still under way")]
-    Zone,
-    /// The user runs as many commands as one user may.
-    #[error("{limit} of your commands are running, which is as many as one user may run at once")]
-    User {
-        /// The limit.
-        limit: u64,
-    },
-    /// The server runs as many commands as it may.
-    #[error("the server runs {limit} commands, which is as many as it may at once")]
-    Server {
-        /// The limit.
-        limit: u64,
-    },
-}
-
-impl Diagnostic for BusyError {
-    fn code(&self) -> Code {
-        Code::Busy
-    }
-
-    fn hint(&self) -> Hint {
-        "wait a moment and repeat the same call".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let scope = match self {
-            Self::Zone => "zone",
-            Self::User { .. } => "user",
-            Self::Server { .. } => "server",
-        };
-        Map::from_iter([("scope".to_owned(), Value::from(scope))])
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        Some(1)
+diagnostics! {
+    /// Too much at once.
+    #[derive(Debug, thiserror::Error)]
+    pub enum BusyError {
+        /// Another change of the same zone takes too long.
+        #[error("another change of this zone is still under way")]
+        Zone => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "scope": "zone" },
+            retry_after: 1,
+        },
+        /// The user runs as many commands as one user may.
+        #[error("{limit} of your commands are running, which is as many as one user may run at once")]
+        User {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "scope": "user" },
+            retry_after: 1,
+        },
+        /// The server runs as many commands as it may.
+        #[error("the server runs {limit} commands, which is as many as it may at once")]
+        Server {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "scope": "server" },
+            retry_after: 1,
+        },
     }
 }
+
+const AGAIN: &str = "wait a moment and repeat the same call";

@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use axum::http::HeaderMap;
 use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
+use fileshed_core::diagnostics;
 use fileshed_core::disk::Stamp;
-use fileshed_core::{Code, Diagnostic, Hint};
 use headers::{
     ETag, HeaderMapExt as _, IfMatch, IfModifiedSince, IfNoneMatch, IfRange, IfUnmodifiedSince,
     LastModified,
@@ -116,20 +116,15 @@ fn matches_none(headers: &HeaderMap, state: Option<&Validators>) -> bool {
         .is_none_or(|(condition, tag)| condition.precondition_passes(tag))
 }
 
-/// The file is not as the request wants it.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "the file is not in the state that `if-match`, `if-none-match` or `if-unmodified-since` asks for"
-)]
-pub(super) struct ConditionError;
-
-impl Diagnostic for ConditionError {
-    fn code(&self) -> Code {
-        Code::PreconditionFailed
-    }
-
-    fn hint(&self) -> Hint {
-        "fetch the file again with GET, and send its new ETag in If-Match".into()
+diagnostics! {
+    /// The file is not as the request wants it.
+    #[derive(Debug, thiserror::Error)]
+    #[error(
+        "the file is not in the state that `if-match`, `if-none-match` or `if-unmodified-since` asks for"
+    )]
+    pub(super) struct ConditionError => {
+        code: PreconditionFailed,
+        hint: "fetch the file again with GET, and send its new ETag in If-Match",
     }
 }
 

@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_RANGE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::{Stored, Upload, UploadError};
-use fileshed_core::{Caller, Code, Diagnostic, Error, Hint, Store, Zone};
+use fileshed_core::{Caller, Error, Store, Zone, diagnostics};
 use serde_json::json;
 
 use super::condition::{self, ConditionError, PreconditionOutcome};
@@ -130,18 +130,13 @@ fn response(zone: &str, stored: &Stored) -> Response {
     response
 }
 
-/// A part of a file where a whole one is taken.
-#[derive(Debug, thiserror::Error)]
-#[error("the header `content-range` says that this is a part of a file")]
-struct PartialError;
-
-impl Diagnostic for PartialError {
-    fn code(&self) -> Code {
-        Code::InvalidParameter
-    }
-
-    fn hint(&self) -> Hint {
-        "send the whole file; shed_patch_bytes writes a part of one".into()
+diagnostics! {
+    /// A part of a file where a whole one is taken.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the header `content-range` says that this is a part of a file")]
+    struct PartialError => {
+        code: InvalidParameter,
+        hint: "send the whole file; shed_patch_bytes writes a part of one",
     }
 }
 

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{Existing, TransferPermit, Upload};
-use fileshed_core::{Code, Diagnostic, Error, Hint, Store, Zone, ZonePath};
+use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
@@ -186,42 +186,39 @@ fn in_plain_words(store: &Store, error: Error) -> Error {
     plain.into()
 }
 
-/// A failure for people who bring files through a link.
-#[derive(Debug, thiserror::Error)]
-enum PlainError {
-    #[error("This file is too large: at most {limit} MB are taken.")]
-    TooLarge { limit: u64 },
-    #[error("There is not enough room for this file.")]
-    NoRoom,
-    #[error("This file cannot be taken under its name. Rename it and try again.")]
-    Name,
-    #[error("No file was chosen.")]
-    Nothing,
-    #[error("The upload was incomplete or damaged. Try again.")]
-    Broken,
-    #[error("This file could not be stored.")]
-    Failed,
-}
-
-impl Diagnostic for PlainError {
-    fn code(&self) -> Code {
-        match self {
-            Self::TooLarge { .. } => Code::FileTooLarge,
-            Self::NoRoom => Code::QuotaExceeded,
-            Self::Name | Self::Failed => Code::InvalidPath,
-            Self::Nothing => Code::MissingParameter,
-            Self::Broken => Code::InvalidParameter,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::TooLarge { .. } => "Send it in parts, or ask for another way.",
-            Self::NoRoom | Self::Failed => "Tell whoever gave you the link.",
-            Self::Name => "Letters, digits, blanks, dots and dashes are always fine.",
-            Self::Nothing => "Send a form with files: curl -F file=@notes.txt <link>",
-            Self::Broken => "Send a form with files, each under a name of its own.",
-        }
-        .into()
+diagnostics! {
+    /// A failure for people who bring files through a link.
+    #[derive(Debug, thiserror::Error)]
+    enum PlainError {
+        #[error("This file is too large: at most {limit} MB are taken.")]
+        TooLarge { limit: u64 } => {
+            code: FileTooLarge,
+            hint: "Send it in parts, or ask for another way.",
+        },
+        #[error("There is not enough room for this file.")]
+        NoRoom => {
+            code: QuotaExceeded,
+            hint: "Tell whoever gave you the link.",
+        },
+        #[error("This file cannot be taken under its name. Rename it and try again.")]
+        Name => {
+            code: InvalidPath,
+            hint: "Letters, digits, blanks, dots and dashes are always fine.",
+        },
+        #[error("No file was chosen.")]
+        Nothing => {
+            code: MissingParameter,
+            hint: "Send a form with files: curl -F file=@notes.txt <link>",
+        },
+        #[error("The upload was incomplete or damaged. Try again.")]
+        Broken => {
+            code: InvalidParameter,
+            hint: "Send a form with files, each under a name of its own.",
+        },
+        #[error("This file could not be stored.")]
+        Failed => {
+            code: InvalidPath,
+            hint: "Tell whoever gave you the link.",
+        },
     }
 }

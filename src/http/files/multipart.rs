@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
-use fileshed_core::{Code, Diagnostic, Error, Hint};
+use fileshed_core::{Error, diagnostics};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
@@ -216,38 +216,35 @@ fn end_of_quotes(text: &str) -> Option<usize> {
         .find(|place| !text[..*place].ends_with('\\'))
 }
 
-/// A body that is no form, or one beyond any need.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum MultipartError {
-    /// Another content type.
-    #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
-    NoForm,
-    /// No boundary where one must be, or an end too early.
-    #[error("the form in the request is broken or incomplete")]
-    Malformed,
-    /// A header that is not UTF-8.
-    #[error("a file name in the form is not UTF-8")]
-    NoText,
-    /// Headers or fields without an end.
-    #[error("the form holds too many fields, or headers that are too long")]
-    TooMuch,
-}
-
-impl Diagnostic for MultipartError {
-    fn code(&self) -> Code {
-        Code::InvalidParameter
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::NoForm => {
-                "send a form, for instance curl -F file=@notes.md; a file as it is goes with PUT to /files/content?zone=…&path=…"
-            }
-            Self::Malformed => "send the whole form again",
-            Self::NoText => "send file names in UTF-8",
-            Self::TooMuch => "send the files and nothing else",
-        }
-        .into()
+diagnostics! {
+    /// A body that is no form, or one beyond any need.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum MultipartError {
+        /// Another content type.
+        #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
+        NoForm => {
+            code: InvalidParameter,
+            hint: "send a form, for instance curl -F file=@notes.md; a file as it is goes with PUT to \
+                /files/content?zone=…&path=…",
+        },
+        /// No boundary where one must be, or an end too early.
+        #[error("the form in the request is broken or incomplete")]
+        Malformed => {
+            code: InvalidParameter,
+            hint: "send the whole form again",
+        },
+        /// A header that is not UTF-8.
+        #[error("a file name in the form is not UTF-8")]
+        NoText => {
+            code: InvalidParameter,
+            hint: "send file names in UTF-8",
+        },
+        /// Headers or fields without an end.
+        #[error("the form holds too many fields, or headers that are too long")]
+        TooMuch => {
+            code: InvalidParameter,
+            hint: "send the files and nothing else",
+        },
     }
 }
 

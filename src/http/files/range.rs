@@ -5,8 +5,7 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::RANGE;
-use fileshed_core::{Code, Diagnostic, Hint};
-use serde_json::{Map, Value};
+use fileshed_core::diagnostics;
 
 /// What of a file to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,24 +66,16 @@ fn number(text: &str) -> Option<u64> {
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Bytes that the file does not have.
-#[derive(Debug, thiserror::Error)]
-#[error("the file has {size} bytes, and none of those that `range` asks for")]
-pub(super) struct RangeError {
-    pub(super) size: u64,
-}
-
-impl Diagnostic for RangeError {
-    fn code(&self) -> Code {
-        Code::RangeNotSatisfiable
-    }
-
-    fn hint(&self) -> Hint {
-        "leave the header `range` out, or ask for bytes that are there".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::from_iter([("size_bytes".to_owned(), self.size.into())])
+diagnostics! {
+    /// Bytes that the file does not have.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the file has {size} bytes, and none of those that `range` asks for")]
+    pub(super) struct RangeError {
+        pub(super) size: u64,
+    } => {
+        code: RangeNotSatisfiable,
+        hint: "leave the header `range` out, or ask for bytes that are there",
+        details: { "size_bytes": size },
     }
 }
 

@@ -1,8 +1,8 @@
 //! Arguments with which an operation cannot run, and what to do about them.
 
 use fileshed_core::nearest::nearest;
-use fileshed_core::{Call, Code, Diagnostic, Hint, Repeat};
-use serde_json::{Map, Value};
+use fileshed_core::{Call, Hint, Repeat, diagnostics};
+use serde_json::Value;
 
 use super::parameter_type::ParameterType;
 use super::{Operation, schema_of};
@@ -55,80 +55,149 @@ impl Received {
     }
 }
 
-/// Arguments that no operation can run with.
-#[derive(Debug, thiserror::Error)]
-pub(in crate::ops) enum ArgumentError {
-    /// A required parameter is missing or null.
-    #[error("parameter `{parameter}` is required")]
-    Missing {
-        /// Which one.
-        parameter: String,
-        /// What it is.
-        meaning: Meaning,
-        /// The call that was probably meant.
-        meant: Option<Box<Repeat>>,
-    },
-    /// Two parameters that are two calls.
-    #[error("parameters `{first}` and `{second}` cannot be given together")]
-    Exclusive {
-        /// One of them.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
-    /// A value of the wrong type.
-    #[error("parameter `{parameter}` must be {}, got: {} ({})", expected.name(), received.shown, received.kind)]
-    Type {
-        /// Which one.
-        parameter: String,
-        /// What was sent.
-        received: Received,
-        /// What is taken.
-        expected: ParameterType,
-        /// What was probably meant.
-        meant: Option<Box<Value>>,
-        /// What it is.
-        meaning: Meaning,
-    },
-    /// A word that is none of those allowed.
-    #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
-    Choice {
-        /// Which one.
-        parameter: &'static str,
-        /// What was sent.
-        received: Received,
-        /// The word that was probably meant.
-        meant: Option<String>,
-        /// What is taken.
-        allowed: &'static [&'static str],
-    },
-    /// A guide that does not exist.
-    #[error("parameter `howto` names no guide: {}", received.shown)]
-    Topic {
-        /// What was sent.
-        received: Received,
-        /// The guide that was probably meant.
-        meant: Option<String>,
-    },
-    /// A number out of its range.
-    #[error("parameter `{parameter}` must be {range}, got: {received}")]
-    Range {
-        /// Which one.
-        parameter: &'static str,
-        /// What was sent.
-        received: i64,
-        /// What is taken.
-        range: &'static str,
-    },
-    /// The whole does not fit; only reached when a schema and its request differ.
-    #[error("the arguments do not fit: {reason}")]
-    Shape {
-        /// What serde says.
-        reason: String,
-    },
-    /// The answer could not be written as JSON.
-    #[error("the answer could not be written")]
-    Answer(#[source] serde_json::Error),
+diagnostics! {
+    /// Arguments that no operation can run with.
+    #[derive(Debug, thiserror::Error)]
+    pub(in crate::ops) enum ArgumentError {
+        /// A required parameter is missing or null.
+        #[error("parameter `{parameter}` is required")]
+        Missing {
+            /// Which one.
+            parameter: String => ["content".to_owned(), "src_path".to_owned()],
+            /// What it is.
+            meaning: Meaning = Meaning(": The new text".to_owned()),
+            /// The call that was probably meant.
+            meant: Option<Box<Repeat>> => [None, Some(Box::new(Repeat::with("src_path", "a.md").and_without("path")))],
+        } => {
+            code: MissingParameter,
+            hint: match meant {
+                Some(meant) => Hint::repeat((**meant).clone()),
+                None => format!("add `{parameter}` to the call{}", meaning.0).into(),
+            },
+            details: { "parameter": parameter },
+        },
+        /// Two parameters that are two calls.
+        #[error("parameters `{first}` and `{second}` cannot be given together")]
+        Exclusive {
+            /// One of them.
+            first: &'static str = "query",
+            /// The other.
+            second: &'static str = "import_csv",
+        } => {
+            code: InvalidParameter,
+            hint: Hint::new("make two calls of it: ")
+                .again(Repeat::without(*first))
+                .or("")
+                .again(Repeat::without(*second)),
+            details: { "parameters": [first, second] },
+        },
+        /// A value of the wrong type.
+        #[error("parameter `{parameter}` must be {}, got: {} ({})", expected.name(), received.shown, received.kind)]
+        Type {
+            /// Which one.
+            parameter: String => ["path".to_owned(), "timeout".to_owned(), "overwrite".to_owned()],
+            /// What was sent.
+            received: Received => [
+                Received::of(&serde_json::json!(5)),
+                Received::of(&serde_json::json!("soon")),
+                Received::of(&serde_json::json!("yes")),
+            ],
+            /// What is taken.
+            expected: ParameterType => [
+                ParameterType::Text,
+                ParameterType::Integer,
+                ParameterType::Boolean,
+            ],
+            /// What was probably meant.
+            meant: Option<Box<Value>> => [None, None, Some(Box::new(true.into()))],
+            /// What it is.
+            meaning: Meaning = Meaning(": Path inside the zone".to_owned()),
+        } => {
+            code: InvalidParameter,
+            hint: match meant {
+                Some(meant) => Repeat::with(parameter, (**meant).clone()).into(),
+                None if BOUNDS.contains(&parameter.as_str()) => give_or_leave(parameter, "a whole number"),
+                None => format!("give `{parameter}` as {}{}", expected.name(), meaning.0).into(),
+            },
+            details: {
+                "parameter": parameter, "received": received.shown, "received_type": received.kind,
+                "expected": expected.name()
+            },
+        },
+        /// A word that is none of those allowed.
+        #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
+        Choice {
+            /// Which one.
+            parameter: &'static str = "position",
+            /// What was sent.
+            received: Received => [
+                Received::of(&"repalce".into()),
+                Received::of(&"middle".into()),
+            ],
+            /// The word that was probably meant.
+            meant: Option<String> => [Some("replace".to_owned()), None],
+            /// What is taken.
+            allowed: &'static [&'static str] = &["start", "end", "before", "after", "replace"],
+        } => {
+            code: InvalidParameter,
+            hint: match meant {
+                Some(meant) => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
+                None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
+            },
+            details: { "parameter": parameter, "received": received.shown, "allowed": allowed },
+        },
+        /// A guide that does not exist.
+        #[error("parameter `howto` names no guide: {}", received.shown)]
+        Topic {
+            /// What was sent.
+            received: Received => [
+                Received::of(&"comands".into()),
+                Received::of(&"cooking".into()),
+            ],
+            /// The guide that was probably meant.
+            meant: Option<String> => [Some("commands".to_owned()), None],
+        } => {
+            code: InvalidParameter,
+            hint: match meant {
+                Some(meant) => Hint::repeat(Repeat::with("howto", meant.as_str())),
+                None => Hint::of(Call::new("shed_help")).say(" lists the topics"),
+            },
+            details: { "parameter": "howto", "received": received.shown },
+        },
+        /// A number out of its range.
+        #[error("parameter `{parameter}` must be {range}, got: {received}")]
+        Range {
+            /// Which one.
+            parameter: &'static str => ["depth", "offset"],
+            /// What was sent.
+            received: i64 = -1,
+            /// What is taken.
+            range: &'static str = "at least 0",
+        } => {
+            code: InvalidParameter,
+            hint: if BOUNDS.contains(parameter) {
+                give_or_leave(parameter, range)
+            } else {
+                format!("give `{parameter}` as {range}").into()
+            },
+            details: { "parameter": parameter, "received": received, "allowed": range },
+        },
+        /// The whole does not fit; only reached when a schema and its request differ.
+        #[error("the arguments do not fit: {reason}")]
+        Shape {
+            /// What serde says.
+            reason: String,
+        } => {
+            code: InvalidParameter,
+            hint: "give each argument in the type that the operation takes",
+        },
+        /// The answer could not be written as JSON.
+        #[error("the answer could not be written")]
+        Answer(#[source] source: serde_json::Error = serde::de::Error::custom("…")) => {
+            code: InternalApiError,
+            hint: Repeat::default(),
+        },
+    }
 }
 
 impl ArgumentError {
@@ -171,118 +240,7 @@ impl ArgumentError {
     }
 }
 
-impl Diagnostic for ArgumentError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Missing { .. } => Code::MissingParameter,
-            Self::Type { .. }
-            | Self::Exclusive { .. }
-            | Self::Choice { .. }
-            | Self::Range { .. }
-            | Self::Topic { .. }
-            | Self::Shape { .. } => Code::InvalidParameter,
-            Self::Answer(_) => Code::InternalApiError,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Missing {
-                meant: Some(meant), ..
-            } => Hint::repeat((**meant).clone()),
-            Self::Missing {
-                parameter, meaning, ..
-            } => format!("add `{parameter}` to the call{}", meaning.0).into(),
-            Self::Type {
-                parameter,
-                meant: Some(meant),
-                ..
-            } => Hint::repeat(Repeat::with(parameter, (**meant).clone())),
-            Self::Type { parameter, .. } if BOUNDS.contains(&parameter.as_str()) => {
-                Hint::from(format!("give `{parameter}` as a whole number, or "))
-                    .again(Repeat::without(parameter))
-            }
-            Self::Type {
-                parameter,
-                expected,
-                meaning,
-                ..
-            } => format!("give `{parameter}` as {}{}", expected.name(), meaning.0).into(),
-            Self::Exclusive { first, second } => Hint::new("make two calls of it: ")
-                .again(Repeat::without(*first))
-                .or("")
-                .again(Repeat::without(*second)),
-            Self::Choice {
-                parameter,
-                meant: Some(meant),
-                ..
-            } => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
-            Self::Choice {
-                parameter, allowed, ..
-            } => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
-            Self::Topic {
-                meant: Some(meant), ..
-            } => Hint::repeat(Repeat::with("howto", meant.as_str())),
-            Self::Topic { .. } => Hint::of(Call::new("shed_help")).say(" lists the topics"),
-            Self::Range {
-                parameter, range, ..
-            } if BOUNDS.contains(parameter) => {
-                Hint::from(format!("give `{parameter}` as {range}, or "))
-                    .again(Repeat::without(*parameter))
-            }
-            Self::Range {
-                parameter, range, ..
-            } => format!("give `{parameter}` as {range}").into(),
-            Self::Shape { .. } => "give each argument in the type that the operation takes".into(),
-            Self::Answer(_) => Hint::repeat(Repeat::default()),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Missing { parameter, .. } => {
-                details.insert("parameter".to_owned(), parameter.as_str().into());
-            }
-            Self::Exclusive { first, second } => {
-                details.insert("parameters".to_owned(), [*first, *second].as_slice().into());
-            }
-            Self::Type {
-                parameter,
-                received,
-                expected,
-                ..
-            } => {
-                details.insert("parameter".to_owned(), parameter.as_str().into());
-                details.insert("received".to_owned(), received.shown.as_str().into());
-                details.insert("received_type".to_owned(), received.kind.into());
-                details.insert("expected".to_owned(), expected.name().into());
-            }
-            Self::Choice {
-                parameter,
-                received,
-                allowed,
-                ..
-            } => {
-                details.insert("parameter".to_owned(), (*parameter).into());
-                details.insert("received".to_owned(), received.shown.as_str().into());
-                details.insert("allowed".to_owned(), (*allowed).into());
-            }
-            Self::Topic { received, .. } => {
-                details.insert("parameter".to_owned(), "howto".into());
-                details.insert("received".to_owned(), received.shown.as_str().into());
-            }
-            Self::Range {
-                parameter,
-                received,
-                range,
-            } => {
-                details.insert("parameter".to_owned(), (*parameter).into());
-                details.insert("received".to_owned(), (*received).into());
-                details.insert("allowed".to_owned(), (*range).into());
-            }
-            Self::Shape { .. } | Self::Answer(_) => {}
-        }
-        details
-    }
+/// What to do about a parameter that the call can do without.
+fn give_or_leave(parameter: &str, range: &str) -> Hint {
+    Hint::from(format!("give `{parameter}` as {range}, or ")).again(Repeat::without(parameter))
 }

@@ -1,7 +1,7 @@
 //! Nothing to import, and what would have to be otherwise.
 
-use fileshed_core::{Call, Code, Diagnostic, Error, Hint};
-use serde_json::{Map, Value};
+use fileshed_core::diagnostics::Facts;
+use fileshed_core::{Call, Error, Hint, diagnostics};
 
 use super::choice::Choice;
 use fileshed_core::nearest::nearest;
@@ -21,29 +21,53 @@ pub(super) enum Unknown {
     Failed(Error),
 }
 
-/// Nothing to import.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ImportError {
-    /// The person brought nothing.
-    #[error("no files were added to this conversation")]
-    Nothing,
-    /// As far as can be known.
-    #[error(
-        "no files were uploaded in this conversation, and those of the chat are not known: {0}"
-    )]
-    NotKnown(Missing),
-    /// Or nothing of that name.
-    #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
-    NoSuch {
-        /// What was asked for.
-        filename: String,
-        /// What may have been meant.
-        nearest: Option<String>,
-        /// What there is.
-        available: Vec<String>,
-        /// Why there may be more.
-        missing: Option<Missing>,
-    },
+diagnostics! {
+    /// Nothing to import.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum ImportError {
+        /// The person brought nothing.
+        #[error("no files were added to this conversation")]
+        Nothing => {
+            code: FileNotFound,
+            hint: Hint::new("ask the person to add the file to this conversation")
+                .or("")
+                .call(Call::new("shed_help").with("howto", "upload"))
+                .say(" says how"),
+        },
+        /// As far as can be known.
+        #[error(
+            "no files were uploaded in this conversation, and those of the chat are not known: {0}"
+        )]
+        NotKnown(missing: Missing => [Missing::Connection, Missing::Credential, Missing::Chat]) => {
+            code: FileNotFound,
+            hint: Hint::of(Call::new("shed_link_create").with("upload", true))
+                .say(" makes a page where the person brings files"),
+            details: with_setting(Facts::new(), Some(*missing)),
+        },
+        /// Or nothing of that name.
+        #[error("parameter `filename`: no file of this conversation is called `{filename}`")]
+        NoSuch {
+            /// What was asked for.
+            filename: String = "reprt.pdf".to_owned(),
+            /// What may have been meant.
+            nearest: Option<String> => [Some("report.pdf".to_owned()), None],
+            /// What there is.
+            available: Vec<String> = vec!["report.pdf".to_owned()],
+            /// Why there may be more.
+            missing: Option<Missing> = None,
+        } => {
+            code: FileNotFound,
+            hint: match nearest {
+                Some(meant) => Hint::new("there is ")
+                    .call(Call::new("shed_import").with("filename", meant.as_str())),
+                None => Hint::from(format!(
+                    "give one of these in `filename`: {}",
+                    listed(available).join(", ")
+                )),
+            },
+            details: with_setting(facts(filename, available), *missing),
+        },
+    }
 }
 
 /// What stands between this server and the files of the chat.
@@ -92,51 +116,21 @@ impl ImportError {
     }
 }
 
-impl Diagnostic for ImportError {
-    fn code(&self) -> Code {
-        Code::FileNotFound
-    }
+fn listed(available: &[String]) -> &[String] {
+    &available[..available.len().min(LISTED)]
+}
 
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Nothing => Hint::new("ask the person to add the file to this conversation")
-                .or("")
-                .call(Call::new("shed_help").with("howto", "upload"))
-                .say(" says how"),
-            Self::NotKnown(_) => Hint::of(Call::new("shed_link_create").with("upload", true))
-                .say(" makes a page where the person brings files"),
-            Self::NoSuch {
-                nearest: Some(meant),
-                ..
-            } => Hint::new("there is ")
-                .call(Call::new("shed_import").with("filename", meant.as_str())),
-            Self::NoSuch { available, .. } => Hint::from(format!(
-                "give one of these in `filename`: {}",
-                available[..available.len().min(LISTED)].join(", ")
-            )),
-        }
-    }
+fn facts(filename: &str, available: &[String]) -> Facts {
+    Facts::from_iter([
+        ("filename".to_owned(), filename.into()),
+        ("available".to_owned(), listed(available).into()),
+    ])
+}
 
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        let missing = match self {
-            Self::Nothing => None,
-            Self::NotKnown(missing) => Some(*missing),
-            Self::NoSuch {
-                filename,
-                available,
-                missing,
-                ..
-            } => {
-                details.insert("filename".to_owned(), filename.as_str().into());
-                let listed = &available[..available.len().min(LISTED)];
-                details.insert("available".to_owned(), listed.into());
-                *missing
-            }
-        };
-        if let Some(setting) = missing.and_then(Missing::setting) {
-            details.insert("missing_setting".to_owned(), setting.into());
-        }
-        details
+/// The facts, and the setting without which nobody knows more.
+fn with_setting(mut facts: Facts, missing: Option<Missing>) -> Facts {
+    if let Some(setting) = missing.and_then(Missing::setting) {
+        facts.insert("missing_setting".to_owned(), setting.into());
     }
+    facts
 }

@@ -341,7 +341,7 @@ fn assert_plain(schema: &Value, place: &str) {
 /// What Open WebUI 0.12 offers a model for a document: a tool for each operation with an id,
 /// described by its description or else its summary, whose parameters are the properties of the
 /// JSON body once references are followed.
-fn tools(document: &Value) -> Vec<Value> {
+pub(crate) fn tools(document: &Value) -> Vec<Value> {
     let methods = [
         "get", "put", "post", "delete", "options", "head", "patch", "trace",
     ];

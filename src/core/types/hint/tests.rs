@@ -52,11 +52,11 @@ fn what_the_failed_call_has_is_taken_from_it() {
             .with("args", shown),
     )
     .instead("see yourself");
-    assert_eq!(hint.told(&|_| true), "see yourself");
+    assert_eq!(hint.told(&Tools(|_| true)), "see yourself");
     let given = json!({"zone": "documents", "path": "a.md", "group": "team"});
     hint.complete(given.as_object().unwrap_or(&Map::new()));
     assert_eq!(
-        hint.told(&|_| true),
+        hint.told(&Tools(|_| true)),
         r#"shed_exec(zone="documents", cmd="cat", args=["-n", "a.md"])"#
     );
 }
@@ -66,14 +66,38 @@ fn only_what_is_offered_is_told() {
     let hint = Hint::from("make room with shed_delete; shed_stats() shows what each zone takes")
         .instead("or with shed_exec");
     let all = "make room with shed_delete; shed_stats() shows what each zone takes";
-    assert_eq!(hint.told(&|_| true), all);
+    assert_eq!(hint.told(&Tools(|_| true)), all);
     assert_eq!(hint.to_string(), all);
     assert_eq!(
-        hint.told(&|operation| operation != "shed_stats"),
+        hint.told(&Tools(|operation| operation != "shed_stats")),
         "make room with shed_delete; or with shed_exec"
     );
-    assert_eq!(hint.told(&|_| false), NOTHING_OFFERED);
-    assert_eq!(Hint::of(look()).told(&|_| true), NOTHING_OFFERED);
+    assert_eq!(hint.told(&Tools(|_| false)), NOTHING_OFFERED);
+    assert_eq!(Hint::of(look()).told(&Tools(|_| true)), NOTHING_OFFERED);
     let long = Repeat::with("cmd", "x".repeat(CLAUSE_MAX_BYTES));
-    assert_eq!(Hint::repeat(long).told(&|_| true), NOTHING_OFFERED);
+    assert_eq!(Hint::repeat(long).told(&Tools(|_| true)), NOTHING_OFFERED);
+}
+
+/// A surface that calls operations by their addresses.
+struct Addresses;
+
+impl Surface for Addresses {
+    fn is_offered(&self, operation: &str) -> bool {
+        operation == "shed_tree"
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let arguments = call.arguments().iter();
+        let arguments: Vec<String> = arguments
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        format!("GET /{}?{}", call.operation(), arguments.join("&"))
+    }
+}
+
+#[test]
+fn a_surface_has_words_of_its_own() {
+    let look = Call::new("shed_tree").with("depth", 2);
+    let hint = Hint::new("look with ").call(look).or("shed_stats counts");
+    assert_eq!(hint.told(&Addresses), "look with GET /shed_tree?depth=2");
 }

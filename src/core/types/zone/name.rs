@@ -1,10 +1,9 @@
 //! The four zones.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 use crate::nearest::nearest;
-use crate::{Code, Diagnostic, Hint, Repeat};
+use crate::{Hint, Repeat, diagnostics};
 
 /// The name of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -103,78 +102,60 @@ impl std::fmt::Display for ZoneName {
     }
 }
 
-/// A zone that cannot be had.
-#[derive(Debug, thiserror::Error)]
-pub enum ZoneError {
-    /// Empty.
-    #[error("parameter `{parameter}` is required, got an empty string")]
-    Missing {
-        /// Which parameter.
-        parameter: &'static str,
-    },
-    /// A group where one of the caller's own zones was to be.
-    #[error("the zone group is not one of your own")]
-    NotPersonal,
-    /// None of the four.
-    #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
-    Unknown {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        zone: String,
-    },
-    /// A change in a zone that only reads and deletes.
-    #[error("the zone uploads is read-only")]
-    Readonly,
-    /// The credential only reads.
-    #[error("this token may only read")]
-    ReadOnlyScope,
+diagnostics! {
+    /// A zone that cannot be had.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ZoneError {
+        /// Empty.
+        #[error("parameter `{parameter}` is required, got an empty string")]
+        Missing {
+            /// Which parameter.
+            parameter: &'static str = "zone",
+        } => {
+            code: MissingParameter,
+            hint: ZONES,
+        },
+        /// A group where one of the caller's own zones was to be.
+        #[error("the zone group is not one of your own")]
+        NotPersonal => {
+            code: ZoneForbidden,
+            hint: ZONES,
+        },
+        /// None of the four.
+        #[error("parameter `{parameter}` must be uploads, storage, documents or group, got: `{zone}`")]
+        Unknown {
+            /// Which parameter.
+            parameter: &'static str = "zone",
+            /// What was sent.
+            zone: String => ["storag".into(), "home".into()],
+        } => {
+            code: InvalidZone,
+            hint: meant(parameter, zone),
+            details: { "parameter": parameter, "received": zone },
+        },
+        /// A change in a zone that only reads and deletes.
+        #[error("the zone uploads is read-only")]
+        Readonly => {
+            code: ZoneReadonly,
+            hint: "uploads can be read and deleted; shed_move_uploads_to_storage takes a file to storage, \
+                where it can be changed; new files go into storage or documents, named in `zone`",
+            details: { "zone": "uploads" },
+        },
+        /// The credential only reads.
+        #[error("this token may only read")]
+        ReadOnlyScope => {
+            code: AccessDenied,
+            hint: "use a token made with: fileshed token create --scope write",
+        },
+    }
 }
 
 const ZONES: &str = "give `zone`: storage for free work, documents for versioned files, uploads for what this conversation brought in, group for files of a group, which `group` names";
 
-impl Diagnostic for ZoneError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Missing { .. } => Code::MissingParameter,
-            Self::Unknown { .. } => Code::InvalidZone,
-            Self::NotPersonal => Code::ZoneForbidden,
-            Self::Readonly => Code::ZoneReadonly,
-            Self::ReadOnlyScope => Code::AccessDenied,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Missing { .. } | Self::NotPersonal => ZONES.into(),
-            Self::Unknown { parameter, zone } => {
-                let near = nearest(zone, ["uploads", "storage", "documents"]);
-                match near {
-                    Some(meant) => Hint::repeat(Repeat::with(*parameter, meant)),
-                    None => ZONES.into(),
-                }
-            }
-            Self::Readonly => {
-                "uploads can be read and deleted; shed_move_uploads_to_storage takes a file to storage, where it can be changed; new files go into storage or documents, named in `zone`".into()
-            }
-            Self::ReadOnlyScope => {
-                "use a token made with: fileshed token create --scope write".into()
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Missing { .. } | Self::NotPersonal | Self::ReadOnlyScope => {}
-            Self::Unknown { parameter, zone } => {
-                details.insert("parameter".to_owned(), (*parameter).into());
-                details.insert("received".to_owned(), zone.as_str().into());
-            }
-            Self::Readonly => {
-                details.insert("zone".to_owned(), "uploads".into());
-            }
-        }
-        details
+/// The zone that was probably meant.
+fn meant(parameter: &str, zone: &str) -> Hint {
+    match nearest(zone, ["uploads", "storage", "documents"]) {
+        Some(meant) => Repeat::with(parameter, meant).into(),
+        None => ZONES.into(),
     }
 }

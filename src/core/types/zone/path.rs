@@ -4,11 +4,10 @@
 //! that are kept for the server. Nothing outside this module looks at a path that came from a
 //! caller. It is still only a name: what it leads to is decided by [`crate::disk`], on handles.
 
-use serde_json::{Map, Value};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
-use crate::{Call, Code, Diagnostic, Hint, Repeat};
+use crate::{Call, Hint, Repeat, diagnostics};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
@@ -288,218 +287,195 @@ pub(super) fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
     None
 }
 
-/// A path that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PathError {
-    /// Empty.
-    #[error("parameter `{parameter}` is required, got an empty path")]
-    Missing {
-        /// Which parameter.
-        parameter: &'static str,
-    },
-    /// NUL or another control character.
-    #[error("parameter `{parameter}` holds the control character U+{:04X}: `{path}`", u32::from(*character))]
-    Control {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent, made printable.
-        path: String,
-        /// The first one.
-        character: char,
-    },
-    /// A segment over 255 bytes.
-    #[error("parameter `{parameter}` has a name of more than {NAME_MAX_BYTES} bytes")]
-    LongName {
-        /// Which parameter.
-        parameter: &'static str,
-    },
-    /// The whole path is too long.
-    #[error("parameter `{parameter}` has more than {PATH_MAX_BYTES} bytes")]
-    LongPath {
-        /// Which parameter.
-        parameter: &'static str,
-    },
-    /// `..` above the root.
-    #[error("parameter `{parameter}` leads out of the zone: `{path}`")]
-    Escape {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-    },
-    /// A name that is kept for the server.
-    #[error("parameter `{parameter}` holds the reserved name `{name}`: `{path}`")]
-    Reserved {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-        /// The reserved segment.
-        name: String,
-    },
-    /// `.git` where the server keeps history.
-    #[error("parameter `{parameter}` touches git's own files: `{path}`")]
-    Git {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-    },
-    /// Begins with the name of a zone.
-    #[error(
-        "parameter `{parameter}` begins with the name of {}: `{path}`",
-        if zone == named { "its own zone".to_owned() } else { format!("the zone {named}") }
-    )]
-    StartsWithZone {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-        /// The zone that the path is read in.
-        zone: ZoneName,
-        /// The zone that it names.
-        named: ZoneName,
-        /// What was probably meant.
-        corrected: ZonePath,
-    },
-    /// A name that belongs to a database, from somebody who may not write it.
-    #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
-    Journal {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-    },
-    /// The zone's root, where something inside it is needed.
-    #[error("parameter `{parameter}` is the root of the zone")]
-    Root {
-        /// Which parameter.
-        parameter: &'static str,
-    },
-    /// A new name that not every system can hold.
-    #[error("parameter `{parameter}`: the new name `{name}` {reason}")]
-    NewName {
-        /// Which parameter.
-        parameter: &'static str,
-        /// What was sent.
-        path: String,
-        /// The segment at fault.
-        name: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
-}
-
-impl Diagnostic for PathError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Missing { .. } => Code::MissingParameter,
-            Self::Control { .. }
-            | Self::LongName { .. }
-            | Self::LongPath { .. }
-            | Self::Root { .. }
-            | Self::NewName { .. } => Code::InvalidPath,
-            Self::Escape { .. } => Code::PathEscape,
-            Self::Reserved { .. } | Self::Git { .. } | Self::Journal { .. } => Code::ProtectedPath,
-            Self::StartsWithZone { .. } => Code::PathStartsWithZone,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Missing { parameter } => format!(
-                "name a file inside the zone, for instance {parameter}=\"notes/todo.md\""
-            )
-            .into(),
-            Self::Control { parameter, .. } => format!(
+diagnostics! {
+    /// A path that cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    pub enum PathError {
+        /// Empty.
+        #[error("parameter `{parameter}` is required, got an empty path")]
+        Missing {
+            /// Which parameter.
+            parameter: &'static str,
+        } => {
+            code: MissingParameter,
+            hint: format!("name a file inside the zone, for instance {parameter}=\"notes/todo.md\""),
+            details: { "parameter": parameter },
+        },
+        /// NUL or another control character.
+        #[error("parameter `{parameter}` holds the control character U+{:04X}: `{path}`", u32::from(*character))]
+        Control {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent, made printable.
+            path: String = "notes/to\u{fffd}do.md".into(),
+            /// The first one.
+            character: char,
+        } => {
+            code: InvalidPath,
+            hint: format!(
                 "leave control characters out of names, for instance {parameter}=\"notes/todo.md\""
-            )
-            .into(),
-            Self::LongName { .. } | Self::LongPath { .. } => {
-                Hint::new("use a shorter name; an emoji counts 4 bytes, an accented letter 2")
-            }
-            Self::Escape { parameter, .. } => Hint::from(format!(
-                "paths are relative to the root of the zone and stay inside it, for instance {parameter}=\"notes/todo.md\""
+            ),
+            details: { "parameter": parameter, "path": path },
+        },
+        /// A segment over 255 bytes.
+        #[error("parameter `{parameter}` has a name of more than {NAME_MAX_BYTES} bytes")]
+        LongName {
+            /// Which parameter.
+            parameter: &'static str,
+        } => {
+            code: InvalidPath,
+            hint: SHORTER,
+            details: { "parameter": parameter },
+        },
+        /// The whole path is too long.
+        #[error("parameter `{parameter}` has more than {PATH_MAX_BYTES} bytes")]
+        LongPath {
+            /// Which parameter.
+            parameter: &'static str,
+        } => {
+            code: InvalidPath,
+            hint: SHORTER,
+            details: { "parameter": parameter },
+        },
+        /// `..` above the root.
+        #[error("parameter `{parameter}` leads out of the zone: `{path}`")]
+        Escape {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = "../a.md".into(),
+        } => {
+            code: PathEscape,
+            hint: Hint::from(format!(
+                "paths are relative to the root of the zone and stay inside it, for instance \
+                 {parameter}=\"notes/todo.md\""
             ))
             .or("shed_tree shows what is there"),
-            Self::Reserved { .. } => "choose another name; this one is kept for the server".into(),
-            Self::Git { .. } => {
-                let log = Call::here("shed_exec")
-                    .with("cmd", "git")
-                    .with("args", vec!["log", "--oneline"]);
-                Hint::new("history is kept for you: every change is a commit")
-                    .or("read it with ")
-                    .call(log)
-            }
-            Self::Journal { .. } => {
-                "use another name: SQLite takes files that end with -journal, -wal or -shm into the database beside them".into()
-            }
-            Self::StartsWithZone {
-                parameter,
-                corrected,
-                zone,
-                named,
-                ..
-            } => {
-                let mut repeat = Repeat::default();
-                if zone != named {
-                    repeat = repeat.and("zone", named.as_str());
-                }
-                let known = zone == named || *named != ZoneName::Group;
-                if *parameter == "args" || corrected.is_root() || !known {
-                    let word = if *parameter == "args" {
-                        format!("the argument `{corrected}`, or add allow_zone_in_path=true")
-                    } else {
-                        format!("{parameter}=\"{corrected}\"")
-                    };
-                    let group = if known { "" } else { ", group=…" };
-                    return format!(
-                        "paths are already inside the zone: give zone=\"{named}\"{group}, {word}"
-                    )
-                    .into();
-                }
-                let repeat = repeat.and(*parameter, corrected.display());
-                Hint::new("paths are already inside the zone: ").again(repeat)
-            }
-            Self::Root { parameter } => Hint::from(format!(
+            details: { "parameter": parameter, "path": path },
+        },
+        /// A name that is kept for the server.
+        #[error("parameter `{parameter}` holds the reserved name `{name}`: `{path}`")]
+        Reserved {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = "notes/.lfsig".into(),
+            /// The reserved segment.
+            name: String = ".lfsig".into(),
+        } => {
+            code: ProtectedPath,
+            hint: "choose another name; this one is kept for the server",
+            details: { "parameter": parameter, "path": path },
+        },
+        /// `.git` where the server keeps history.
+        #[error("parameter `{parameter}` touches git's own files: `{path}`")]
+        Git {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = ".git/config".into(),
+        } => {
+            code: ProtectedPath,
+            hint: history(),
+            details: { "parameter": parameter, "path": path },
+        },
+        /// Begins with the name of a zone.
+        #[error(
+            "parameter `{parameter}` begins with the name of {}: `{path}`",
+            if zone == named { "its own zone".to_owned() } else { format!("the zone {named}") }
+        )]
+        StartsWithZone {
+            /// Which parameter.
+            parameter: &'static str => ["path", "path", "path", "args"],
+            /// What was sent.
+            path: String = "documents/a.md".into(),
+            /// The zone that the path is read in.
+            zone: ZoneName => [ZoneName::Documents, ZoneName::Storage],
+            /// The zone that it names.
+            named: ZoneName => [ZoneName::Documents, ZoneName::Documents, ZoneName::Group],
+            /// What was probably meant.
+            corrected: ZonePath = ZonePath::found("a.md".into()),
+        } => {
+            code: PathStartsWithZone,
+            hint: inside(parameter, *zone, *named, corrected),
+            details: { "parameter": parameter, "path": path },
+        },
+        /// A name that belongs to a database, from somebody who may not write it.
+        #[error("parameter `{parameter}` is named as what belongs to a database: `{path}`")]
+        Journal {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = "a.db-wal".into(),
+        } => {
+            code: ProtectedPath,
+            hint: "use another name: SQLite takes files that end with -journal, -wal or -shm into the \
+                database beside them",
+            details: { "parameter": parameter, "path": path },
+        },
+        /// The zone's root, where something inside it is needed.
+        #[error("parameter `{parameter}` is the root of the zone")]
+        Root {
+            /// Which parameter.
+            parameter: &'static str,
+        } => {
+            code: InvalidPath,
+            hint: Hint::from(format!(
                 "name something inside the zone, for instance {parameter}=\"notes\""
             ))
             .or("shed_tree shows what is there"),
-            Self::NewName { parameter, .. } => {
-                format!("choose a plain name, for instance {parameter}=\"notes/todo.md\"").into()
-            }
-        }
+            details: { "parameter": parameter },
+        },
+        /// A new name that not every system can hold.
+        #[error("parameter `{parameter}`: the new name `{name}` {reason}")]
+        NewName {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = "notes/a?.md".into(),
+            /// The segment at fault.
+            name: String = "a?.md".into(),
+            /// What is wrong with it.
+            reason: &'static str,
+        } => {
+            code: InvalidPath,
+            hint: format!("choose a plain name, for instance {parameter}=\"notes/todo.md\""),
+            details: { "parameter": parameter, "path": path },
+        },
     }
+}
 
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        let (parameter, path) = match self {
-            Self::Missing { parameter }
-            | Self::LongName { parameter }
-            | Self::LongPath { parameter }
-            | Self::Root { parameter } => (parameter, None),
-            Self::Control {
-                parameter, path, ..
-            }
-            | Self::Escape { parameter, path }
-            | Self::Reserved {
-                parameter, path, ..
-            }
-            | Self::Git { parameter, path }
-            | Self::Journal { parameter, path }
-            | Self::StartsWithZone {
-                parameter, path, ..
-            }
-            | Self::NewName {
-                parameter, path, ..
-            } => (parameter, Some(path)),
+const SHORTER: &str = "use a shorter name; an emoji counts 4 bytes, an accented letter 2";
+
+/// Where the history is, which no path leads to.
+fn history() -> Hint {
+    let log = Call::here("shed_exec")
+        .with("cmd", "git")
+        .with("args", vec!["log", "--oneline"]);
+    Hint::new("history is kept for you: every change is a commit")
+        .or("read it with ")
+        .call(log)
+}
+
+/// The path without the name of the zone in front, in the zone that it names.
+fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath) -> Hint {
+    let known = zone == named || named != ZoneName::Group;
+    if parameter == "args" || corrected.is_root() || !known {
+        let word = if parameter == "args" {
+            format!("the argument `{corrected}`, or add allow_zone_in_path=true")
+        } else {
+            format!("{parameter}=\"{corrected}\"")
         };
-        details.insert("parameter".to_owned(), (*parameter).into());
-        if let Some(path) = path {
-            details.insert("path".to_owned(), path.as_str().into());
-        }
-        details
+        let group = if known { "" } else { ", group=…" };
+        return format!("paths are already inside the zone: give zone=\"{named}\"{group}, {word}")
+            .into();
     }
+    let mut repeat = Repeat::default();
+    if zone != named {
+        repeat = repeat.and("zone", named.as_str());
+    }
+    Hint::new("paths are already inside the zone: ")
+        .again(repeat.and(parameter, corrected.display()))
 }
 
 #[cfg(test)]
@@ -507,6 +483,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{Code, Diagnostic};
 
     fn parse(text: &str) -> Result<String, Code> {
         ZonePath::parse("path", text)

@@ -1,60 +1,107 @@
 //! What can be wrong with an archive.
 
-use serde_json::{Map, Value};
 use zip::result::ZipError;
 
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
 use crate::size::human_size;
 use crate::zone::ZonePath;
-use crate::{Call, Code, Diagnostic, Hint};
+use crate::{Call, Code, Hint, diagnostics};
 
 /// Characters of a strange name that a message shows.
 const SHOWN_CHARACTERS: usize = 80;
 
-/// An archive that is not read, or not written.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// Something else.
-    #[error("`{archive}` is not a ZIP archive")]
-    Foreign {
-        /// The file.
-        archive: ZonePath,
-    },
-    /// An archive that cannot be read.
-    #[error("`{archive}` is damaged: {reason}")]
-    Damaged {
-        /// The archive.
-        archive: ZonePath,
-        /// What does not fit.
-        reason: String,
-    },
-    /// An entry that is not unpacked.
-    #[error("entry `{entry}` of `{archive}` {fault}")]
-    Entry {
-        /// The archive.
-        archive: ZonePath,
-        /// The entry, made printable.
-        entry: String,
-        /// What is wrong with it.
-        fault: Fault,
-    },
-    /// More than an archive may hold.
-    #[error("`{archive}` {bomb}")]
-    Bomb {
-        /// The archive.
-        archive: ZonePath,
-        /// More of what.
-        bomb: Bomb,
-    },
-    /// The place of a new archive is taken by something that is none.
-    #[error("already exists and is no ZIP archive: `{path}`")]
-    Taken {
-        /// The place.
-        path: ZonePath,
-    },
-    /// The archive could not be put together.
-    #[error("the archive could not be written")]
-    Writer(#[source] ZipError),
+diagnostics! {
+    /// An archive that is not read, or not written.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ArchiveError {
+        /// Something else.
+        #[error("`{archive}` is not a ZIP archive")]
+        Foreign {
+            /// The file.
+            archive: ZonePath = archive(),
+        } => {
+            code: InvalidFormat,
+            hint: Hint::new("see what it is: ").call(
+                Call::here("shed_exec")
+                    .with("cmd", "file")
+                    .with("args", vec![archive.display()]),
+            ),
+            details: { "path": archive.display() },
+        },
+        /// An archive that cannot be read.
+        #[error("`{archive}` is damaged: {reason}")]
+        Damaged {
+            /// The archive.
+            archive: ZonePath = archive(),
+            /// What does not fit.
+            reason: String,
+        } => {
+            code: InvalidFormat,
+            hint: AGAIN,
+            details: { "path": archive.display() },
+        },
+        /// An entry that is not unpacked.
+        #[error("entry `{entry}` of `{archive}` {fault}")]
+        Entry {
+            /// The archive.
+            archive: ZonePath = archive(),
+            /// The entry, made printable.
+            entry: String = "a/b.txt".to_owned(),
+            /// What is wrong with it.
+            fault: Fault => [
+                Fault::Encrypted,
+                Fault::Method { method: "Bzip2".to_owned() },
+                Fault::Link,
+                Fault::Special,
+                Fault::Content,
+                Fault::Absolute,
+                Fault::Climbs,
+                Fault::Backslash,
+                Fault::Control { character: '\u{7}' },
+                Fault::TooLong,
+                Fault::Protected,
+                Fault::NewName { name: "a?".to_owned(), reason: "holds a character that not every system takes" },
+                Fault::NoName,
+                Fault::Twice,
+                Fault::BelowFile,
+                Fault::Overlaps,
+                Fault::Larger { declared: 7 },
+                Fault::Damaged { reason: "the checksum differs".to_owned() },
+            ],
+        } => {
+            code: fault.code(),
+            hint: fault.hint(archive),
+            details: { "path": archive.display(), "entry": entry },
+        },
+        /// More than an archive may hold.
+        #[error("`{archive}` {bomb}")]
+        Bomb {
+            /// The archive.
+            archive: ZonePath = archive(),
+            /// More of what.
+            bomb: Bomb => [Bomb::Entries { entries: 99_999 }, Bomb::Directories, Bomb::Bytes, Bomb::Ratio],
+        } => {
+            code: ZipBomb,
+            hint: entries(archive).say(", and ask for several smaller archives"),
+            details: { "path": archive.display() },
+        },
+        /// The place of a new archive is taken by something that is none.
+        #[error("already exists and is no ZIP archive: `{path}`")]
+        Taken {
+            /// The place.
+            path: ZonePath,
+        } => {
+            code: FileExists,
+            hint: "choose another dest, such as one that ends with .zip",
+            details: { "path": path.display() },
+        },
+        /// The archive could not be put together.
+        #[error("the archive could not be written")]
+        Writer(#[source] source: ZipError = ZipError::FileNotFound) => {
+            code: InternalApiError,
+            hint: "repeat the call; if it fails again, tell the administrator",
+        },
+    }
 }
 
 /// What is wrong with an entry.
@@ -153,7 +200,33 @@ pub enum Bomb {
     Ratio,
 }
 
+/// An archive of the examples.
+#[cfg(test)]
+fn archive() -> ZonePath {
+    ZonePath::found("a.zip".to_owned())
+}
+
+const AGAIN: &str = "get the archive again; it did not arrive whole";
+
+/// The call that shows what is in an archive.
+fn entries(archive: &ZonePath) -> Hint {
+    Hint::new("nothing was unpacked; see its entries with ")
+        .call(Call::here("shed_zipinfo").with("path", archive.display()))
+}
+
 impl Fault {
+    /// What to do about an archive that has an entry with this fault.
+    fn hint(&self, archive: &ZonePath) -> Hint {
+        match self {
+            Self::Encrypted => "ask for an archive without a password".into(),
+            Self::Method { .. } => {
+                "ask for an archive that is packed by Deflate, as shed_zip does".into()
+            }
+            Self::Damaged { .. } => AGAIN.into(),
+            _ => entries(archive).say(", and ask for an archive without this one"),
+        }
+    }
+
     /// The code of an entry with this fault.
     #[must_use]
     pub fn code(&self) -> Code {
@@ -189,65 +262,5 @@ impl ArchiveError {
             entry,
             fault,
         }
-    }
-}
-
-impl Diagnostic for ArchiveError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Foreign { .. } | Self::Damaged { .. } => Code::InvalidFormat,
-            Self::Entry { fault, .. } => fault.code(),
-            Self::Bomb { .. } => Code::ZipBomb,
-            Self::Taken { .. } => Code::FileExists,
-            Self::Writer(_) => Code::InternalApiError,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        let entries = |archive: &ZonePath| {
-            Hint::new("nothing was unpacked; see its entries with ")
-                .call(Call::here("shed_zipinfo").with("path", archive.display()))
-        };
-        match self {
-            Self::Foreign { archive } => Hint::new("see what it is: ").call(
-                Call::here("shed_exec")
-                    .with("cmd", "file")
-                    .with("args", vec![archive.display()]),
-            ),
-            Self::Damaged { .. } => "get the archive again; it did not arrive whole".into(),
-            Self::Entry { archive, fault, .. } => match fault {
-                Fault::Encrypted => "ask for an archive without a password".into(),
-                Fault::Method { .. } => {
-                    "ask for an archive that is packed by Deflate, as shed_zip does".into()
-                }
-                Fault::Damaged { .. } => "get the archive again; it did not arrive whole".into(),
-                _ => entries(archive).say(", and ask for an archive without this one"),
-            },
-            Self::Bomb { archive, .. } => {
-                entries(archive).say(", and ask for several smaller archives")
-            }
-            Self::Taken { .. } => "choose another dest, such as one that ends with .zip".into(),
-            Self::Writer(_) => "repeat the call; if it fails again, tell the administrator".into(),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Foreign { archive }
-            | Self::Damaged { archive, .. }
-            | Self::Bomb { archive, .. } => {
-                details.insert("path".to_owned(), archive.display().into());
-            }
-            Self::Entry { archive, entry, .. } => {
-                details.insert("path".to_owned(), archive.display().into());
-                details.insert("entry".to_owned(), entry.as_str().into());
-            }
-            Self::Taken { path } => {
-                details.insert("path".to_owned(), path.display().into());
-            }
-            Self::Writer(_) => {}
-        }
-        details
     }
 }

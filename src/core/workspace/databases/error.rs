@@ -1,303 +1,397 @@
 //! Databases and CSV files that could not be worked on, told so that the next call is right.
 
-use serde_json::{Map, Value, json};
-
+use crate::diagnostics::Facts;
 use crate::hint::Argument;
 use crate::tables::Refusal;
-use crate::{Call, Code, Diagnostic, Hint, Repeat};
+use crate::{Call, Hint, Repeat, diagnostics};
 
 /// Names that a hint lists.
 const LISTED: usize = 12;
 
-/// A database or a CSV file that could not be worked on.
-#[derive(Debug)]
-pub enum TableError {
-    /// The child says why.
-    Refused {
-        /// Why.
-        refusal: Refusal,
-        /// The database.
-        path: String,
-        /// Time that it had.
-        seconds: u64,
-        /// Whether the CSV file of an import is in uploads, and not beside the database.
-        in_uploads: bool,
-    },
-    /// The administrator lets nobody change a database.
-    ReadOnly,
-    /// The other file of the call is the database itself.
-    SameFile {
-        /// The parameter of the other file.
-        parameter: &'static str,
-        /// The file.
-        path: String,
-    },
-    /// The values do not fit the statement.
-    Parameters {
-        /// Why not.
-        reason: String,
-        /// What was given, as JSON.
-        received: String,
-        /// Its type.
-        kind: &'static str,
-    },
-}
+/// Tables with their columns.
+type Tables = Vec<(String, Vec<String>)>;
 
-impl std::error::Error for TableError {}
-
-impl std::fmt::Display for TableError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Refused {
-                refusal,
-                path,
-                seconds,
-                ..
-            } => write_refusal(formatter, refusal, path, *seconds),
-            Self::ReadOnly => write!(formatter, "statements only read on this server"),
-            Self::SameFile { parameter, path } => {
-                write!(
-                    formatter,
-                    "parameter `{parameter}` names the database itself: `{path}`"
-                )
-            }
-            Self::Parameters {
-                reason,
-                received,
-                kind,
-            } => write!(
-                formatter,
-                "parameter `params` does not fit: {reason}; got: {received} ({kind})"
+diagnostics! {
+    /// A database or a CSV file that could not be worked on.
+    #[derive(Debug, thiserror::Error)]
+    pub enum TableError {
+        /// The administrator lets nobody change a database.
+        #[error("statements only read on this server")]
+        ReadOnly => {
+            code: CommandForbidden,
+            hint: "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set \
+                sqlite_readonly=false",
+        },
+        /// The other file of the call is the database itself.
+        #[error("parameter `{parameter}` names the database itself: `{path}`")]
+        SameFile {
+            /// The parameter of the other file.
+            parameter: &'static str = "import_csv",
+            /// The file.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("name another file in `{parameter}`"),
+            details: { "parameter": parameter, "received": path },
+        },
+        /// The values do not fit the statement.
+        #[error("parameter `params` does not fit: {reason}; got: {received} ({kind})")]
+        Parameters {
+            /// Why not.
+            reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
+            /// What was given, as JSON.
+            received: String = "[1]".to_owned(),
+            /// Its type.
+            kind: &'static str = "list",
+        } => {
+            code: InvalidParameter,
+            hint: "give `params` as a list for `?`, such as [1, \"a\"], or as an object for `:name`, \
+                such as {\"name\": \"a\"}",
+            details: { "parameter": "params", "received": received, "received_type": kind },
+        },
+        /// The same, where it is not known what was given.
+        #[error("parameter `params` does not fit: {reason}")]
+        Values {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// Why not.
+            reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "give one value in `params` for each parameter of the statement",
+            details: { "path": path },
+        },
+        /// SQLite's own words, and what there is.
+        #[error("SQLite on `{path}`: {message}")]
+        Failed {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// What SQLite says.
+            message: String => [
+                "no such table: x".to_owned(),
+                "no such table: x".to_owned(),
+                "no such column: x".to_owned(),
+                "more than one statement was given".to_owned(),
+                "near \"SELCT\": syntax error".to_owned(),
+            ],
+            /// What there is.
+            tables: Tables => [
+                vec![],
+                vec![("people".to_owned(), vec!["name".to_owned()])],
+                vec![("people".to_owned(), vec!["name".to_owned()])],
+                vec![],
+                vec![],
+            ],
+        } => {
+            code: ExecError,
+            hint: failed(message, tables),
+            details: what_there_is(path, tables),
+        },
+        /// The statement does what none may do.
+        #[error("a statement may not use `{what}`")]
+        Forbidden {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// What it would do.
+            what: String => [
+                "PRAGMA journal_mode".to_owned(),
+                "ATTACH".to_owned(),
+                "BEGIN".to_owned(),
+                "load_extension".to_owned(),
+            ],
+        } => {
+            code: CommandForbidden,
+            hint: forbidden(what),
+            details: { "path": path, "forbidden": what },
+        },
+        /// There is no statement.
+        #[error("parameter `query` holds no statement")]
+        NoStatement => {
+            code: ExecError,
+            hint: "write one SQL statement in `query`, such as SELECT name FROM sqlite_schema",
+            details: { "parameter": "query" },
+        },
+        /// Another parameter of the call cannot be meant.
+        #[error("parameter `{name}` must be {expected}, got: {received:?}")]
+        Parameter {
+            /// Which one.
+            name: String = "date_columns".to_owned(),
+            /// What was sent.
+            received: String = "day".to_owned(),
+            /// What is taken.
+            expected: String = "names of columns".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("correct `{name}`, or leave it out"),
+            details: { "parameter": name, "received": received, "expected": expected },
+        },
+        /// The file is no database.
+        #[error("`{path}` is not an SQLite database")]
+        NotADatabase {
+            /// The file.
+            path: String => ["data/people.csv".to_owned(), "a.pdf".to_owned()],
+        } => {
+            code: InvalidFormat,
+            hint: not_a_database(path),
+            details: { "path": path },
+        },
+        /// The time is over.
+        #[error("the work on `{path}` took longer than {seconds} s and was stopped")]
+        TooLong {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// Time that it had.
+            seconds: u64 = 30,
+        } => {
+            code: Timeout,
+            hint: "give it less work in `query`: a WHERE or LIMIT, an index, a part of the file",
+            details: { "path": path, "timeout": seconds },
+        },
+        /// The space for temporary files is used up.
+        #[error("the disk space for temporary files is used up")]
+        Full {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: QuotaExceeded,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// The memory is used up.
+        #[error("the statement needs more memory than it may have")]
+        Memory {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// The kernel stopped the work at one of its limits.
+        #[error("the work on `{path}` went over its limits of memory, CPU time or file size")]
+        Died {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// Somebody else works on it.
+        #[error("`{path}` is in use by a command or another call")]
+        Busy {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "path": path },
+            retry_after: 1,
+        },
+        /// It must be changed before it can be read.
+        #[error("`{path}` was left in the middle of a change")]
+        NotReadable {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: AGAIN,
+            details: { "path": path },
+        },
+        /// Rows to export, of a statement that gives none or changes something.
+        #[error("parameter `output_csv` needs a query that only reads and gives rows")]
+        NoExport => {
+            code: ExecError,
+            hint: "give a SELECT in `query` to export rows; change tables in a call without \
+                `output_csv`",
+            details: { "parameter": "output_csv" },
+        },
+        /// The table is there already.
+        #[error("table `{table}` exists already in `{path}`")]
+        TableExists {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// The table.
+            table: String = "people".to_owned(),
+        } => {
+            code: TableExists,
+            hint: "give another name in `table`, or if_exists=\"append\" to add the rows, \
+                if_exists=\"replace\" to drop what is there",
+            details: { "path": path, "table": table },
+        },
+        /// The table lacks columns of the file.
+        #[error("table `{table}` has no column `{}`", missing.join("`, `"))]
+        NoSuchColumns {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// The table.
+            table: String = "people".to_owned(),
+            /// The columns that it lacks.
+            missing: Vec<String> = vec!["age".to_owned()],
+            /// Those that it has.
+            columns: Vec<String> = vec!["name".to_owned(), "city".to_owned()],
+        } => {
+            code: ExecError,
+            hint: Hint::from(format!(
+                "the table has {}; give another name in `table`, or if_exists=\"replace\" to drop \
+                 what is there",
+                list(columns)
+            )),
+            details: { "path": path, "table": table, "missing": missing, "columns": columns },
+        },
+        /// The file has no rows.
+        #[error("the CSV file of `import_csv` has no rows")]
+        CsvEmpty {
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool,
+        } => {
+            code: CsvEmpty,
+            hint: csv_head(*in_uploads).or("has_header=false if its only row is data"),
+            details: { "parameter": "import_csv" },
+        },
+        /// The file has too many columns.
+        #[error("the CSV file of `import_csv` has {columns} columns, a table may have {most}")]
+        CsvTooWide {
+            /// Those that it has.
+            columns: usize = 6000,
+            /// Those that it may have.
+            most: usize = 5000,
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool = false,
+        } => {
+            code: CsvTooWide,
+            hint: csv_head(*in_uploads).or(
+                "give `delimiter` if it is another one; cut in shed_exec keeps fewer columns",
             ),
-        }
+            details: { "parameter": "import_csv", "columns": columns, "max_columns": most },
+        },
+        /// The file cannot be read.
+        #[error(
+            "the CSV file of `import_csv` cannot be read{}: {reason}",
+            line.map(|line| format!(" at line {line}")).unwrap_or_default()
+        )]
+        CsvUnreadable {
+            /// Where, as far as it is known.
+            line: Option<u64>,
+            /// Why not.
+            reason: String,
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool = false,
+        } => {
+            code: CsvParseError,
+            hint: csv_head(*in_uploads)
+                .or("correct the file, or give `encoding`, `delimiter` or `skip_rows`"),
+            details: { "parameter": "import_csv", "line": line },
+        },
     }
 }
 
-fn write_refusal(
-    out: &mut std::fmt::Formatter<'_>,
-    refusal: &Refusal,
-    path: &str,
-    seconds: u64,
-) -> std::fmt::Result {
-    match refusal {
-        Refusal::Failed { message, .. } => write!(out, "SQLite on `{path}`: {message}"),
-        Refusal::Forbidden { what } => write!(out, "a statement may not use `{what}`"),
-        Refusal::NoStatement => write!(out, "parameter `query` holds no statement"),
-        Refusal::Parameters { reason } => {
-            write!(out, "parameter `params` does not fit: {reason}")
-        }
-        Refusal::Parameter {
-            name,
-            received,
-            expected,
-        } => write!(
-            out,
-            "parameter `{name}` must be {expected}, got: {received:?}"
-        ),
-        Refusal::NotADatabase => write!(out, "`{path}` is not an SQLite database"),
-        Refusal::TooLong => write!(
-            out,
-            "the work on `{path}` took longer than {seconds} s and was stopped"
-        ),
-        Refusal::Full => write!(out, "the disk space for temporary files is used up"),
-        Refusal::NotReadable => write!(out, "`{path}` was left in the middle of a change"),
-        Refusal::Busy => write!(out, "`{path}` is in use by a command or another call"),
-        Refusal::Memory => write!(out, "the statement needs more memory than it may have"),
-        Refusal::Died => write!(
-            out,
-            "the work on `{path}` went over its limits of memory, CPU time or file size"
-        ),
-        Refusal::NoExport => write!(
-            out,
-            "parameter `output_csv` needs a query that only reads and gives rows"
-        ),
-        Refusal::TableExists { table } => write!(out, "table `{table}` exists already in `{path}`"),
-        Refusal::NoSuchColumns { table, missing, .. } => {
-            write!(
-                out,
-                "table `{table}` has no column `{}`",
-                missing.join("`, `")
-            )
-        }
-        Refusal::CsvEmpty => write!(out, "the CSV file of `import_csv` has no rows"),
-        Refusal::CsvTooWide { columns, most } => {
-            write!(
-                out,
-                "the CSV file of `import_csv` has {columns} columns, a table may have {most}"
-            )
-        }
-        Refusal::CsvUnreadable {
-            line: Some(line),
-            reason,
-        } => write!(
-            out,
-            "the CSV file of `import_csv` cannot be read at line {line}: {reason}"
-        ),
-        Refusal::CsvUnreadable { line: None, reason } => {
-            write!(out, "the CSV file of `import_csv` cannot be read: {reason}")
-        }
-    }
-}
+const LESS_WORK: &str = "give it less work in `query`: fewer or shorter values, a WHERE, a LIMIT";
 
-impl Diagnostic for TableError {
-    fn code(&self) -> Code {
-        match self {
-            Self::ReadOnly => Code::CommandForbidden,
-            Self::SameFile { .. } | Self::Parameters { .. } => Code::InvalidParameter,
-            Self::Refused { refusal, .. } => match refusal {
-                Refusal::Failed { .. }
-                | Refusal::NoStatement
-                | Refusal::NoExport
-                | Refusal::NotReadable
-                | Refusal::Memory
-                | Refusal::Died
-                | Refusal::NoSuchColumns { .. } => Code::ExecError,
-                Refusal::Forbidden { .. } => Code::CommandForbidden,
-                Refusal::Parameters { .. } | Refusal::Parameter { .. } => Code::InvalidParameter,
-                Refusal::NotADatabase => Code::InvalidFormat,
-                Refusal::TooLong => Code::Timeout,
-                Refusal::Full => Code::QuotaExceeded,
-                Refusal::Busy => Code::Busy,
-                Refusal::TableExists { .. } => Code::TableExists,
-                Refusal::CsvEmpty => Code::CsvEmpty,
-                Refusal::CsvTooWide { .. } => Code::CsvTooWide,
-                Refusal::CsvUnreadable { .. } => Code::CsvParseError,
-            },
-        }
-    }
+const AGAIN: &str = "wait a moment and repeat the same call";
 
-    fn hint(&self) -> Hint {
-        match self {
-            Self::ReadOnly => "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set sqlite_readonly=false".into(),
-            Self::SameFile { parameter, .. } => format!("name another file in `{parameter}`").into(),
-            Self::Parameters { .. } => "give `params` as a list for `?`, such as [1, \"a\"], or as an object for `:name`, such as {\"name\": \"a\"}".into(),
-            Self::Refused {
-                refusal,
+impl TableError {
+    /// What the child says of the database at `path`, for which it had some seconds.
+    pub(super) fn of(refusal: Refusal, path: String, seconds: u64, in_uploads: bool) -> Self {
+        match refusal {
+            Refusal::Failed { message, tables } => Self::Failed {
                 path,
+                message,
+                tables,
+            },
+            Refusal::Forbidden { what } => Self::Forbidden { path, what },
+            Refusal::NoStatement => Self::NoStatement,
+            Refusal::Parameters { reason } => Self::Values { path, reason },
+            Refusal::Parameter {
+                name,
+                received,
+                expected,
+            } => Self::Parameter {
+                name,
+                received,
+                expected,
+            },
+            Refusal::NotADatabase => Self::NotADatabase { path },
+            Refusal::TooLong => Self::TooLong { path, seconds },
+            Refusal::Full => Self::Full { path },
+            Refusal::Memory => Self::Memory { path },
+            Refusal::Died => Self::Died { path },
+            Refusal::Busy => Self::Busy { path },
+            Refusal::NotReadable => Self::NotReadable { path },
+            Refusal::NoExport => Self::NoExport,
+            Refusal::TableExists { table } => Self::TableExists { path, table },
+            Refusal::NoSuchColumns {
+                table,
+                missing,
+                columns,
+            } => Self::NoSuchColumns {
+                path,
+                table,
+                missing,
+                columns,
+            },
+            Refusal::CsvEmpty => Self::CsvEmpty { in_uploads },
+            Refusal::CsvTooWide { columns, most } => Self::CsvTooWide {
+                columns,
+                most,
                 in_uploads,
-                ..
-            } => hint(refusal, path, *in_uploads),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let details = match self {
-            Self::ReadOnly => json!({}),
-            Self::SameFile { parameter, path } => json!({"parameter": parameter, "received": path}),
-            Self::Parameters { received, kind, .. } => {
-                json!({"parameter": "params", "received": received, "received_type": kind})
-            }
-            Self::Refused {
-                refusal,
-                path,
-                seconds,
-                ..
-            } => match refusal {
-                Refusal::Failed { tables, .. } if !tables.is_empty() => {
-                    let tables: Map<String, Value> = tables
-                        .iter()
-                        .map(|(table, columns)| (table.clone(), columns.clone().into()))
-                        .collect();
-                    json!({"path": path, "tables": tables})
-                }
-                Refusal::Forbidden { what } => json!({"path": path, "forbidden": what}),
-                Refusal::Parameter {
-                    name,
-                    received,
-                    expected,
-                } => json!({"parameter": name, "received": received, "expected": expected}),
-                Refusal::TooLong => json!({"path": path, "timeout": seconds}),
-                Refusal::TableExists { table } => json!({"path": path, "table": table}),
-                Refusal::NoSuchColumns {
-                    table,
-                    missing,
-                    columns,
-                } => json!({"path": path, "table": table, "missing": missing, "columns": columns}),
-                Refusal::CsvTooWide { columns, most } => {
-                    json!({"parameter": "import_csv", "columns": columns, "max_columns": most})
-                }
-                Refusal::CsvUnreadable { line, .. } => {
-                    json!({"parameter": "import_csv", "line": line})
-                }
-                Refusal::CsvEmpty => json!({"parameter": "import_csv"}),
-                Refusal::NoStatement => json!({"parameter": "query"}),
-                Refusal::NoExport => json!({"parameter": "output_csv"}),
-                _ => json!({"path": path}),
             },
-        };
-        match details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        }
-    }
-
-    fn retry_after(&self) -> Option<u64> {
-        match self {
-            Self::Refused {
-                refusal: Refusal::Busy,
-                ..
-            } => Some(1),
-            _ => None,
+            Refusal::CsvUnreadable { line, reason } => Self::CsvUnreadable {
+                line,
+                reason,
+                in_uploads,
+            },
         }
     }
 }
 
-fn hint(refusal: &Refusal, path: &str, in_uploads: bool) -> Hint {
-    match refusal {
-        Refusal::Failed { message, tables } if message.contains("no such table") => {
-            let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
-            if names.is_empty() {
-                "there is no table yet: make one with CREATE TABLE, or with import_csv".into()
-            } else {
-                format!("the tables are: {}", list(&names)).into()
-            }
-        }
-        Refusal::Failed { tables, .. } if !tables.is_empty() => {
-            let tables: Vec<String> = tables
-                .iter()
-                .take(LISTED)
-                .map(|(table, columns)| {
-                    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-                    format!("{table} has {}", list(&columns))
-                })
-                .collect();
-            tables.join("; ").into()
-        }
-        Refusal::Failed { message, .. } if message.contains("more than one statement") => {
-            "make one call for each statement".into()
-        }
-        Refusal::Failed { .. } => {
-            "correct the statement in `query`; SELECT sql FROM sqlite_schema shows how the tables are made".into()
-        }
-        Refusal::Forbidden { what } if what.starts_with("PRAGMA") => {
-            "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version".into()
-        }
-        Refusal::Forbidden { what } if what.contains("ATTACH") || what.contains("VACUUM") => {
-            "a statement has one database: move rows with output_csv and import_csv; cp in shed_exec copies a file".into()
-        }
-        Refusal::Forbidden { what } if what.contains("BEGIN") || what == "SAVEPOINT" => {
-            "each statement is a transaction of its own".into()
-        }
-        Refusal::Forbidden { .. } => "leave it out: a statement works on its database alone".into(),
-        Refusal::NoStatement => "write one SQL statement in `query`, such as SELECT name FROM sqlite_schema".into(),
-        Refusal::Parameters { .. } => "give one value in `params` for each parameter of the statement".into(),
-        Refusal::Parameter { name, .. } => format!("correct `{name}`, or leave it out").into(),
-        Refusal::NotADatabase => not_a_database(path),
-        Refusal::TooLong => "give it less work in `query`: a WHERE or LIMIT, an index, a part of the file".into(),
-        Refusal::Full | Refusal::Memory | Refusal::Died => "give it less work in `query`: fewer or shorter values, a WHERE, a LIMIT".into(),
-        Refusal::Busy | Refusal::NotReadable => "wait a moment and repeat the same call".into(),
-        Refusal::NoExport => "give a SELECT in `query` to export rows; change tables in a call without `output_csv`".into(),
-        Refusal::TableExists { .. } => "give another name in `table`, or if_exists=\"append\" to add the rows, if_exists=\"replace\" to drop what is there".into(),
-        Refusal::NoSuchColumns { columns, .. } => {
-            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-            format!("the table has {}; give another name in `table`, or if_exists=\"replace\" to drop what is there", list(&columns)).into()
-        }
-        Refusal::CsvEmpty => csv_head(in_uploads).or("has_header=false if its only row is data"),
-        Refusal::CsvTooWide { .. } => csv_head(in_uploads).or("give `delimiter` if it is another one; cut in shed_exec keeps fewer columns"),
-        Refusal::CsvUnreadable { .. } => {
-            csv_head(in_uploads).or("correct the file, or give `encoding`, `delimiter` or `skip_rows`")
-        }
+/// What to do about a statement that SQLite refuses, by its words and by what there is.
+fn failed(message: &str, tables: &[(String, Vec<String>)]) -> Hint {
+    if message.contains("no such table") {
+        let names: Vec<String> = tables.iter().map(|(name, _)| name.clone()).collect();
+        return if names.is_empty() {
+            "there is no table yet: make one with CREATE TABLE, or with import_csv".into()
+        } else {
+            format!("the tables are: {}", list(&names)).into()
+        };
     }
+    if !tables.is_empty() {
+        let tables = tables.iter().take(LISTED);
+        let tables = tables.map(|(table, columns)| format!("{table} has {}", list(columns)));
+        return tables.collect::<Vec<_>>().join("; ").into();
+    }
+    if message.contains("more than one statement") {
+        return "make one call for each statement".into();
+    }
+    "correct the statement in `query`; SELECT sql FROM sqlite_schema shows how the tables are made"
+        .into()
+}
+
+fn what_there_is(path: &str, tables: &[(String, Vec<String>)]) -> Facts {
+    let mut facts = Facts::from_iter([("path".to_owned(), path.into())]);
+    if !tables.is_empty() {
+        let tables = tables.iter();
+        let tables: Facts = tables
+            .map(|(table, columns)| (table.clone(), columns.clone().into()))
+            .collect();
+        facts.insert("tables".to_owned(), tables.into());
+    }
+    facts
+}
+
+/// What to do instead of what no statement may do.
+fn forbidden(what: &str) -> Hint {
+    if what.starts_with("PRAGMA") {
+        "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version"
+    } else if what.contains("ATTACH") || what.contains("VACUUM") {
+        "a statement has one database: move rows with output_csv and import_csv; cp in shed_exec \
+         copies a file"
+    } else if what.contains("BEGIN") || what == "SAVEPOINT" {
+        "each statement is a transaction of its own"
+    } else {
+        "leave it out: a statement works on its database alone"
+    }
+    .into()
 }
 
 /// The call that shows how the CSV file begins.
@@ -333,13 +427,8 @@ fn not_a_database(path: &str) -> Hint {
     Hint::new("see what it is: ").call(what)
 }
 
-fn list(names: &[&str]) -> String {
-    let shown = names
-        .iter()
-        .take(LISTED)
-        .copied()
-        .collect::<Vec<_>>()
-        .join(", ");
+fn list(names: &[String]) -> String {
+    let shown = names[..names.len().min(LISTED)].join(", ");
     match names.len().saturating_sub(LISTED) {
         0 => shown,
         more => format!("{shown} and {more} more"),

@@ -6,12 +6,10 @@
 //! registry before anything can be written, only while nothing foreign is there, and goes when it
 //! left nothing. After a crash the entry says whose the journal is.
 
-use serde_json::{Map, Value, json};
-
 use crate::disk::{DiskError, Kind, Root};
 use crate::registry::{DatabasePlace, StatementId};
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Diagnostic, Error, Hint};
+use crate::{Call, Error, Hint, diagnostics};
 
 /// The byte that a process locks which is about to change a database
 /// (`RESERVED_BYTE`, <https://sqlite.org/src/file?name=src/os.h>).
@@ -193,47 +191,40 @@ pub(crate) fn put_right(
     Ok(())
 }
 
-/// Something beside a database that would change it.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "`{}` lies beside `{path}` and was not left by a statement of this server: SQLite would take it into the database",
-    beside.join("`, `")
-)]
-pub struct ForeignJournal {
-    path: String,
-    beside: Vec<String>,
-    /// Whether it cannot be taken away here.
-    is_kept: bool,
-    /// Whether the database itself is there.
-    is_there: bool,
+diagnostics! {
+    /// Something beside a database that would change it.
+    #[derive(Debug, thiserror::Error)]
+    #[error(
+        "`{}` lies beside `{path}` and was not left by a statement of this server: SQLite would take it into the database",
+        beside.join("`, `")
+    )]
+    pub struct ForeignJournal {
+        path: String = "a.db".to_owned(),
+        beside: Vec<String> = vec!["a.db-wal".to_owned()],
+        /// Whether it cannot be taken away here.
+        is_kept: bool => [false, false, true],
+        /// Whether the database itself is there.
+        is_there: bool => [false, true, true],
+    } => {
+        code: InvalidFormat,
+        hint: around(path, beside, *is_kept, *is_there),
+        details: { "path": path, "beside": beside },
+    }
 }
 
-impl Diagnostic for ForeignJournal {
-    fn code(&self) -> Code {
-        Code::InvalidFormat
-    }
-
-    fn hint(&self) -> Hint {
-        let read = Call::here("shed_sqlite")
-            .with("path", self.path.as_str())
-            .with("query", "SELECT name FROM sqlite_schema");
-        let delete = |path: &str| Call::here("shed_delete").with("path", path);
-        match self.beside.first() {
-            Some(first) if !self.is_there => Hint::of(delete(first)).say(" takes it away for good"),
-            Some(first) if !self.is_kept => Hint::of(read)
-                .say(" reads the database without it")
-                .or("")
-                .call(delete(first))
-                .say(" takes it away for good"),
-            _ => Hint::of(read).say(" reads a private copy"),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let details = json!({"path": self.path, "beside": self.beside});
-        match details {
-            Value::Object(details) => details,
-            _ => Map::new(),
-        }
+/// To read the database without what is beside it, or to take that away.
+fn around(path: &str, beside: &[String], is_kept: bool, is_there: bool) -> Hint {
+    let read = Call::here("shed_sqlite")
+        .with("path", path)
+        .with("query", "SELECT name FROM sqlite_schema");
+    let delete = |path: &str| Call::here("shed_delete").with("path", path);
+    match beside.first() {
+        Some(first) if !is_there => Hint::of(delete(first)).say(" takes it away for good"),
+        Some(first) if !is_kept => Hint::of(read)
+            .say(" reads the database without it")
+            .or("")
+            .call(delete(first))
+            .say(" takes it away for good"),
+        _ => Hint::of(read).say(" reads a private copy"),
     }
 }

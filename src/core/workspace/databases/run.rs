@@ -456,12 +456,9 @@ impl<'a> DatabaseCall<'a> {
             Answer::Refused(refusal) => refusal,
             _ => Refusal::Died,
         };
-        let error = TableError::Refused {
-            refusal,
-            path: self.path.as_str().to_owned(),
-            seconds: self.zone.store.settings().exec_timeout_default,
-            in_uploads: self.csv.is_some(),
-        };
+        let seconds = self.zone.store.settings().exec_timeout_default;
+        let path = self.path.as_str().to_owned();
+        let error = TableError::of(refusal, path, seconds, self.csv.is_some());
         self.zone.explain(error.into())
     }
 }

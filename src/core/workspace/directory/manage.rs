@@ -3,7 +3,7 @@
 use super::local::group_of;
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
 use crate::registry::{LocalGroup, Registry};
-use crate::{Clock, Code, Diagnostic, Error, Hint, UserId};
+use crate::{Clock, Error, UserId, diagnostics};
 
 /// The groups that the registry keeps.
 #[derive(Debug)]
@@ -98,31 +98,29 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// What an administrator asked for cannot be done.
-#[derive(Debug, thiserror::Error)]
-pub enum GroupsError {
-    /// No such group.
-    #[error("there is no group `{0}`; `fileshed group list` lists them")]
-    Unknown(String),
-    /// The id or name of another group.
-    #[error("a group has the id or name `{0}` already")]
-    Taken(String),
-    /// No name for a group.
-    #[error(
-        "`{0}` cannot be the name of a group: 1 to 256 bytes without slashes and control characters, no blanks at the ends"
-    )]
-    Name(String),
-}
-
-impl Diagnostic for GroupsError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Unknown(_) => Code::GroupNotFound,
-            Self::Taken(_) | Self::Name(_) => Code::InvalidParameter,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        "see `fileshed group --help`".into()
+diagnostics! {
+    /// What an administrator asked for cannot be done.
+    #[derive(Debug, thiserror::Error)]
+    pub enum GroupsError {
+        /// No such group.
+        #[error("there is no group `{0}`; `fileshed group list` lists them")]
+        Unknown(group: String) => {
+            code: GroupNotFound,
+            hint: "see `fileshed group --help`",
+        },
+        /// The id or name of another group.
+        #[error("a group has the id or name `{0}` already")]
+        Taken(name: String) => {
+            code: InvalidParameter,
+            hint: "see `fileshed group --help`",
+        },
+        /// No name for a group.
+        #[error(
+            "`{0}` cannot be the name of a group: 1 to 256 bytes without slashes and control characters, no blanks at the ends"
+        )]
+        Name(name: String) => {
+            code: InvalidParameter,
+            hint: "see `fileshed group --help`",
+        },
     }
 }

@@ -1,9 +1,7 @@
 //! Files that another program encrypts: only that program may write them.
 
-use serde_json::{Map, Value};
-
 use crate::disk::{Entry, Kind, StagedEntry, Target};
-use crate::{Call, Code, Diagnostic, Error, Hint};
+use crate::{Call, Error, Hint, diagnostics};
 
 /// What encrypted files of later versions of the original Fileshed begin with.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
@@ -28,29 +26,18 @@ pub(super) fn expect_kept(target: &Target, staged: &StagedEntry) -> Result<(), E
     }
 }
 
-/// A file that is encrypted.
-#[derive(Debug, thiserror::Error)]
-#[error("`{path}` is encrypted: it would be lost by what is written into it or over it")]
-pub struct EncryptedError {
-    path: String,
-}
-
-impl Diagnostic for EncryptedError {
-    fn code(&self) -> Code {
-        Code::InvalidFormat
-    }
-
-    fn hint(&self) -> Hint {
-        let delete = Call::here("shed_delete").with("path", self.path.as_str());
-        Hint::new("leave it to the program that encrypts it and write another file")
+diagnostics! {
+    /// A file that is encrypted.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`{path}` is encrypted: it would be lost by what is written into it or over it")]
+    pub struct EncryptedError {
+        path: String,
+    } => {
+        code: InvalidFormat,
+        hint: Hint::new("leave it to the program that encrypts it and write another file")
             .or("to give it up, ")
-            .call(delete)
-            .say(" first")
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("path".to_owned(), self.path.as_str().into());
-        details
+            .call(Call::here("shed_delete").with("path", path.as_str()))
+            .say(" first"),
+        details: { "path": path },
     }
 }

@@ -1,13 +1,13 @@
 //! Locked edits, as everybody else meets them.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 use super::journal;
 use crate::group::Member;
 use crate::registry::Lock;
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Diagnostic, Error, Hint};
+use crate::{Call, Error, Hint, diagnostics};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
@@ -72,55 +72,91 @@ fn member(zone: &Zone<'_>, user: &str) -> Member {
     })
 }
 
-/// A locked edit is in the way, or missing.
-#[derive(Debug, thiserror::Error)]
-pub enum LockError {
-    /// This conversation holds it: write through it.
-    #[error("`{path}` is open for a locked edit in this conversation")]
-    Mine {
-        /// The locked file.
-        path: String,
-        /// Since when.
-        locked_at: Timestamp,
-    },
-    /// Another conversation of the same user holds it.
-    #[error("`{path}` is locked by another conversation since {locked_at}")]
-    OtherChat {
-        /// The locked file.
-        path: String,
-        /// Since when.
-        locked_at: Timestamp,
-    },
-    /// Another member of the group holds it, in a call that writes directly.
-    #[error("`{path}` is locked by {holder} since {locked_at}")]
-    OtherUser {
-        /// The locked file.
-        path: String,
-        /// Who.
-        holder: Member,
-        /// Since when.
-        locked_at: Timestamp,
-    },
-    /// Another user holds it, in a call that belongs to the holder.
-    #[error("the locked edit of `{path}` belongs to {holder}")]
-    NotOwner {
-        /// The locked file.
-        path: String,
-        /// To whom.
-        holder: Member,
-    },
-    /// Nobody holds it, and the call works on what was opened.
-    #[error("`{path}` is not open for a locked edit")]
-    NotOpen {
-        /// The file.
-        path: String,
-    },
-    /// Nobody holds it, and the call would end that.
-    #[error("`{path}` is not locked")]
-    NotLocked {
-        /// The file.
-        path: String,
-    },
+diagnostics! {
+    /// A locked edit is in the way, or missing.
+    #[derive(Debug, thiserror::Error)]
+    pub enum LockError {
+        /// This conversation holds it: write through it.
+        #[error("`{path}` is open for a locked edit in this conversation")]
+        Mine {
+            /// The locked file.
+            path: String,
+            /// Since when.
+            locked_at: Timestamp,
+        } => {
+            code: FileLocked,
+            hint: Hint::new("end the edit first: ")
+                .call(Call::here("shed_lockedit_save").with("path", path.as_str()))
+                .say(" keeps what it changed, shed_lockedit_cancel drops it")
+                .or("shed_lockedit_overwrite and shed_lockedit_exec change the file while it is open")
+                .instead(
+                    "work on another file: this one is open in an edit, which the tools offered here \
+                     cannot end",
+                ),
+            details: { "path": path, "locked_at": locked_at.to_string() },
+        },
+        /// Another conversation of the same user holds it.
+        #[error("`{path}` is locked by another conversation since {locked_at}")]
+        OtherChat {
+            /// The locked file.
+            path: String,
+            /// Since when.
+            locked_at: Timestamp,
+        } => {
+            code: FileLocked,
+            hint: Hint::new("finish it in that conversation, or work on another file")
+                .or("shed_force_unlock ends it and drops its changes"),
+            details: { "path": path, "locked_at": locked_at.to_string() },
+        },
+        /// Another member of the group holds it, in a call that writes directly.
+        #[error("`{path}` is locked by {holder} since {locked_at}")]
+        OtherUser {
+            /// The locked file.
+            path: String,
+            /// Who.
+            holder: Member = Member { id: "u2".to_owned(), name: Some("Ada".to_owned()) },
+            /// Since when.
+            locked_at: Timestamp,
+        } => {
+            code: FileLocked,
+            hint: Hint::from(format!("wait, or ask {holder} to save it"))
+                .or("shed_force_unlock ends the edit and drops that member's changes"),
+            details: { "path": path, "locked_at": locked_at.to_string(), "holder": shown(holder) },
+        },
+        /// Another user holds it, in a call that belongs to the holder.
+        #[error("the locked edit of `{path}` belongs to {holder}")]
+        NotOwner {
+            /// The locked file.
+            path: String,
+            /// To whom.
+            holder: Member = Member { id: "u2".to_owned(), name: None },
+        } => {
+            code: NotLockOwner,
+            hint: "work on another file, or ask the holder to save",
+            details: { "path": path, "holder": shown(holder) },
+        },
+        /// Nobody holds it, and the call works on what was opened.
+        #[error("`{path}` is not open for a locked edit")]
+        NotOpen {
+            /// The file.
+            path: String,
+        } => {
+            code: NotInEditMode,
+            hint: Hint::new("open it first: ")
+                .call(Call::here("shed_lockedit_open").with("path", path.as_str())),
+            details: { "path": path },
+        },
+        /// Nobody holds it, and the call would end that.
+        #[error("`{path}` is not locked")]
+        NotLocked {
+            /// The file.
+            path: String,
+        } => {
+            code: NotInEditMode,
+            hint: "nothing needs to be ended; every operation works on what `path` names",
+            details: { "path": path },
+        },
+    }
 }
 
 impl LockError {
@@ -147,64 +183,10 @@ pub(crate) fn holder<'a>(zone: &Zone<'a>) -> (&'a str, &'a str) {
     (user, caller.chat.as_str())
 }
 
-impl Diagnostic for LockError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Mine { .. } | Self::OtherChat { .. } | Self::OtherUser { .. } => Code::FileLocked,
-            Self::NotOwner { .. } => Code::NotLockOwner,
-            Self::NotOpen { .. } | Self::NotLocked { .. } => Code::NotInEditMode,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        let call = |operation, path: &str| Call::here(operation).with("path", path);
-        match self {
-            Self::Mine { path, .. } => Hint::new("end the edit first: ")
-                .call(call("shed_lockedit_save", path))
-                .say(" keeps what it changed, shed_lockedit_cancel drops it")
-                .or("shed_lockedit_overwrite and shed_lockedit_exec change the file while it is open")
-                .instead("work on another file: this one is open in an edit, which the tools offered here cannot end"),
-            Self::OtherChat { .. } => Hint::new(
-                "finish it in that conversation, or work on another file",
-            )
-            .or("shed_force_unlock ends it and drops its changes"),
-            Self::OtherUser { holder, .. } => {
-                Hint::from(format!("wait, or ask {holder} to save it"))
-                    .or("shed_force_unlock ends the edit and drops that member's changes")
-            }
-            Self::NotOwner { .. } => "work on another file, or ask the holder to save".into(),
-            Self::NotOpen { path } => {
-                Hint::new("open it first: ").call(call("shed_lockedit_open", path))
-            }
-            Self::NotLocked { .. } => {
-                "nothing needs to be ended; every operation works on what `path` names".into()
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Mine { path, locked_at }
-            | Self::OtherChat { path, locked_at }
-            | Self::OtherUser {
-                path, locked_at, ..
-            } => {
-                details.insert("path".to_owned(), path.as_str().into());
-                details.insert("locked_at".to_owned(), locked_at.to_string().into());
-            }
-            Self::NotOwner { path, .. } | Self::NotOpen { path } | Self::NotLocked { path } => {
-                details.insert("path".to_owned(), path.as_str().into());
-            }
-        }
-        if let Self::OtherUser { holder, .. } | Self::NotOwner { holder, .. } = self {
-            let mut shown = Map::new();
-            shown.insert("id".to_owned(), holder.id.as_str().into());
-            if let Some(name) = &holder.name {
-                shown.insert("name".to_owned(), name.as_str().into());
-            }
-            details.insert("holder".to_owned(), shown.into());
-        }
-        details
+/// Who holds a lock, for programs.
+fn shown(holder: &Member) -> Value {
+    match &holder.name {
+        Some(name) => json!({"id": holder.id, "name": name}),
+        None => json!({"id": holder.id}),
     }
 }

@@ -5,14 +5,14 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::journal::{self, Owner};
 use crate::disk::Kind;
 use crate::registry::{Ownership, Record};
 use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath};
-use crate::{Call, Code, Diagnostic, Error, Hint};
+use crate::{Call, Error, Hint, diagnostics};
 
 /// Paths that a refusal names.
 const NAMED: usize = 20;
@@ -101,15 +101,37 @@ pub(super) fn refuse(mut denied: Vec<Record>, group: &str, user: &str) -> Result
     .into())
 }
 
-/// Files that the caller may not change.
-#[derive(Debug, thiserror::Error)]
-#[error("{}", self.sentence())]
-pub struct PermissionError {
-    /// The group.
-    group: String,
-    /// Whether all of them are the caller's own.
-    own: bool,
-    denied: Vec<Record>,
+diagnostics! {
+    /// Files that the caller may not change.
+    #[derive(Debug, thiserror::Error)]
+    #[error("{}", self.sentence())]
+    pub struct PermissionError {
+        /// The group.
+        group: String = "team".to_owned(),
+        /// Whether all of them are the caller's own.
+        own: bool,
+        denied: Vec<Record> = vec![Record {
+            path: "notes/todo.md".to_owned(),
+            owner: "u2".to_owned(),
+            mode: WriteMode::OwnerReadOnly,
+        }],
+    } => {
+        code: PermissionDenied,
+        hint: match denied.first() {
+            Some(first) if *own => Hint::new("it is yours: first ").call(
+                Call::new("shed_group_set_mode")
+                    .with("group", group.as_str())
+                    .with("path", first.path.as_str())
+                    .with("mode", "owner"),
+            ),
+            _ => Hint::new("write another file, or ask the owner")
+                .say(", whom ")
+                .call(Call::new("shed_group_info").with("group", group.as_str()))
+                .say(" names")
+                .instead("write another file, or ask the owner"),
+        },
+        details: { "denied": shown(denied), "denied_count": denied.len() },
+    }
 }
 
 impl PermissionError {
@@ -134,38 +156,10 @@ impl PermissionError {
     }
 }
 
-impl Diagnostic for PermissionError {
-    fn code(&self) -> Code {
-        Code::PermissionDenied
-    }
-
-    fn hint(&self) -> Hint {
-        let group = self.group.as_str();
-        match self.denied.first() {
-            Some(first) if self.own => Hint::new("it is yours: first ").call(
-                Call::new("shed_group_set_mode")
-                    .with("group", group)
-                    .with("path", first.path.as_str())
-                    .with("mode", "owner"),
-            ),
-            _ => Hint::new("write another file, or ask the owner")
-                .say(", whom ")
-                .call(Call::new("shed_group_info").with("group", group))
-                .say(" names")
-                .instead("write another file, or ask the owner"),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let denied: Vec<Value> = self
-            .denied
-            .iter()
-            .take(NAMED)
-            .map(|record| json!({"path": record.path, "mode": record.mode.as_str()}))
-            .collect();
-        let mut details = Map::new();
-        details.insert("denied".to_owned(), denied.into());
-        details.insert("denied_count".to_owned(), self.denied.len().into());
-        details
-    }
+/// The first of the files, for programs.
+fn shown(denied: &[Record]) -> Value {
+    let first = denied.iter().take(NAMED);
+    first
+        .map(|record| json!({"path": record.path, "mode": record.mode.as_str()}))
+        .collect()
 }

@@ -2,8 +2,6 @@
 
 mod in_place;
 
-use serde_json::{Map, Value};
-
 use super::{edits, encrypted, lock, owner};
 use crate::disk::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
@@ -14,7 +12,7 @@ use crate::registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect}
 use crate::settings::MEBIBYTE;
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
-use crate::{Code, Diagnostic, Error, Hint};
+use crate::{Error, diagnostics};
 
 /// What a change touches and how much more space it takes.
 #[derive(Debug, Default)]
@@ -502,39 +500,22 @@ impl Change<'_> {
     }
 }
 
-/// A file that is larger than the server takes.
-#[derive(Debug, thiserror::Error)]
-#[error("`{path}` would have {size} bytes or more, a file may have {limit}")]
-pub struct SizeError {
-    /// The file.
-    pub path: ZonePath,
-    /// Its size in bytes.
-    pub size: u64,
-    /// The limit in bytes.
-    pub limit: u64,
-}
-
-impl Diagnostic for SizeError {
-    fn code(&self) -> Code {
-        Code::FileTooLarge
-    }
-
-    fn hint(&self) -> Hint {
-        format!(
-            "split the content into files of at most {} MB",
-            self.limit / MEBIBYTE
-        )
-        .into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("path".to_owned(), self.path.display().into());
-        details.insert("size_bytes".to_owned(), self.size.into());
-        details.insert(
-            "max_file_size_mb".to_owned(),
-            (self.limit / MEBIBYTE).into(),
-        );
-        details
+diagnostics! {
+    /// A file that is larger than the server takes.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`{path}` would have {size} bytes or more, a file may have {limit}")]
+    pub struct SizeError {
+        /// The file.
+        pub path: ZonePath,
+        /// Its size in bytes.
+        pub size: u64 = 300 * MEBIBYTE,
+        /// The limit in bytes.
+        pub limit: u64 = 300 * MEBIBYTE,
+    } => {
+        code: FileTooLarge,
+        hint: format!("split the content into files of at most {} MB", limit / MEBIBYTE),
+        details: {
+            "path": path.display(), "size_bytes": size, "max_file_size_mb": limit / MEBIBYTE
+        },
     }
 }

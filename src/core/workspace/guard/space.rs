@@ -2,15 +2,13 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value};
-
 use crate::disk::Totals;
 use crate::hint::space;
 use crate::running::{Growing, SpaceLimits};
 use crate::settings::MEBIBYTE;
 use crate::size::human_size;
 use crate::zone::Zone;
-use crate::{Code, Diagnostic, Error, Hint};
+use crate::{Error, diagnostics};
 
 /// What a command did to the space of its tenant.
 pub(super) struct Space<'a> {
@@ -91,99 +89,63 @@ pub(super) fn is_over(zone: &Zone<'_>, growing: &Rc<Growing<'_>>) -> bool {
     }
 }
 
-/// A command that takes more space than there is.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SpaceError {
-    /// It wrote more than the quota leaves.
-    #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
-        human_size(*before), human_size(*limit), human_size(*used),
-        if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
-    Overflow {
-        /// The command.
-        command: String,
-        /// Bytes in use before.
-        before: u64,
-        /// Bytes in use when it ended.
-        used: u64,
-        /// Bytes allowed.
-        limit: u64,
-        /// Whether the zone is as it was.
-        undone: bool,
-    },
-    /// It made more files or directories than there may be.
-    #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
-        if *undone { "; what it did is undone" } else { "; what it made stays" })]
-    TooMany {
-        /// The command.
-        command: String,
-        /// Files or directories.
-        what: &'static str,
-        /// How many it came to.
-        count: u64,
-        /// How many are allowed.
-        limit: u64,
-        /// Whether the zone is as it was.
-        undone: bool,
-    },
-    /// There are more directories than there may be, and it could make some.
-    #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
-    Directories {
-        /// How many there are.
-        count: u64,
-        /// How many are allowed.
-        limit: u64,
-    },
-}
-
-impl Diagnostic for SpaceError {
-    fn code(&self) -> Code {
-        Code::QuotaExceeded
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::Overflow { .. } => space(),
-            Self::Directories { .. } => "remove directories with shed_delete".into(),
-            Self::TooMany { .. } => {
-                "delete files with shed_delete; shed_zip packs many small ones into one".into()
-            }
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        match self {
-            Self::Overflow {
-                command,
-                before,
-                used,
-                limit,
-                undone,
-            } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert("used_bytes".to_owned(), (*before).into());
-                details.insert("reached_bytes".to_owned(), (*used).into());
-                details.insert("quota_bytes".to_owned(), (*limit).into());
-                details.insert("quota_mb".to_owned(), (limit / MEBIBYTE).into());
-                details.insert("undone".to_owned(), (*undone).into());
-            }
-            Self::TooMany {
-                command,
-                what,
-                count,
-                limit,
-                undone,
-            } => {
-                details.insert("command".to_owned(), command.as_str().into());
-                details.insert((*what).to_owned(), (*count).into());
-                details.insert("max_files".to_owned(), (*limit).into());
-                details.insert("undone".to_owned(), (*undone).into());
-            }
-            Self::Directories { count, limit } => {
-                details.insert("directories".to_owned(), (*count).into());
-                details.insert("max_files".to_owned(), (*limit).into());
-            }
-        }
-        details
+diagnostics! {
+    /// A command that takes more space than there is.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum SpaceError {
+        /// It wrote more than the quota leaves.
+        #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
+            human_size(*before), human_size(*limit), human_size(*used),
+            if *undone { "; what it did is undone" } else { "; what it wrote stays" })]
+        Overflow {
+            /// The command.
+            command: String,
+            /// Bytes in use before.
+            before: u64 = 990 * MEBIBYTE,
+            /// Bytes in use when it ended.
+            used: u64 = 1010 * MEBIBYTE,
+            /// Bytes allowed.
+            limit: u64 = 1000 * MEBIBYTE,
+            /// Whether the zone is as it was.
+            undone: bool,
+        } => {
+            code: QuotaExceeded,
+            hint: space(),
+            details: {
+                "command": command, "used_bytes": before, "reached_bytes": used,
+                "quota_bytes": limit, "quota_mb": limit / MEBIBYTE, "undone": undone
+            },
+        },
+        /// It made more files or directories than there may be.
+        #[error("`{command}` made too many {what}: {count}, {limit} are allowed (max_files){}",
+            if *undone { "; what it did is undone" } else { "; what it made stays" })]
+        TooMany {
+            /// The command.
+            command: String,
+            /// Files or directories.
+            what: &'static str => ["files", "directories"],
+            /// How many it came to.
+            count: u64 = 100_001,
+            /// How many are allowed.
+            limit: u64 = 100_000,
+            /// Whether the zone is as it was.
+            undone: bool,
+        } => {
+            code: QuotaExceeded,
+            hint: "delete files with shed_delete; shed_zip packs many small ones into one",
+            details: { "command": command, (*what): count, "max_files": limit, "undone": undone },
+        },
+        /// There are more directories than there may be, and it could make some.
+        #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
+        Directories {
+            /// How many there are.
+            count: u64 = 100_001,
+            /// How many are allowed.
+            limit: u64 = 100_000,
+        } => {
+            code: QuotaExceeded,
+            hint: "remove directories with shed_delete",
+            details: { "directories": count, "max_files": limit },
+        },
     }
 }

@@ -2,13 +2,12 @@
 
 use std::io::Read as _;
 
-use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::disk::{DiskError, Entry, Kind};
 use crate::registry::Lock;
 use crate::zone::ZonePath;
-use crate::{Call, Code, Diagnostic, Hint};
+use crate::{Call, Hint, diagnostics};
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 16;
@@ -27,6 +26,16 @@ pub(super) enum Standing {
 }
 
 impl Standing {
+    /// Its name in answers.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Changed => "changed",
+            Self::Gone => "gone",
+            Self::Replaced(_) => "replaced",
+        }
+    }
+
     /// How `entry`, which is at the path of `lock` now, stands to what was opened. Where that is
     /// not known, only an expired lock let others write.
     pub(super) fn of(lock: &Lock, entry: Option<&Entry>, expired: bool) -> Result<Self, DiskError> {
@@ -65,13 +74,23 @@ pub(super) fn of_file(entry: &Entry) -> Result<[u8; 32], DiskError> {
     }
 }
 
-/// The file is not what the locked edit opened.
-#[derive(Debug, thiserror::Error)]
-#[error("`{path}` {what} since this locked edit opened it; the working copy stays")]
-pub struct ChangedError {
-    path: ZonePath,
-    standing: Standing,
-    what: String,
+diagnostics! {
+    /// The file is not what the locked edit opened.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`{path}` {what} since this locked edit opened it; the working copy stays")]
+    pub struct ChangedError {
+        path: ZonePath,
+        standing: Standing => [Standing::Changed, Standing::Gone, Standing::Replaced(Kind::Directory)],
+        what: String => [
+            "was changed".to_owned(),
+            "was deleted or renamed".to_owned(),
+            "was replaced by a directory".to_owned(),
+        ],
+    } => {
+        code: PreconditionFailed,
+        hint: choices(path, *standing),
+        details: { "path": path.as_str(), "file": standing.as_str() },
+    }
 }
 
 impl ChangedError {
@@ -91,64 +110,46 @@ impl ChangedError {
     }
 }
 
-impl Diagnostic for ChangedError {
-    fn code(&self) -> Code {
-        Code::PreconditionFailed
-    }
-
-    fn hint(&self) -> Hint {
-        let path = self.path.display();
-        let call = |operation| Call::here(operation).with("path", path);
-        let copy = call("shed_lockedit_exec")
-            .with("cmd", "cat")
-            .with("args", vec!["."]);
-        let save = call("shed_lockedit_save").with("overwrite", true);
-        let cancel = call("shed_lockedit_cancel");
-        match self.standing {
-            Standing::Gone => Hint::new("the working copy is what ")
+/// To compare, to save all the same, or to give the copy up.
+fn choices(path: &ZonePath, standing: Standing) -> Hint {
+    let path = path.display();
+    let call = |operation| Call::here(operation).with("path", path);
+    let copy = call("shed_lockedit_exec")
+        .with("cmd", "cat")
+        .with("args", vec!["."]);
+    let save = call("shed_lockedit_save").with("overwrite", true);
+    let cancel = call("shed_lockedit_cancel");
+    match standing {
+        Standing::Gone => Hint::new("the working copy is what ")
+            .call(copy)
+            .say(" shows")
+            .or("")
+            .call(save)
+            .say(" makes the file again with it, ")
+            .call(cancel)
+            .say(" drops it"),
+        Standing::Replaced(_) => Hint::new("the working copy is what ")
+            .call(copy)
+            .say(" shows")
+            .or("write it to another path with shed_create_file, or rename what is there, then ")
+            .call(save)
+            .or("")
+            .call(cancel)
+            .say(" drops it"),
+        Standing::Changed | Standing::Unchanged => {
+            let file = Call::here("shed_exec")
+                .with("cmd", "cat")
+                .with("args", vec![path]);
+            Hint::new("compare: the working copy is what ")
                 .call(copy)
+                .say(" shows, the file is what ")
+                .call(file)
                 .say(" shows")
-                .or("")
+                .or("then ")
                 .call(save)
-                .say(" makes the file again with it, ")
+                .say(" replaces the file, or ")
                 .call(cancel)
-                .say(" drops it"),
-            Standing::Replaced(_) => Hint::new("the working copy is what ")
-                .call(copy)
-                .say(" shows")
-                .or("write it to another path with shed_create_file, or rename what is there, then ")
-                .call(save)
-                .or("")
-                .call(cancel)
-                .say(" drops it"),
-            Standing::Changed | Standing::Unchanged => {
-                let file = Call::here("shed_exec")
-                    .with("cmd", "cat")
-                    .with("args", vec![path]);
-                Hint::new("compare: the working copy is what ")
-                    .call(copy)
-                    .say(" shows, the file is what ")
-                    .call(file)
-                    .say(" shows")
-                    .or("then ")
-                    .call(save)
-                    .say(" replaces the file, or ")
-                    .call(cancel)
-                    .say(" drops the copy and shed_lockedit_open begins with the file as it is")
-            }
+                .say(" drops the copy and shed_lockedit_open begins with the file as it is")
         }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let now = match self.standing {
-            Standing::Unchanged => "unchanged",
-            Standing::Changed => "changed",
-            Standing::Gone => "gone",
-            Standing::Replaced(_) => "replaced",
-        };
-        let mut details = Map::new();
-        details.insert("path".to_owned(), self.path.as_str().into());
-        details.insert("file".to_owned(), now.into());
-        details
     }
 }

@@ -1,9 +1,7 @@
 //! Whether a user is active: an administrator may have suspended the account.
 
-use serde_json::{Map, Value};
-
 use super::Store;
-use crate::{Caller, Code, Diagnostic, Error, Hint};
+use crate::{Caller, Error, Hint, diagnostics};
 
 impl Store {
     /// Fails where an administrator has suspended the caller. Every way to something of a caller
@@ -40,24 +38,15 @@ impl Store {
     }
 }
 
-/// A user for whom nothing is done until an administrator ends that.
-#[derive(Debug, thiserror::Error)]
-#[error("the account is suspended")]
-pub struct Suspended;
-
-impl Diagnostic for Suspended {
-    fn code(&self) -> Code {
-        Code::AccessDenied
-    }
-
-    fn hint(&self) -> Hint {
-        Hint::new(
+diagnostics! {
+    /// A user for whom nothing is done until an administrator ends that.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the account is suspended")]
+    pub struct Suspended => {
+        code: AccessDenied,
+        hint: Hint::new(
             "tell the user that an administrator of this server has suspended the account; only \
              `fileshed user resume` ends that",
-        )
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
+        ),
     }
 }

@@ -4,15 +4,13 @@
 //! a user. So what is missing beside what comes later was there and is lost; to make it anew would
 //! let everything of everybody vanish without a word.
 
-use serde_json::{Map, Value};
-
 use super::instance;
 use super::{GROUPS, SHARED, Store, USERS};
 use crate::disk::{DiskError, Kind, Root};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
 use crate::registry::{self, Registry, RegistryError};
 use crate::settings::NamespaceStyle;
-use crate::{Clock, Code, Diagnostic, Error, Hint, Settings, ZonePath};
+use crate::{Clock, Error, Settings, ZonePath, diagnostics};
 
 /// What an administrator can go on without, knowing what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,64 +236,58 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
     }
 }
 
-/// The data directory is not what it has to be.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Nothing of this program is there.
-    #[error("there is no store")]
-    None,
-    /// A part is gone or empty beside what was made with it.
-    #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
-    Lost {
-        /// Which part.
-        part: Part,
-    },
-    /// Directories of users, and nothing that says whose.
-    #[error(
-        "there are directories of users below `{USERS}`, and neither `{PEPPER_FILE}` nor a registry \
-         that says whose they are"
-    )]
-    UnknownUsers,
-    /// A part is as it should be.
-    #[error("the {} is there and can be used: nothing is lost", part.as_str())]
-    NotLost {
-        /// Which part.
-        part: Part,
-    },
-    /// Another process has the data directory open.
-    #[error("another fileshed has this data directory open")]
-    InUse,
-}
-
-impl Diagnostic for StoreError {
-    fn code(&self) -> Code {
-        Code::InternalApiError
-    }
-
-    fn hint(&self) -> Hint {
-        match self {
-            Self::None => "`fileshed serve` makes one; is the directory the one that is meant? \
-                           --storage-base-path names another"
-                .into(),
-            Self::Lost { part } => format!(
-                "nothing was made or changed; restore `{}` from a backup, and start again; without \
-                 a backup, `fileshed accept-loss {}` says what is lost and goes on without it",
+diagnostics! {
+    /// The data directory is not what it has to be.
+    #[derive(Debug, thiserror::Error)]
+    pub enum StoreError {
+        /// Nothing of this program is there.
+        #[error("there is no store")]
+        None => {
+            code: InternalApiError,
+            hint: "`fileshed serve` makes one; is the directory the one that is meant? \
+                --storage-base-path names another",
+        },
+        /// A part is gone or empty beside what was made with it.
+        #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
+        Lost {
+            /// Which part.
+            part: Part => [Part::Pepper, Part::Registry],
+        } => {
+            code: InternalApiError,
+            hint: format!(
+                "nothing was made or changed; restore `{}` from a backup, and start again; without a \
+                 backup, `fileshed accept-loss {}` says what is lost and goes on without it",
                 part.file(),
                 part.as_str()
-            )
-            .into(),
-            Self::UnknownUsers => format!(
-                "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed \
-                 is taken over with `namespace = \"plain\"`",
+            ),
+        },
+        /// Directories of users, and nothing that says whose.
+        #[error(
+            "there are directories of users below `{USERS}`, and neither `{PEPPER_FILE}` nor a registry \
+             that says whose they are"
+        )]
+        UnknownUsers => {
+            code: InternalApiError,
+            hint: format!(
+                "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed is \
+                 taken over with `namespace = \"plain\"`",
                 registry::FILE_NAME
-            )
-            .into(),
-            Self::NotLost { .. } => "start the server with `fileshed serve`".into(),
-            Self::InUse => "stop it first".into(),
-        }
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        Map::new()
+            ),
+        },
+        /// A part is as it should be.
+        #[error("the {} is there and can be used: nothing is lost", part.as_str())]
+        NotLost {
+            /// Which part.
+            part: Part = Part::Pepper,
+        } => {
+            code: InternalApiError,
+            hint: "start the server with `fileshed serve`",
+        },
+        /// Another process has the data directory open.
+        #[error("another fileshed has this data directory open")]
+        InUse => {
+            code: InternalApiError,
+            hint: "stop it first",
+        },
     }
 }

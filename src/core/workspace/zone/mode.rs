@@ -1,9 +1,7 @@
 //! The mode of files in a group, as a parameter.
 
-use serde_json::{Map, Value};
-
+use crate::diagnostics;
 use crate::settings::WriteMode;
-use crate::{Code, Diagnostic, Hint};
 
 /// Reads the parameter `mode`.
 pub fn parse_mode(text: &str) -> Result<WriteMode, ModeError> {
@@ -15,38 +13,29 @@ pub fn parse_mode(text: &str) -> Result<WriteMode, ModeError> {
     })
 }
 
-/// A mode that there is not.
-#[derive(Debug, thiserror::Error)]
-pub enum ModeError {
-    /// Empty, where one is needed.
-    #[error("parameter `mode` is required")]
-    Missing,
-    /// None of the three.
-    #[error("parameter `mode` must be owner, group or owner_ro, got: `{mode}`")]
-    Unknown {
-        /// What was sent.
-        mode: String,
-    },
-}
-
-impl Diagnostic for ModeError {
-    fn code(&self) -> Code {
-        match self {
-            Self::Missing => Code::MissingParameter,
-            Self::Unknown { .. } => Code::InvalidMode,
-        }
-    }
-
-    fn hint(&self) -> Hint {
-        "mode=\"group\": every member may write; \"owner\": only you; \"owner_ro\": nobody until you change the mode".into()
-    }
-
-    fn details(&self) -> Map<String, Value> {
-        let mut details = Map::new();
-        details.insert("parameter".to_owned(), "mode".into());
-        if let Self::Unknown { mode } = self {
-            details.insert("received".to_owned(), mode.as_str().into());
-        }
-        details
+diagnostics! {
+    /// A mode that there is not.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ModeError {
+        /// Empty, where one is needed.
+        #[error("parameter `mode` is required")]
+        Missing => {
+            code: MissingParameter,
+            hint: MODES,
+            details: { "parameter": "mode" },
+        },
+        /// None of the three.
+        #[error("parameter `mode` must be owner, group or owner_ro, got: `{mode}`")]
+        Unknown {
+            /// What was sent.
+            mode: String = "everyone".to_owned(),
+        } => {
+            code: InvalidMode,
+            hint: MODES,
+            details: { "parameter": "mode", "received": mode },
+        },
     }
 }
+
+const MODES: &str = "mode=\"group\": every member may write; \"owner\": only you; \"owner_ro\": nobody \
+     until you change the mode";
