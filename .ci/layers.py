@@ -287,6 +287,7 @@ members = {
     package["name"]: package
     for package in metadata["packages"]
     if package["id"] in metadata["workspace_members"]
+    and not package["manifest_path"].startswith(f"{here}tests/")
 }
 needs = {
     (name, dependency["name"]): ["Cargo.toml"]

@@ -7,6 +7,7 @@
 
 use fileshed_core::Code;
 
+mod access;
 mod arguments;
 mod codes;
 mod cross_zone;
@@ -21,8 +22,8 @@ pub mod short_answer;
 mod vocabulary;
 mod write;
 
+pub use access::Access;
 pub use entry::{Answer, Entry, Handler, offered};
-pub use missing_file::Access;
 pub use operation::{Operation, Reply};
 
 pub mod allowed_commands;

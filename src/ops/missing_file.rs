@@ -6,23 +6,13 @@ use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, Zo
 use serde_json::{Map, Value, json};
 
 use super::Operation;
+use super::access::Access;
 
 /// Parameters that name what is to be there.
 const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];
 
 /// Places that a failure names.
 const PLACES_MAX: usize = 5;
-
-/// What an operation does to the file that it is called for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Looks at it, or takes a copy.
-    Read,
-    /// Changes it where it is.
-    Change,
-    /// Takes it away from where it is: another file of that name is not meant.
-    Remove,
-}
 
 /// A parameter that names a file, and the one that names its zone, where there is one.
 struct Parameter {

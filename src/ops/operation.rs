@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::missing_file::Access;
+use super::access::Access;
 use super::short_answer::Keep;
 
 /// What the file of an operation provides.

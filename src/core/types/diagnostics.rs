@@ -4,43 +4,19 @@
 //! place what it is: its message, its code, what to do next, and the facts for programs. In the
 //! tests of a crate the same declarations make the catalogue of what callers read.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{Code, Error, Hint};
+use crate::Error;
 
 pub mod catalogue;
 mod sample;
 
+pub use crate::error::Facts;
 #[doc(hidden)]
 pub use inventory;
 pub use sample::Sample;
 #[doc(hidden)]
 pub use serde_json::json;
-
-/// Facts for programs, by name.
-pub type Facts = Map<String, Value>;
-
-/// A module's failure that can explain itself to a caller.
-///
-/// `Display` is the message: a lower-case fragment that names the parameter and the value
-/// received, in backticks.
-pub trait Diagnostic: std::error::Error + Send + Sync + 'static {
-    /// The stable code.
-    fn code(&self) -> Code;
-
-    /// The next call to make, as concrete as possible.
-    fn hint(&self) -> Hint;
-
-    /// Facts for programs: an object. Empty unless there is something to add to the message.
-    fn details(&self) -> Facts {
-        Facts::new()
-    }
-
-    /// Seconds after which the same call may succeed, for failures that pass by themselves.
-    fn retry_after(&self) -> Option<u64> {
-        None
-    }
-}
 
 /// The facts that a declaration has in braces.
 #[doc(hidden)]

@@ -9,7 +9,7 @@ use std::error::Error as StdError;
 
 use serde_json::{Map, Value};
 
-use crate::{Diagnostic, Hint};
+use crate::Hint;
 
 /// Declares [`Code`], its wire name and the list of all codes from one table.
 macro_rules! codes {
@@ -156,6 +156,31 @@ codes! {
 impl std::fmt::Display for Code {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.as_str())
+    }
+}
+
+/// Facts for programs, by name.
+pub type Facts = Map<String, Value>;
+
+/// A module's failure that can explain itself to a caller.
+///
+/// `Display` is the message: a lower-case fragment that names the parameter and the value
+/// received, in backticks.
+pub trait Diagnostic: StdError + Send + Sync + 'static {
+    /// The stable code.
+    fn code(&self) -> Code;
+
+    /// The next call to make, as concrete as possible.
+    fn hint(&self) -> Hint;
+
+    /// Facts for programs: an object. Empty unless there is something to add to the message.
+    fn details(&self) -> Facts {
+        Facts::new()
+    }
+
+    /// Seconds after which the same call may succeed, for failures that pass by themselves.
+    fn retry_after(&self) -> Option<u64> {
+        None
     }
 }
 

@@ -1,7 +1,9 @@
 //! Commands of a zone: a command line judged, a program started in the sandbox ([`crate::sandbox`]),
 //! and what it changed taken into history.
 
+mod binary;
 mod built_in;
+mod command_line;
 mod content;
 mod copy;
 mod download;
@@ -9,6 +11,7 @@ mod environment;
 mod error;
 mod git;
 mod glob;
+mod invocation;
 mod kept;
 mod limit;
 mod line;
@@ -23,7 +26,8 @@ mod sqlite;
 mod tar;
 mod which;
 
+pub use command_line::{CommandLine, Ran, answer_max};
 pub(crate) use copy::run_on_copy;
 pub use error::ExecError;
 pub use limit::Limit;
-pub use run::{CommandLine, Ran, answer_max, run};
+pub use run::run;

@@ -4,8 +4,6 @@ use std::io;
 
 use jiff::Timestamp;
 
-use crate::{ZoneName, ZonePath};
-
 /// What stands for a value of this type in the catalogue of failures.
 ///
 /// Of a type whose values lead to different hints there are several.
@@ -79,18 +77,6 @@ impl Sample for io::Error {
 impl Sample for Timestamp {
     fn samples(_field: &str) -> Vec<Self> {
         vec![Self::UNIX_EPOCH]
-    }
-}
-
-impl Sample for ZoneName {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![Self::Storage]
-    }
-}
-
-impl Sample for ZonePath {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![Self::found("notes/todo.md".to_owned())]
     }
 }
 

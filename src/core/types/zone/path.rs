@@ -7,6 +7,7 @@
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
+use crate::diagnostics::Sample;
 use crate::{Call, Hint, Repeat, diagnostics};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
@@ -476,6 +477,12 @@ fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath
     }
     Hint::new("paths are already inside the zone: ")
         .again(repeat.and(parameter, corrected.display()))
+}
+
+impl Sample for ZonePath {
+    fn samples(_field: &str) -> Vec<Self> {
+        vec![Self::found("notes/todo.md".to_owned())]
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A command on the working copy of a locked edit, which holds no more than the quota either.
 
-use super::run::{Invocation, Run};
+use super::invocation::{Invocation, Run};
 use super::{CommandLine, Ran, line};
 use crate::Error;
 use crate::disk::Root;

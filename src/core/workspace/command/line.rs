@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::command_line::seconds;
 use super::glob::{Expansion, Unexpanded};
-use super::{CommandLine, ExecError, run};
+use super::{CommandLine, ExecError};
 use crate::Error;
 use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
@@ -77,7 +78,7 @@ fn expand(
     line: &CommandLine<'_>,
     mut plan: CommandPlan,
 ) -> Result<CommandPlan, Error> {
-    let seconds = run::seconds(zone.store.settings(), line.timeout);
+    let seconds = seconds(zone.store.settings(), line.timeout);
     let deadline = Instant::now() + Duration::from_secs(seconds);
     let cancellation = &zone.caller().cancellation;
     let goes_on = || Instant::now() < deadline && !cancellation.is_cancelled();

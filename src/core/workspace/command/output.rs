@@ -1,6 +1,6 @@
 //! What a command wrote, as an answer shows it.
 
-use super::content::{self, Binary};
+use super::binary::{self, Binary};
 use crate::sandbox::Stream;
 
 /// Places on disk that output must not show, and what stands for them.
@@ -29,7 +29,7 @@ impl Mask {
     /// beginning and the end; of a binary one nothing. What is not UTF-8 is replaced.
     pub(super) fn show(&self, stream: &Stream, limit: usize) -> Shown {
         let bytes = stream.size();
-        if let Some(binary) = content::binary(&stream.bytes) {
+        if let Some(binary) = binary::recognise(&stream.bytes) {
             return Shown {
                 text: String::new(),
                 missing: Some(Missing::Binary { binary, bytes }),

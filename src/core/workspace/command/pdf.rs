@@ -1,8 +1,8 @@
 //! pandoc into a PDF: two programs one after the other, each in its own jail. The page lies beside
 //! the zone meanwhile.
 
+use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
-use super::run::{Invocation, Run};
 use crate::Error;
 use crate::process::{StreamFile, file_sink};
 use crate::sandbox::Sink;

@@ -6,8 +6,8 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
+use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
-use super::run::{Invocation, Run};
 use crate::Error;
 use crate::disk::{DiskError, Staged};
 use crate::policy::{ArchiveArgument, Compression};

@@ -1,0 +1,296 @@
+//! Programs of one call, each started in the sandbox, with what they share.
+
+use std::cell::OnceCell;
+use std::time::Duration;
+
+use super::command_line::{output_limit, seconds};
+use super::network::CommandNetwork;
+use super::outcome::CommandOutcome;
+use super::output::Mask;
+use super::places::Places;
+use super::{CommandLine, ExecError, Limit, Ran, content, environment, sqlite};
+use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
+use crate::policy::CommandPlan;
+use crate::process::{
+    OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
+};
+use crate::sandbox::{self, Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
+use crate::settings::{MEBIBYTE, SandboxPolicy};
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, Settings};
+
+/// One program to start: the command itself, or one that helps it.
+pub(super) struct Invocation<'a> {
+    /// Name of a whitelisted command.
+    pub(super) command: &'a str,
+    pub(super) arguments: Vec<String>,
+    /// Where it runs, and what it may touch.
+    pub(super) directory: &'a Root,
+    /// Whether it may change what is there.
+    pub(super) writes: bool,
+    /// Standard input.
+    pub(super) input: Option<&'a Staged>,
+    pub(super) sinks: (Sink, Sink),
+    /// Beyond the common one and the plan's.
+    pub(super) environment: Vec<(String, String)>,
+    /// The repository beside the zone, for git: where it lies on disk.
+    pub(super) repository: Option<std::path::PathBuf>,
+}
+
+/// Everything about one call but the zone's files.
+pub(super) struct Run<'a> {
+    settings: &'a Settings,
+    pub(super) plan: &'a CommandPlan,
+    pub(super) zone: &'a Zone<'a>,
+    private: PrivateDirectory,
+    pub(super) places: Places,
+    mask: Mask,
+    timeout: u64,
+    line: &'a CommandLine<'a>,
+    limit: usize,
+    temporary: Temporary<'a>,
+    /// Whether it must stop for what its zone holds by now.
+    is_over: OnceCell<Box<dyn Fn() -> bool + 'a>>,
+}
+
+impl<'a> Run<'a> {
+    /// The first file that the command was to read and that is not there.
+    fn missing(&self) -> Option<ZonePath> {
+        let paths = self.plan.paths.iter();
+        let read = paths.filter(|path| !path.writes && !path.glob);
+        let mut read = read.filter_map(|path| ZonePath::parse("args", &path.text).ok());
+        read.find(|path| {
+            let found = self.zone.data().followed(path);
+            matches!(found, Err(DiskError::NotFound { .. }))
+        })
+    }
+
+    pub(super) fn new(
+        zone: &'a Zone<'a>,
+        line: &'a CommandLine<'a>,
+        plan: &'a CommandPlan,
+        directory: &Root,
+    ) -> Result<Self, Error> {
+        let settings = zone.store.settings();
+        let private = zone.store.staging(&zone.tenant)?.private_directory()?;
+        let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let places = Places::new(zone.store, directory, &private);
+        let mut hidden = vec![
+            (place(directory.location()), "/"),
+            (place(zone.data().location()), "/"),
+            (place(zone.base.location()), "/"),
+            (place(private.location()), "/tmp"),
+        ];
+        hidden.extend(places.hidden().map(|hidden| (place(hidden), "/")));
+        let mask = Mask::new(hidden);
+        let limit = output_limit(settings, zone.caller().client, line.max_output);
+        Ok(Self {
+            settings,
+            plan,
+            zone,
+            private,
+            places,
+            mask,
+            timeout: seconds(settings, line.timeout),
+            line,
+            limit: limit as usize,
+            temporary: Temporary::new(zone),
+            is_over: OnceCell::new(),
+        })
+    }
+
+    /// Has the command stop when its zone holds too much.
+    pub(super) fn limit(&self, is_over: impl Fn() -> bool + 'a) {
+        let _first_counts = self.is_over.set(Box::new(is_over));
+    }
+
+    /// A failure after the command ran, with what it said.
+    pub(super) fn told(&self, error: Error, outcome: &CommandOutcome) -> Error {
+        let stdout = self.mask.show(&outcome.stdout, self.limit);
+        let stderr = self.mask.show(&outcome.stderr, self.limit);
+        let truncated = stdout.missing.is_some() || stderr.missing.is_some();
+        error
+            .with_detail("stdout", stdout.text)
+            .with_detail("stderr", stderr.text)
+            .with_detail("returncode", outcome.status)
+            .with_detail("truncated", truncated)
+    }
+
+    /// Bytes to read of each stream: enough to recognise what must not show.
+    pub(super) fn read_limit(&self) -> usize {
+        self.limit + self.mask.slack()
+    }
+
+    /// The command of the plan, in the zone.
+    pub(super) fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'_> {
+        Invocation {
+            command: self.plan.command,
+            arguments: self.plan.args.clone(),
+            directory: self.zone.data(),
+            writes: self.plan.changes && !self.only_reads(),
+            input: None,
+            sinks,
+            environment: Vec::new(),
+            repository: None,
+        }
+    }
+
+    /// Whether the command is held to reading by an administrator.
+    fn only_reads(&self) -> bool {
+        self.settings.sqlite_readonly && self.plan.command == sqlite::COMMAND
+    }
+
+    /// Runs a program to its end.
+    pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
+        let store = self.zone.store;
+        expect_confined(store)?;
+        let not_installed = || ExecError::NotInstalled {
+            command: invocation.command.to_owned(),
+        };
+        let program = store
+            .programs()
+            .get(invocation.command)
+            .ok_or_else(not_installed)?;
+        let caller = self.zone.caller();
+        let _slot = store.slots().take(&store.namespace(caller), caller)?;
+        let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        environment.extend(self.plan.environment.iter().map(own));
+        environment.extend(invocation.environment);
+        let network = CommandNetwork::new(store, self.plan.network, invocation.command)?;
+        environment.extend(network.environment());
+        let mut access = Access {
+            execute: program.executables.clone(),
+            read: program.readable.clone(),
+            write: Vec::new(),
+            network: network.access(),
+            version: landlock_version(self.settings.exec_landlock_abi),
+        };
+        let repository = invocation.repository.as_deref();
+        let mounts = self
+            .places
+            .admit(&mut access, repository, invocation.writes);
+        let job = Job::Program {
+            file: program.file.clone(),
+            name: program
+                .called
+                .clone()
+                .unwrap_or_else(|| invocation.command.to_owned()),
+            arguments: [program.prefix.clone(), invocation.arguments].concat(),
+            environment,
+        };
+        let spec = JobSpec {
+            job,
+            input: invocation.input.map(|staged| staged.location().to_owned()),
+            limits: Limits {
+                memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
+                cpu_seconds: self.settings.exec_cpu_limit_seconds,
+                // The kernel ends who only asks, at the limit, whether there is more to copy.
+                file_size: self.settings.largest_file().saturating_add(1),
+                open_files: OPEN_FILES,
+                processes: PROCESSES,
+            },
+            mounts,
+            access,
+            supervised: store.confinement().is_supervised(),
+            starts_others: program.starts_others,
+            changes: invocation.writes,
+            probe: false,
+            best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
+        };
+        let writes = invocation.writes;
+        let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
+        let outcome = sandbox::run_with_network(
+            store.zygote(),
+            &spec,
+            invocation.directory.handle(),
+            invocation.sinks,
+            Duration::from_secs(self.timeout),
+            watch(self.zone, &self.temporary, &self.private, streams, || {
+                writes && self.is_over.get().is_some_and(|is_over| is_over())
+            }),
+            |listener| network.listen(listener),
+        )?;
+        let remarks = network.remarks();
+        let mut outcome = CommandOutcome::from(outcome);
+        outcome.refused = !remarks.is_empty();
+        outcome.stderr.add_lines(&remarks);
+        Ok(outcome)
+    }
+
+    pub(super) fn finish(&self, outcome: &CommandOutcome) -> Result<Ran, Error> {
+        let shown = self.mask.show(&outcome.stdout, self.limit);
+        let (stdout, missing) = (shown.text, shown.missing);
+        let shown = self.mask.show(&outcome.stderr, self.limit);
+        let (stderr, stderr_cut) = (shown.text, shown.missing.is_some());
+        let command = self.plan.command.to_owned();
+        match outcome.ending {
+            Ending::TimedOut => {
+                return Err(ExecError::TimedOut {
+                    command,
+                    seconds: self.timeout,
+                    stdout,
+                    stderr,
+                    most: self.settings.exec_timeout_max,
+                }
+                .into());
+            }
+            Ending::Cancelled => return Err(ProcessError::Cancelled { command }.into()),
+            Ending::OverTemporary => {
+                let limit_mb = self.settings.exec_temporary_max_mb;
+                return Err(ProcessError::Temporary { command, limit_mb }.into());
+            }
+            // What was measured afterwards has refused an excess already.
+            Ending::Exited | Ending::OverQuota => {}
+        }
+        if outcome.status == i32::from(sandbox::FAILED)
+            && let Some(reason) = stderr.strip_prefix(sandbox::COMPLAINT)
+        {
+            return Err(ExecError::Helper {
+                command,
+                reason: reason.trim().to_owned(),
+            }
+            .into());
+        }
+        if let Some(limit) = Limit::of_signal(outcome.status, self.settings) {
+            return Err(ExecError::Struck {
+                command,
+                limit,
+                status: outcome.status,
+                stdout,
+                stderr,
+            }
+            .into());
+        }
+        if !outcome.removed.is_empty() {
+            return Err(ExecError::KeptNames {
+                command,
+                removed: outcome.removed.clone(),
+                status: outcome.status,
+                stdout,
+                stderr,
+            }
+            .into());
+        }
+        let limit = match outcome.status {
+            0 => None,
+            _ => Limit::of_words(&stderr, self.settings),
+        };
+        Ok(Ran {
+            stdout,
+            stderr,
+            status: outcome.status,
+            truncated: missing.is_some() || stderr_cut,
+            left_out: missing
+                .map(|missing| content::note(self.zone, self.line, self.plan, &missing)),
+            limit,
+            missing: match outcome.status {
+                0 => None,
+                _ => self.missing(),
+            },
+            changes: self.plan.changes,
+            stdout_size: None,
+            stderr_size: None,
+        })
+    }
+}
