@@ -233,10 +233,10 @@ impl Text {
     }
 
     /// The rows from the first, or from the one behind the header.
-    fn rows(&self, behind_header: bool) -> Result<Rows, Refusal> {
+    fn rows(&self, behind_header: bool) -> Result<FileRows, Refusal> {
         let source = Source::open(&self.file, self.encoding, self.skip)
             .map_err(|error| unreadable(None, &error))?;
-        let mut rows = Rows {
+        let mut rows = FileRows {
             watch: source.watch(),
             reader: ReaderBuilder::new()
                 .has_headers(false)
@@ -255,14 +255,14 @@ impl Text {
 }
 
 /// The rows of a file, one after the other.
-struct Rows {
+struct FileRows {
     reader: Reader<Source>,
     record: ByteRecord,
     watch: Watch,
     skipped: u64,
 }
 
-impl Rows {
+impl FileRows {
     /// Reads the next row into `record`. False at the end.
     fn advance(&mut self) -> Result<bool, Refusal> {
         let read = self.reader.read_byte_record(&mut self.record);

@@ -23,7 +23,7 @@
 //!
 //! Crates below this one are the only ones that touch files ([`disk`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
-//! only the pepper, the locks of processes and the search for programs open files themselves.
+//! only `archive` knows ZIP, and only the pepper, the locks of processes and the search for programs open files themselves.
 
 pub mod all_tenants;
 pub mod archive;
