@@ -1,6 +1,6 @@
 //! What every judged command line must hold to, whatever was asked for.
 
-use fileshed_core::policy::{CommandContext, plan};
+use fileshed_core::rules::{CommandContext, plan};
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Diagnostic, ZoneName};
 

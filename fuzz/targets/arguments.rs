@@ -1,7 +1,7 @@
 //! The argument rules of every command.
 #![no_main]
 
-use fileshed_core::policy::commands;
+use fileshed_core::rules::commands;
 
 libfuzzer_sys::fuzz_target!(|input: (u8, u8, &[u8])| {
     let (command, circumstances, words) = input;

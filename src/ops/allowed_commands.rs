@@ -1,6 +1,6 @@
 //! `shed_allowed_commands`: which commands this server runs.
 
-use fileshed_core::policy::{self, CommandRule};
+use fileshed_core::rules::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
@@ -122,7 +122,7 @@ impl Operation for AllowedCommands {
         let mode = store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         let commands = |suits: &dyn Fn(&CommandRule) -> bool| {
-            let (available, missing) = policy::commands()
+            let (available, missing) = rules::commands()
                 .iter()
                 .filter(offered)
                 .filter(|rule| suits(rule))

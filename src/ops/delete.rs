@@ -1,7 +1,7 @@
 //! `shed_delete`: remove a file or a directory with everything in it.
 
-use fileshed_core::disk::Kind;
 use fileshed_core::guard::ChangeRequest;
+use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,8 +1,8 @@
 //! `shed_file_type`: what a file is, by its content.
 
-use fileshed_core::disk::Kind;
 use fileshed_core::inspect::FileType as Found;
 use fileshed_core::size::human_size;
+use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

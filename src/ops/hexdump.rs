@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use fileshed_core::disk::DiskError;
+use fileshed_core::storage::DiskError;
 use fileshed_core::text::hexdump;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};

@@ -10,8 +10,8 @@ mod choice;
 mod error;
 
 use fileshed_core::chat_host::{Attached, Attachment};
-use fileshed_core::disk::Kind;
 use fileshed_core::guard::ChangeRequest;
+use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

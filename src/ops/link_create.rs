@@ -3,11 +3,11 @@
 //! Where the caller has an account in Open WebUI, a file goes there instead, for the caller alone.
 
 use fileshed_core::chat_host::Task;
-use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::Purpose;
 use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
+use fileshed_core::storage::{Entry, Kind};
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,8 +1,8 @@
 //! `shed_link_list`: the caller's links, and what they lead to now.
 
-use fileshed_core::disk::{Entry, Kind};
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::publication::PublishedFile;
+use fileshed_core::storage::{Entry, Kind};
 use fileshed_core::{Caller, Code, Error, Store};
 use jiff::Timestamp;
 use serde::Serialize;

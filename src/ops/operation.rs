@@ -21,7 +21,7 @@ pub trait Operation: 'static {
     const DOC: &'static str;
     /// Whether the small toolset has it.
     const CORE: bool = false;
-    /// The codes of its own failures; [`COMMON_ERRORS`] come on top.
+    /// The codes of its own failures; `COMMON_ERRORS` come on top.
     const ERRORS: &'static [Code];
     /// Requests that work, as JSON. The first is shown in the OpenAPI document.
     const EXAMPLES: &'static [&'static str];

@@ -1,8 +1,8 @@
 //! `shed_stats`: how much space the caller uses.
 
-use fileshed_core::disk::Totals;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::size::human_size;
+use fileshed_core::storage::Totals;
 use fileshed_core::{Caller, Code, Error, Store};
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use fileshed_core::disk::{Found, Kind};
 use fileshed_core::size::human_size;
+use fileshed_core::storage::{Found, Kind};
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::disk::{DiskError, Kind, Target, Totals};
 use fileshed_core::guard::ChangeRequest;
+use fileshed_core::storage::{DiskError, Kind, Target, Totals};
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

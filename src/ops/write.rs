@@ -2,9 +2,9 @@
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use fileshed_core::disk::{DiskError, Entry, Staged, Target};
 use fileshed_core::guard::{ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
+use fileshed_core::storage::{DiskError, Entry, Staged, Target};
 use fileshed_core::{Error, Zone, ZoneName, sharing};
 use serde::Serialize;
 use serde_json::{Map, Value};

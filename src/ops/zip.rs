@@ -2,9 +2,9 @@
 
 use fileshed_core::archive::{Archive, ArchiveError, Content};
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::disk::Target;
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
+use fileshed_core::storage::Target;
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

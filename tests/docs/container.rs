@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
-use fileshed_core::policy::commands;
+use fileshed_core::rules::commands;
 
 use crate::page::{between, read};
 use fileshed_test_support::Server;

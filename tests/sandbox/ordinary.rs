@@ -1,7 +1,7 @@
 //! Every whitelisted command that is installed, in its ordinary use, inside its confinement. A
 //! row here is what keeps the sandbox from breaking a command unnoticed.
 
-use fileshed_core::policy;
+use fileshed_core::rules;
 use serde_json::json;
 
 use fileshed_test_support::{Server, Setup};
@@ -478,7 +478,7 @@ fn all_rows(setup: Setup, account: Option<u32>) {
 
 #[test]
 fn every_command_has_a_row() {
-    for rule in policy::commands() {
+    for rule in rules::commands() {
         assert!(
             NOT_RUN.contains(&rule.name) || ROWS.iter().any(|(command, ..)| *command == rule.name),
             "{} has no row: show its ordinary use",

@@ -1,6 +1,6 @@
 //! Which commands run, and with which arguments.
 //!
-//! A command line is checked before anything starts: [`plan`] takes a name and its arguments and
+//! A command line is checked before anything starts: [`plan()`] takes a name and its arguments and
 //! answers with the arguments to run, the files they name and whether the zone may change, or with
 //! a failure that tells a model what to call instead. What decides is its *role*: a path is held
 //! to the zone, a search word is not, and a semicolon in an awk program is no shell syntax.

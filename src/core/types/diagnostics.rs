@@ -34,13 +34,13 @@ pub struct Examples(pub fn() -> Vec<(&'static str, Error)>);
 
 inventory::collect!(Examples);
 
-/// Declares an error type and its [`Diagnostic`].
+/// Declares an error type and its [`Diagnostic`](crate::Diagnostic).
 ///
 /// A type is an enum or a struct as `thiserror` takes it, its tuple fields with names, and behind
 /// each variant `=>` and what it is:
 ///
-/// - `code`: the name of a [`Code`], or an expression that gives one;
-/// - `hint`: anything that becomes a [`Hint`]; it may use the fields, as references;
+/// - `code`: the name of a [`Code`](crate::Code), or an expression that gives one;
+/// - `hint`: anything that becomes a [`Hint`](crate::Hint); it may use the fields, as references;
 /// - `details`, if there are any: an object as `serde_json::json!` takes it, or an expression that
 ///   gives a map;
 /// - `retry_after`, if it passes: seconds, or an `Option` of them;

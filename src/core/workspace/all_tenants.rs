@@ -6,15 +6,15 @@
 
 use std::collections::HashSet;
 
-use crate::caller::{Role, Scope};
-use crate::disk::Root;
-use crate::group::{Group, GroupId};
 use crate::lockedit::{self, Cleaned};
-use crate::registry::Ownership as _;
 use crate::store::{GROUPS, Store, USERS};
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
 use crate::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostics, sharing};
+use fileshed_registry::Ownership as _;
+use fileshed_storage::Root;
+use fileshed_types::caller::{Role, Scope};
+use fileshed_types::group::{Group, GroupId};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,7 +22,7 @@ pub use error::{ArchiveError, Bomb, Fault};
 pub use pack::{Content, Packed};
 pub use unpack::Unpacked;
 
-use crate::settings::MEBIBYTE;
+use fileshed_types::settings::MEBIBYTE;
 
 /// Entries that are unpacked, and directories that they may ask for.
 const MOST_ENTRIES: u64 = 10_000;

@@ -9,12 +9,12 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::attachment_cache::{Conversation, Refused};
-use crate::caller::Scope;
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
-use crate::disk::DiskError;
 use crate::transfer::{Existing, Upload};
 use crate::zone::portable_name;
 use crate::{Caller, Code, Error, Store, ZoneName, ZonePath};
+use fileshed_storage::DiskError;
+use fileshed_types::caller::Scope;
 
 /// The operation that a file comes in with, to history and logs.
 const OPERATION: &str = "shed_import";

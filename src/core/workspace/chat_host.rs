@@ -11,8 +11,8 @@ use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::group::{Group, Member};
 use crate::{Caller, Error, UserId};
+use fileshed_types::group::{Group, Member};
 pub use task::{Ending, Task, counted};
 
 /// What a conversation has of files.

@@ -1,4 +1,4 @@
-//! Commands of a zone: a command line judged, a program started in the sandbox ([`crate::sandbox`]),
+//! Commands of a zone: a command line judged, a program started in the sandbox ([`fileshed_sandbox`]),
 //! and what it changed taken into history.
 
 mod binary;

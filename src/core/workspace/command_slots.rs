@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::fair::{FairSemaphore, Full, Grant, Shares};
 use crate::write_lock::BusyError;
 use crate::{Caller, Settings};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 
 /// How long a command waits for others to end.
 const PATIENCE: Duration = Duration::from_secs(2);

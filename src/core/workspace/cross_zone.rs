@@ -5,11 +5,11 @@
 //! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: write locks,
 //! locks, space, and what the second one keeps for the server.
 
-use crate::disk::{Entry, Kind, Target, Totals, Weight};
 use crate::guard::{ChangeRequest, CrossZoneWriter, check_owner};
-use crate::history::CommitId;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, Repeat, diagnostics};
+use fileshed_history::CommitId;
+use fileshed_storage::{Entry, Kind, Target, Totals, Weight};
 
 /// What goes where.
 #[derive(Clone, Copy, Debug)]

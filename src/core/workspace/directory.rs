@@ -11,8 +11,8 @@ mod manage;
 mod membership;
 mod remote;
 
-use crate::settings::GroupSource;
 use crate::{Caller, Code, Error, Store, UserId};
+use fileshed_types::settings::GroupSource;
 
 pub use fileshed_types::group::{Group, GroupError, GroupId, Member, NAME_MAX_BYTES};
 use headers::Headers;

@@ -2,14 +2,14 @@
 
 mod machine;
 
-use crate::disk::Root;
-use crate::history::SET_ASIDE;
 use crate::programs::Programs;
-use crate::registry::FILE_NAME;
-use crate::sandbox::{Confinement, Zygote};
-use crate::settings::SandboxPolicy;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
 use crate::{Error, Settings, ZoneName, ZonePath};
+use fileshed_history::SET_ASIDE;
+use fileshed_registry::FILE_NAME;
+use fileshed_sandbox::{Confinement, Zygote};
+use fileshed_storage::Root;
+use fileshed_types::settings::SandboxPolicy;
 use machine::Machine;
 
 /// Damaged histories that are named.
@@ -239,7 +239,7 @@ impl Store {
             .map_err(Error::from)
             .and_then(|directory| {
                 let mut staged =
-                    crate::disk::Staging::new(&directory, self.instance())?.write(b"probe")?;
+                    fileshed_storage::Staging::new(&directory, self.instance())?.write(b"probe")?;
                 let _size = staged.file();
                 Ok(staged.size()?)
             });

@@ -5,9 +5,9 @@ use std::io::{Read, Seek};
 
 use file_format::FileFormat;
 
-use crate::disk::DiskError;
-use crate::text::{Encoding, is_binary_kind};
 use crate::zone::ZonePath;
+use fileshed_storage::DiskError;
+use fileshed_text::{Encoding, is_binary_kind};
 
 /// Bytes that tell the encoding: as many as `file` looks at.
 const BEGINNING: u64 = 1024 * 1024;

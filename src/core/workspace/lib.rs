@@ -21,9 +21,10 @@
 //!   [`archive`], [`cross_zone`], [`sharing`];
 //! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
-//! Crates below this one are the only ones that touch files ([`disk`]), know SQL ([`registry`], and
+//! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
-//! only `archive` knows ZIP, and only the pepper, the locks of processes and the search for programs open files themselves.
+//! only `archive` knows ZIP, and only the pepper, the locks of processes and the search for programs
+//! open files themselves.
 
 pub mod all_tenants;
 pub mod archive;
@@ -61,9 +62,9 @@ mod zones;
 
 pub use fileshed_history as history;
 pub use fileshed_registry as registry;
-pub use fileshed_rules as policy;
+pub use fileshed_rules as rules;
 pub use fileshed_sandbox as sandbox;
-pub use fileshed_storage as disk;
+pub use fileshed_storage as storage;
 pub use fileshed_tables as tables;
 pub use fileshed_text as text;
 pub use fileshed_types::{
@@ -72,6 +73,7 @@ pub use fileshed_types::{
     catalogue_test, client, diagnostics, fair, group, hint, identifier, nearest, random, settings,
     size,
 };
+
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].
 pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] = &[databases::DATABASE_JOB];
 

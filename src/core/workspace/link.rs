@@ -7,16 +7,16 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::caller::Scope;
-use crate::disk::{Entry, Kind};
-use crate::group::GroupId;
 use crate::link_key::{ID_BYTES, LinkKey, Token};
-use crate::registry::LinkRow;
-use crate::settings::GroupSource;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
     Call, Caller, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics, random,
 };
+use fileshed_registry::LinkRow;
+use fileshed_storage::{Entry, Kind};
+use fileshed_types::caller::Scope;
+use fileshed_types::group::GroupId;
+use fileshed_types::settings::GroupSource;
 
 /// What a link is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,16 +14,16 @@ pub use standing::ChangedError;
 use standing::Standing;
 
 use crate::command::{self, CommandLine, Ran};
-use crate::disk::{DiskError, Entry, Root};
 use crate::guard::{
     ChangeRequest, EditWriter, Holder, LockError, SizeError, check_owner, expect_plain,
     has_working_copy, holder, working_copy,
 };
-use crate::history::CommitId;
-use crate::registry::Lock;
 use crate::tenant::EDITZONE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
+use fileshed_history::CommitId;
+use fileshed_registry::Lock;
+use fileshed_storage::{DiskError, Entry, Root};
 
 /// A locked edit that belongs to the caller.
 #[derive(Debug)]

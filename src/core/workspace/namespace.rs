@@ -12,10 +12,10 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use sha2::Sha256;
 
-use crate::caller::CallerError;
-use crate::disk::Root;
-use crate::settings::NamespaceStyle;
 use crate::{Chat, Error, UserId, diagnostics, random};
+use fileshed_storage::Root;
+use fileshed_types::caller::CallerError;
+use fileshed_types::settings::NamespaceStyle;
 
 /// File name of the pepper below the data directory.
 pub(crate) const PEPPER_FILE: &str = ".fs_pepper";

@@ -9,8 +9,8 @@ mod stream;
 mod watch;
 
 use crate::Error;
-use crate::settings::SandboxPolicy;
 use crate::store::Store;
+use fileshed_types::settings::SandboxPolicy;
 
 pub(crate) use error::ProcessError;
 pub(crate) use job::{JobBounds, JobEnd, run_job};

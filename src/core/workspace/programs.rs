@@ -7,7 +7,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::policy::{CommandRule, commands};
+use fileshed_rules::{CommandRule, commands};
 
 /// Where programs are looked for, in this order.
 pub(super) const DIRECTORIES: [&str; 6] = [

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
-use crate::caller::Scope;
 use crate::chat_host::{ChatHost, Publication};
-use crate::disk::{DiskError, Entry, Stamp};
 use crate::link::LinkError;
-use crate::registry::PublishedRow;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
 use crate::{Call, Caller, Error, Hint, Store, diagnostics};
+use fileshed_registry::PublishedRow;
+use fileshed_storage::{DiskError, Entry, Stamp};
+use fileshed_types::caller::Scope;
 
 /// How long it is asked which files are still there.
 const PATIENCE: Duration = Duration::from_secs(5);

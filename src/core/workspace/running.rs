@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ZonePath;
-use crate::disk::{DiskError, Root, Snapshot, Totals};
-use crate::registry::Usage;
+use fileshed_registry::Usage;
+use fileshed_storage::{DiskError, Root, Snapshot, Totals};
 
 /// All commands of this process that may make something larger.
 #[derive(Debug, Default)]

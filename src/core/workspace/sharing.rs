@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::disk::{Kind, Totals};
 use crate::guard::keys_of_records;
-use crate::registry::{Ownership as _, Record};
-use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath, is_git_name};
 use crate::{Call, Error, Hint, diagnostics};
+use fileshed_registry::{Ownership as _, Record};
+use fileshed_storage::{Kind, Totals};
+use fileshed_types::settings::WriteMode;
 
 /// One file of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]

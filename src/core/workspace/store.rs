@@ -14,19 +14,19 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use crate::attachment_cache::AttachmentCache;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
-use crate::disk::{DiskError, FileIdentity, Flusher, Reserve, Root};
-use crate::fair::Grant;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::programs::Programs;
-use crate::registry::{self, Registry, Tokens};
 use crate::running::Running;
-use crate::sandbox::egress::Egress;
-use crate::sandbox::{Confinement, Zygote};
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 use crate::write_lock::{Queue, WriteLock};
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
+use fileshed_registry::{Registry, Tokens};
+use fileshed_sandbox::egress::Egress;
+use fileshed_sandbox::{Confinement, Zygote};
+use fileshed_storage::{DiskError, FileIdentity, Flusher, Reserve, Root};
+use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
 use instance::Instance;
@@ -90,7 +90,7 @@ impl Store {
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, settings.durability)?;
         registry.expect_pepper(&pepper.fingerprint())?;
-        let registry_file = data.identity(registry::FILE_NAME)?;
+        let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &registry)?;
         let flusher = Flusher::start(&data, settings.durability)?;
         let reserve = Reserve::take(&data)?;
@@ -283,7 +283,7 @@ impl Store {
 
     /// Whether the file of the registry that is open still has its name.
     pub(crate) fn has_registry_file(&self) -> bool {
-        let found = self.data.identity(registry::FILE_NAME);
+        let found = self.data.identity(fileshed_registry::FILE_NAME);
         matches!(found, Ok(found) if found == self.registry_file)
     }
 

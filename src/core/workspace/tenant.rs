@@ -1,8 +1,8 @@
 //! The root of everything of one user, or of one group.
 
 use crate::ZoneName;
-use crate::disk::{DiskError, Root};
-use crate::fair::Place;
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::fair::Place;
 
 /// Directory of all working copies of a zone, beside its data.
 pub(crate) const EDITZONE: &str = "editzone";

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::fair::{FairSemaphore, Full, Grant, Shares};
 use crate::{Caller, Settings, diagnostics};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 
 /// How long a transfer waits for others to end.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -246,7 +246,7 @@ mod tests {
             let grant = queue.places().take(
                 queue.who(),
                 Duration::ZERO,
-                &crate::cancellation::Cancellation::default(),
+                &fileshed_types::cancellation::Cancellation::default(),
             );
             grants.push(grant.map_err(|full| queue.refusal(full))?);
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::registry::{Credentials, Usage};
-use crate::settings::MEBIBYTE;
 use crate::store::{GROUPS, Store, USERS};
 use crate::{Error, UserId, diagnostics};
+use fileshed_registry::{Credentials, Usage};
+use fileshed_types::settings::MEBIBYTE;
 
 /// One user.
 #[derive(Clone, Debug)]

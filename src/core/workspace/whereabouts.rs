@@ -5,9 +5,9 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::disk::{DiskError, Root};
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{Caller, Error, Store};
+use fileshed_storage::{DiskError, Root};
 
 /// Entries that are looked at in one zone.
 const ENTRIES_PER_ZONE: usize = 5_000;

@@ -9,9 +9,9 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::ZonePath;
-use crate::disk::{DiskError, Root};
-use crate::fair::Place;
 use crate::{Error, diagnostics};
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::fair::Place;
 
 /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,13 +1,13 @@
 //! From a caller to the zones that are the caller's, as they are on disk.
 
-use crate::disk::Totals;
-use crate::group::Group;
-use crate::registry::Usage;
-use crate::settings::MEBIBYTE;
 use crate::store::{Store, group_key};
 use crate::tenant::{DATA, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
 use crate::{Caller, Error, ZoneName};
+use fileshed_registry::Usage;
+use fileshed_storage::Totals;
+use fileshed_types::group::Group;
+use fileshed_types::settings::MEBIBYTE;
 
 /// What stands for a directory that is not there, below a tenant's root: always empty.
 const NOTHING: &str = ".empty";

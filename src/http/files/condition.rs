@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use axum::http::HeaderMap;
 use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
 use fileshed_core::diagnostics;
-use fileshed_core::disk::Stamp;
+use fileshed_core::storage::Stamp;
 use headers::{
     ETag, HeaderMapExt as _, IfMatch, IfModifiedSince, IfNoneMatch, IfRange, IfUnmodifiedSince,
     LastModified,

@@ -13,7 +13,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::disk::{DiskError, Entry, Kind, Stamp};
+use fileshed_core::storage::{DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::{Caller, Error, Store, Zone, ZonePath};
 use tokio::sync::mpsc;

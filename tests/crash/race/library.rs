@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use fileshed_core::command::{self, CommandLine};
-use fileshed_core::disk::{Found, Kind};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::settings::NamespaceStyle;
+use fileshed_core::storage::{Found, Kind};
 use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
 
 use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};

@@ -11,7 +11,7 @@ use super::supervisor::{MACHINE_NAME, names};
 pub(crate) struct ProbeReport {
     /// File rules: Landlock.
     pub(crate) files: Enforcement,
-    /// Version of Landlock's interface: 0 for none, [`NOT_ENABLED`] for one that is not in use.
+    /// Version of Landlock's interface: 0 for none, `NOT_ENABLED` for one that is not in use.
     pub(crate) version: i32,
     /// Call filters: seccomp.
     pub(crate) calls: bool,

@@ -2,7 +2,7 @@
 //!
 //! A [`ZonePath`] is relative, NFC-normalised, free of `.`, `..` and empty segments, and of names
 //! that are kept for the server. Nothing outside this module looks at a path that came from a
-//! caller. It is still only a name: what it leads to is decided by [`crate::disk`], on handles.
+//! caller. It is still only a name: what it leads to is decided by fileshed-storage, on handles.
 
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 

@@ -18,9 +18,9 @@ use super::origin::{Origin, damage};
 use super::window::Window;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
 use crate::Error;
-use crate::disk::Entry;
 use crate::guard::SizeError;
 use crate::zone::{Zone, ZonePath};
+use fileshed_storage::Entry;
 
 /// What every file of an archive begins with, unless something stands before it.
 const BEGINNING: &[u8] = b"PK";

@@ -3,9 +3,9 @@
 use zip::result::ZipError;
 
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
-use crate::size::human_size;
 use crate::zone::ZonePath;
 use crate::{Call, Code, Hint, diagnostics};
+use fileshed_types::size::human_size;
 
 /// Characters of a strange name that a message shows.
 const SHOWN_CHARACTERS: usize = 80;

@@ -4,8 +4,8 @@ use zip::result::ZipError;
 
 use super::error::{ArchiveError, Bomb, Fault};
 use crate::Error;
-use crate::disk::DiskError;
 use crate::zone::{ZoneName, ZonePath};
+use fileshed_storage::DiskError;
 
 /// Where an archive lies.
 #[derive(Clone, Debug)]

@@ -20,9 +20,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::sink::{Sink, State, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use crate::Error;
-use crate::disk::{Directory, DiskError, Entry, Found, Kind, Staged};
 use crate::guard::SizeError;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
+use fileshed_storage::{Directory, DiskError, Entry, Found, Kind, Staged};
 
 /// Files of one batch. Each may keep a directory open.
 const BATCH_FILES: usize = 64;

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 use zip::ZipArchive;
 
 use super::Content;
-use crate::caller::Chat;
 use crate::{Caller, Code, Settings, Store, ZonePath};
+use fileshed_types::caller::Chat;
 
 /// What every archive ends with.
 const END: &[u8] = b"PK\x05\x06";

@@ -15,8 +15,8 @@ use super::origin::{Origin, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
 use crate::Error;
-use crate::disk::{Directory, DiskError, StagedDirectory};
 use crate::zone::{Zone, ZonePath};
+use fileshed_storage::{Directory, DiskError, StagedDirectory};
 
 /// Entries of one batch. What the directory says of each may take 192 KB.
 const BATCH_ENTRIES: usize = 64;

@@ -2,7 +2,7 @@
 
 use file_format::FileFormat;
 
-use crate::text::{TextError, expect_editable};
+use fileshed_text::{TextError, expect_editable};
 
 /// The format of bytes that cannot be shown as text, in words; nothing for text in any encoding.
 pub(super) fn recognise(bytes: &[u8]) -> Option<Binary> {

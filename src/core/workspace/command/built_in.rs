@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::outcome::CommandOutcome;
-use crate::sandbox::{Ending, SandboxError, Sink, Stream};
+use fileshed_sandbox::{Ending, SandboxError, Sink, Stream};
 
 /// What a built-in command says.
 #[derive(Debug, Default)]

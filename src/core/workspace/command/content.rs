@@ -2,9 +2,9 @@
 
 use file_format::{FileFormat, Kind};
 
-use crate::hint::{Call, Hint, Repeat};
-use crate::policy::CommandPlan;
 use crate::zone::Zone;
+use fileshed_rules::CommandPlan;
+use fileshed_types::hint::{Call, Hint, Repeat};
 
 use super::CommandLine;
 use super::binary::Binary;

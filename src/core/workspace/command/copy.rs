@@ -3,11 +3,11 @@
 use super::invocation::{Invocation, Run};
 use super::{CommandLine, Ran, line};
 use crate::Error;
-use crate::disk::Root;
-use crate::policy::Growth;
 use crate::process::sink;
-use crate::sandbox::Ending;
 use crate::zone::{Zone, ZonePath};
+use fileshed_rules::Growth;
+use fileshed_sandbox::Ending;
+use fileshed_storage::Root;
 
 /// Runs a command on the working copy of the locked edit of `file`: `directory` holds nothing but
 /// this copy, under the name `copy`.

@@ -5,10 +5,10 @@
 
 use super::outcome::CommandOutcome;
 use crate::Error;
-use crate::disk::{Kind, Staged};
 use crate::guard::OpenEndedPermit;
-use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath};
+use fileshed_rules::CommandPlan;
+use fileshed_storage::{Kind, Staged};
 
 /// The files that a command will empty first thing, each with a copy of what it held; none where
 /// it was not there.

@@ -1,8 +1,8 @@
 //! What a command knows about its surroundings: nothing of the server's.
 
 use super::places::Places;
-use crate::disk::{DiskError, PrivateDirectory};
 use crate::programs::DIRECTORIES;
+use fileshed_storage::{DiskError, PrivateDirectory};
 
 /// The commands of `ImageMagick`.
 const IMAGES: [&str; 2] = ["convert", "identify"];

@@ -2,8 +2,8 @@
 
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
-use crate::diagnostics::Facts;
 use crate::{Call, Code, Hint, Repeat, diagnostics};
+use fileshed_types::diagnostics::Facts;
 
 /// Paths that a failure names.
 const NAMED: usize = 20;

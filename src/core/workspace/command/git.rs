@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use super::places::Places;
 use crate::Error;
-use crate::policy::CommandPlan;
 use crate::zone::Zone;
+use fileshed_rules::CommandPlan;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
 const HISTORY_ONLY: [&str; 12] = [

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use regex::Regex;
 
-use crate::disk::{Found, Kind, Root};
 use crate::zone::ZonePath;
+use fileshed_storage::{Found, Kind, Root};
 
 /// Names that all arguments of a call may stand for together.
 pub(super) const NAMES_MAX: usize = 5000;

@@ -9,15 +9,15 @@ use super::outcome::CommandOutcome;
 use super::output::Mask;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content, environment, sqlite};
-use crate::disk::{DiskError, PrivateDirectory, Root, Staged};
-use crate::policy::CommandPlan;
 use crate::process::{
     OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
 };
-use crate::sandbox::{self, Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
-use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
+use fileshed_rules::CommandPlan;
+use fileshed_sandbox::{Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
+use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
+use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
 
 /// One program to start: the command itself, or one that helps it.
 pub(super) struct Invocation<'a> {
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         };
         let writes = invocation.writes;
         let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
-        let outcome = sandbox::run_with_network(
+        let outcome = fileshed_sandbox::run_with_network(
             store.zygote(),
             &spec,
             invocation.directory.handle(),
@@ -243,8 +243,8 @@ impl<'a> Run<'a> {
             // What was measured afterwards has refused an excess already.
             Ending::Exited | Ending::OverQuota => {}
         }
-        if outcome.status == i32::from(sandbox::FAILED)
-            && let Some(reason) = stderr.strip_prefix(sandbox::COMPLAINT)
+        if outcome.status == i32::from(fileshed_sandbox::FAILED)
+            && let Some(reason) = stderr.strip_prefix(fileshed_sandbox::COMPLAINT)
         {
             return Err(ExecError::Helper {
                 command,

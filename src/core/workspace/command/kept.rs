@@ -10,8 +10,8 @@ use std::collections::HashSet;
 use super::outcome::CommandOutcome;
 use crate::Error;
 use crate::guard::OpenEndedPermit;
-use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
+use fileshed_rules::CommandPlan;
 
 /// Commands that make no name but those of their arguments.
 const HARMLESS: [&str; 11] = [

@@ -1,7 +1,7 @@
 //! The limits of one process, which the kernel keeps: which one struck, as far as that is known.
 
 use crate::Settings;
-use crate::settings::MEBIBYTE;
+use fileshed_types::settings::MEBIBYTE;
 
 use crate::process::{OPEN_FILES, PROCESSES};
 

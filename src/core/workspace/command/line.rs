@@ -8,11 +8,11 @@ use super::command_line::seconds;
 use super::glob::{Expansion, Unexpanded};
 use super::{CommandLine, ExecError};
 use crate::Error;
-use crate::disk::{DiskError, Root};
 use crate::guard::check_lock;
-use crate::policy::{self, CommandContext, CommandPlan, PathArgument};
 use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
+use fileshed_rules::{CommandContext, CommandPlan, PathArgument};
+use fileshed_storage::{DiskError, Root};
 
 /// What runs in a zone: the judged line with its names as they are on disk.
 pub(super) fn prepare(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<CommandPlan, Error> {
@@ -37,7 +37,7 @@ pub(super) fn judge(
         stdout_file: line.stdout_file.is_some(),
         file_being_edited,
     };
-    let plan = policy::plan(line.command, line.arguments, &context)
+    let plan = fileshed_rules::plan(line.command, line.arguments, &context)
         .map_err(|error| zone.explain(error.into()))?;
     if plan.changes {
         zone.expect_write_scope()?;

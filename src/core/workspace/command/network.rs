@@ -3,10 +3,10 @@
 use std::os::fd::OwnedFd;
 
 use super::ExecError;
-use crate::sandbox::NetworkAccess;
-use crate::sandbox::egress::{Grant, RefusalStyle};
-use crate::settings::NetworkMode;
 use crate::{Error, Store};
+use fileshed_sandbox::NetworkAccess;
+use fileshed_sandbox::egress::{Grant, RefusalStyle};
+use fileshed_types::settings::NetworkMode;
 
 /// The network of one command, until it is dropped.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! How a command ended, as its zone sees it.
 
-use crate::sandbox::{self, Ending, Stream};
+use fileshed_sandbox::{Ending, Stream};
 
 /// How a command ended.
 #[derive(Debug)]
@@ -16,8 +16,8 @@ pub(super) struct CommandOutcome {
     pub(super) removed: Vec<String>,
 }
 
-impl From<sandbox::Outcome> for CommandOutcome {
-    fn from(outcome: sandbox::Outcome) -> Self {
+impl From<fileshed_sandbox::Outcome> for CommandOutcome {
+    fn from(outcome: fileshed_sandbox::Outcome) -> Self {
         Self {
             ending: outcome.ending,
             status: outcome.status,

@@ -1,7 +1,7 @@
 //! What a command wrote, as an answer shows it.
 
 use super::binary::{self, Binary};
-use crate::sandbox::Stream;
+use fileshed_sandbox::Stream;
 
 /// Places on disk that output must not show, and what stands for them.
 #[derive(Debug)]

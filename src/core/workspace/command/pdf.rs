@@ -5,7 +5,7 @@ use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
 use crate::process::{StreamFile, file_sink};
-use crate::sandbox::Sink;
+use fileshed_sandbox::Sink;
 
 /// What prints the page.
 const PRINTER: &str = "weasyprint";

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::Store;
-use crate::disk::{PrivateDirectory, Root};
-use crate::sandbox::{Access, BindMount, MountNamespace};
+use fileshed_sandbox::{Access, BindMount, MountNamespace};
+use fileshed_storage::{PrivateDirectory, Root};
 
 /// The private directory.
 const TEMPORARY: &str = "/tmp";

@@ -6,11 +6,11 @@
 use super::built_in::Said;
 use super::error::ExecError;
 use crate::Error;
-use crate::disk::{DiskError, Root};
 use crate::guard::{OpenEndedPermit, check_lock};
-use crate::policy::{CommandPlan, RenameArguments};
-use crate::text::Substitutions;
 use crate::zone::{PathError, Zone, ZonePath};
+use fileshed_rules::{CommandPlan, RenameArguments};
+use fileshed_storage::{DiskError, Root};
+use fileshed_text::Substitutions;
 
 /// Its name.
 pub(super) const COMMAND: &str = "rename";

@@ -5,10 +5,10 @@ use super::invocation::Run;
 use super::{CommandLine, ExecError, Ran, git, kept, line, pdf, rename, sqlite, tar, which};
 use crate::Error;
 use crate::guard::{OpenEndedPermit, OpenEndedRequest};
-use crate::history::subject;
 use crate::process::{sink, stream_file};
-use crate::sandbox::Ending;
 use crate::zone::Zone;
+use fileshed_history::subject;
+use fileshed_sandbox::Ending;
 
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
 pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {

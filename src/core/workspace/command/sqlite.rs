@@ -4,8 +4,8 @@
 use super::outcome::CommandOutcome;
 use crate::Error;
 use crate::databases::{self, Statement};
-use crate::policy::CommandPlan;
 use crate::zone::{Zone, ZonePath};
+use fileshed_rules::CommandPlan;
 
 /// The name of the command.
 pub(super) const COMMAND: &str = "sqlite3";

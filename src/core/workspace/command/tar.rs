@@ -9,11 +9,11 @@ use std::io::{Read, Seek, SeekFrom};
 use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
-use crate::disk::{DiskError, Staged};
-use crate::policy::{ArchiveArgument, Compression};
 use crate::process::{StreamFile, file_sink};
-use crate::sandbox::Sink;
 use crate::zone::ZonePath;
+use fileshed_rules::{ArchiveArgument, Compression};
+use fileshed_sandbox::Sink;
+use fileshed_storage::{DiskError, Staged};
 
 /// The first bytes of compressed files (each format's specification), and the program of each.
 const MAGIC: [(&[u8], &str); 5] = [

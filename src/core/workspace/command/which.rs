@@ -1,8 +1,8 @@
 //! `which`, answered by the server: the program is a shell script on common systems.
 
 use super::built_in::Said;
-use crate::policy::CommandPlan;
 use crate::zone::Zone;
+use fileshed_rules::CommandPlan;
 
 /// Its name.
 pub(super) const COMMAND: &str = "which";

@@ -1,9 +1,9 @@
 //! Databases and CSV files that could not be worked on, told so that the next call is right.
 
-use crate::diagnostics::Facts;
-use crate::hint::Argument;
-use crate::tables::Refusal;
 use crate::{Call, Hint, Repeat, diagnostics};
+use fileshed_tables::Refusal;
+use fileshed_types::diagnostics::Facts;
+use fileshed_types::hint::Argument;
 
 /// Names that a hint lists.
 const LISTED: usize = 12;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::sandbox::{BuiltInJob, Job, PreparedJob};
-use crate::tables::{Opened, Work};
+use fileshed_sandbox::{BuiltInJob, Job, PreparedJob};
+use fileshed_tables::{Opened, Work};
 
 /// Name of the job.
 const NAME: &str = "database";

@@ -6,10 +6,10 @@
 //! registry before anything can be written, only while nothing foreign is there, and goes when it
 //! left nothing. After a crash the entry says whose the journal is.
 
-use crate::disk::{DiskError, Kind, Root};
-use crate::registry::{DatabasePlace, StatementId};
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
+use fileshed_registry::{DatabasePlace, StatementId};
+use fileshed_storage::{DiskError, Kind, Root};
 
 /// The byte that a process locks which is about to change a database
 /// (`RESERVED_BYTE`, <https://sqlite.org/src/file?name=src/os.h>).

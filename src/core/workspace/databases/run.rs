@@ -13,19 +13,19 @@ use serde_json::json;
 use super::error::TableError;
 use super::job;
 use super::journal::{self, Statement, foreign};
-use crate::disk::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
 use crate::guard::{ChangeRequest, SizeError, Writer};
-use crate::history::subject;
 use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
-use crate::registry::QuotaError;
-use crate::sandbox::SandboxError;
-use crate::settings::MEBIBYTE;
-use crate::tables::{
+use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
+use crate::{Code, Error};
+use fileshed_history::subject;
+use fileshed_registry::QuotaError;
+use fileshed_sandbox::SandboxError;
+use fileshed_storage::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
+use fileshed_tables::{
     Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_CSV,
     PRIVATE_NAME, Parameters, Query, Refusal, Rows, Work,
 };
-use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
-use crate::{Code, Error};
+use fileshed_types::settings::MEBIBYTE;
 
 /// Bytes of an answer beside its rows: names of columns and the like.
 const FRAME: u64 = 8 * MEBIBYTE;

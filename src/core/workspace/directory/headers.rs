@@ -4,8 +4,8 @@
 //! those who were seen in the group; who calls without it is forgotten.
 
 use super::{Directory, Group, Membership};
-use crate::registry::Registry;
 use crate::{Caller, Error};
+use fileshed_registry::Registry;
 
 /// Groups as the gateway names them.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Groups that the registry of this server keeps.
 
 use super::{Directory, Group, GroupError, GroupId, Membership};
-use crate::registry::{LocalGroup, Registry};
 use crate::{Caller, Error};
+use fileshed_registry::{LocalGroup, Registry};
 
 /// Groups that the registry keeps.
 #[derive(Debug)]

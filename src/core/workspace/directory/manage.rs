@@ -2,8 +2,8 @@
 
 use super::local::group_of;
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
-use crate::registry::{LocalGroup, Registry};
 use crate::{Clock, Error, UserId, diagnostics};
+use fileshed_registry::{LocalGroup, Registry};
 
 /// The groups that the registry keeps.
 #[derive(Debug)]

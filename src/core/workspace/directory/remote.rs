@@ -5,8 +5,8 @@
 
 use super::{Directory, Group, GroupError, Headers, Membership};
 use crate::chat_host::ChatHost;
-use crate::registry::Registry;
 use crate::{Caller, Error};
+use fileshed_registry::Registry;
 
 /// Groups of the application that people chat in.
 #[derive(Debug)]

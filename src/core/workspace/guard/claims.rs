@@ -9,10 +9,10 @@ use std::collections::HashSet;
 
 use super::journal::{self, Owner};
 use crate::Error;
-use crate::disk::Root;
-use crate::history::{Change, ChangeKind, Found, Moved};
-use crate::registry::{Ownership as _, OwnershipEffect, Record, Registry};
 use crate::zone::ZonePath;
+use fileshed_history::{Change, ChangeKind, Found, Moved};
+use fileshed_registry::{Ownership as _, OwnershipEffect, Record, Registry};
+use fileshed_storage::Root;
 
 /// The changes of a command, and who made them.
 pub(super) struct Claims<'a> {

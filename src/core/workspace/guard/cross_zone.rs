@@ -3,8 +3,8 @@
 use super::encrypted::expect_plain;
 use super::permit::{Change, ChangeRequest, Effect, Permit, Writer};
 use crate::Error;
-use crate::disk::{DiskError, Entry, Renamed, Staging, Target};
 use crate::zone::{Zone, ZoneError};
+use fileshed_storage::{DiskError, Entry, Renamed, Staging, Target};
 
 /// The write locks of two zones.
 #[derive(Debug)]

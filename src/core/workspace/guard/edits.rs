@@ -2,11 +2,11 @@
 //! of its own beside the zone's data.
 
 use crate::Error;
-use crate::disk::{Entry, Root, Staging};
-use crate::registry::Lock;
 use crate::tenant::EDITZONE;
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
+use fileshed_registry::Lock;
+use fileshed_storage::{Entry, Root, Staging};
 
 /// The write lock of one zone, to change its locked edits.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Files that another program encrypts: only that program may write them.
 
-use crate::disk::{Entry, Kind, StagedEntry, Target};
 use crate::{Call, Error, Hint, diagnostics};
+use fileshed_storage::{Entry, Kind, StagedEntry, Target};
 
 /// What encrypted files of later versions of the original Fileshed begin with.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";

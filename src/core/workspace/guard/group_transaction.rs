@@ -11,11 +11,11 @@ use jiff::Timestamp;
 use super::claims::Claims;
 use super::owner;
 use super::space::Space;
-use crate::disk::{Root, Staging};
-use crate::history::{self, Author, History, Position};
-use crate::registry::{OwnershipChange, OwnershipEffect, Registry};
 use crate::zone::{Zone, ZoneName};
 use crate::{Error, Store};
+use fileshed_history::{Author, History, Position};
+use fileshed_registry::{OwnershipChange, OwnershipEffect, Registry};
+use fileshed_storage::{Root, Staging};
 
 /// Where a transaction takes place.
 pub(super) struct GroupTransaction<'a> {
@@ -166,7 +166,7 @@ impl<'a> GroupTransaction<'a> {
             growing.undo(|kept| {
                 history.restore(found, Some(kept), &self.staging)?;
                 self.data
-                    .take_back(kept, |path, kind, _| history::holds(path, kind))?;
+                    .take_back(kept, |path, kind, _| fileshed_history::holds(path, kind))?;
                 Ok::<_, Error>(())
             })?;
             self.measured(history.find()?.totals())?;
@@ -189,7 +189,7 @@ impl<'a> GroupTransaction<'a> {
         })
     }
 
-    fn measured(&self, totals: crate::disk::Totals) -> Result<(), Error> {
+    fn measured(&self, totals: fileshed_storage::Totals) -> Result<(), Error> {
         let zone = ZoneName::Group.as_str();
         Ok(self.registry().measured(self.tenant, zone, totals)?)
     }

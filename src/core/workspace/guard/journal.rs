@@ -2,9 +2,9 @@
 //! not make, change or remove it.
 
 use crate::Error;
-use crate::disk::{Kind, Root};
-use crate::registry::{Ownership as _, Record, Registry};
 use crate::zone::ZonePath;
+use fileshed_registry::{Ownership as _, Record, Registry};
+use fileshed_storage::{Kind, Root};
 
 /// Whose a path is by the database that it belongs to.
 pub(super) enum Owner {

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::journal;
-use crate::group::Member;
-use crate::registry::Lock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
+use fileshed_registry::Lock;
+use fileshed_types::group::Member;
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.

@@ -10,12 +10,12 @@ use super::GroupTransaction;
 use super::access::ZoneHold;
 use super::space::{Space, SpaceError, is_over};
 use crate::Error;
-use crate::disk::{DiskError, Entry, Snapshot, Staged, Target, Totals, Vacancy};
-use crate::history::{self, Author, Found, History, Position};
-use crate::policy::Growth;
-use crate::registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use crate::running::Growing;
 use crate::zone::Zone;
+use fileshed_history::{Author, Found, History, Position};
+use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_rules::Growth;
+use fileshed_storage::{DiskError, Entry, Snapshot, Staged, Target, Totals, Vacancy};
 
 /// Message of the commit that takes back what another one took in of an unfinished command.
 const UNDONE: &str = "Take back what an unfinished command wrote";
@@ -141,7 +141,7 @@ impl<'a> OpenEndedPermit<'a> {
     pub(crate) fn finish(mut self, stopped: bool) -> Result<Option<Error>, Error> {
         let zone = self.zone;
         if self.request.command == "git" {
-            history::size::forget(&zone.base);
+            fileshed_history::size::forget(&zone.base);
         }
         let entered = self.enter(stopped);
         zone.store.flusher().changed();
@@ -329,12 +329,13 @@ fn put_back(
     }
     // Another process may have taken in what is not known here.
     let is_alone = zone.store.is_alone();
-    let in_history = |path: &[u8], kind, known| (known || !is_alone) && history::holds(path, kind);
+    let in_history =
+        |path: &[u8], kind, known| (known || !is_alone) && fileshed_history::holds(path, kind);
     let gone = zone.data.take_back(kept, in_history)?;
     found.leave(kept, &gone);
     let staging = zone.store.staging(&zone.tenant)?;
     repository.restore(found, Some(kept), &staging)?;
-    let stays = |path: &[u8], kind, _| !is_alone && history::holds(path, kind);
+    let stays = |path: &[u8], kind, _| !is_alone && fileshed_history::holds(path, kind);
     zone.data.take_back(kept, stays)?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! A command on the working copy of a locked edit: of what it leaves, no more stays than fits.
 
 use super::space::SpaceError;
-use crate::disk::{Root, Staged};
 use crate::zone::Zone;
 use crate::{Error, ZonePath};
+use fileshed_storage::{Root, Staged};
 
 impl<'a> Zone<'a> {
     /// Lets a working copy be changed: `copy`, which is alone in `directory`.

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::journal::{self, Owner};
-use crate::disk::Kind;
-use crate::registry::{Ownership, Record};
-use crate::settings::WriteMode;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
+use fileshed_registry::{Ownership, Record};
+use fileshed_storage::Kind;
+use fileshed_types::settings::WriteMode;
 
 /// Paths that a refusal names.
 const NAMED: usize = 20;

@@ -3,16 +3,16 @@
 mod in_place;
 
 use super::{edits, encrypted, lock, owner};
-use crate::disk::{
-    DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
-    Totals, Vacancy, Weight,
-};
-use crate::history::{Author, CommitId};
-use crate::registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
-use crate::settings::MEBIBYTE;
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
+use fileshed_history::{Author, CommitId};
+use fileshed_registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_storage::{
+    DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
+    Totals, Vacancy, Weight,
+};
+use fileshed_types::settings::MEBIBYTE;
 
 /// What a change touches and how much more space it takes.
 #[derive(Debug, Default)]

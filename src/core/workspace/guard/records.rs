@@ -4,9 +4,9 @@
 use std::collections::HashSet;
 
 use crate::Error;
-use crate::registry::{Ownership as _, Record};
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
+use fileshed_registry::{Ownership as _, Record};
 
 /// The write lock of a group's zone, to change ownership records.
 #[derive(Debug)]

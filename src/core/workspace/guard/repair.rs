@@ -8,12 +8,12 @@
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
 use super::GroupTransaction;
-use crate::disk::{DiskError, Root};
-use crate::history::{Author, History, Position};
-use crate::registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
 use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
+use fileshed_history::{Author, History, Position};
+use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
+use fileshed_storage::{DiskError, Root};
 
 impl Store {
     /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot

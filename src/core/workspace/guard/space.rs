@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::disk::Totals;
-use crate::hint::space;
 use crate::running::{Growing, SpaceLimits};
-use crate::settings::MEBIBYTE;
-use crate::size::human_size;
 use crate::zone::Zone;
 use crate::{Error, diagnostics};
+use fileshed_storage::Totals;
+use fileshed_types::hint::space;
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::size::human_size;
 
 /// What a command did to the space of its tenant.
 pub(super) struct Space<'a> {

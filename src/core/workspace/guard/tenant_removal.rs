@@ -1,8 +1,8 @@
 //! The end of a tenant: its directory goes as a whole, and what the registry has of it.
 
-use crate::disk::Staging;
 use crate::store::Store;
 use crate::{Error, UserId, ZonePath};
+use fileshed_storage::Staging;
 
 /// Where what is removed waits for its end, below the data directory.
 const REMOVED: &str = ".removed";

@@ -10,10 +10,10 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
 use super::{ChangeRequest, CrossZoneWriter};
-use crate::caller::Chat;
-use crate::disk::Totals;
-use crate::settings::MEBIBYTE;
 use crate::{Caller, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
+use fileshed_storage::Totals;
+use fileshed_types::caller::Chat;
+use fileshed_types::settings::MEBIBYTE;
 
 /// Longer than any wait for a write lock should take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -61,7 +61,7 @@ impl Scene {
 
     /// Unfinished changes in the registry.
     fn intents(&self) -> i64 {
-        let registry = self.base.path().join(crate::registry::FILE_NAME);
+        let registry = self.base.path().join(fileshed_registry::FILE_NAME);
         rusqlite::Connection::open(registry)
             .and_then(|it| it.query_row("SELECT count(*) FROM intents", [], |row| row.get(0)))
             .expect("counted")
@@ -325,7 +325,7 @@ fn directories_arrive_with_their_space_and_one_commit() {
     }
     let documents = scene.zone("documents");
     let changes = documents
-        .history(crate::history::History::changes)
+        .history(fileshed_history::History::changes)
         .expect("compared");
     assert_eq!(changes.changed, Vec::new(), "all is committed");
     assert_eq!(scene.staged(), Vec::<String>::new());

@@ -1,10 +1,10 @@
 //! What of the machine the store depends on, whether or not there is a store.
 
 use super::{Check, CheckState};
-use crate::policy::commands;
 use crate::programs::Programs;
-use crate::sandbox::{Confinement, descriptor_limit};
-use crate::settings::{NetworkMode, SandboxPolicy, Settings};
+use fileshed_rules::commands;
+use fileshed_sandbox::{Confinement, descriptor_limit};
+use fileshed_types::settings::{NetworkMode, SandboxPolicy, Settings};
 
 /// The machine, as far as it was looked at.
 pub(super) struct Machine<'a> {

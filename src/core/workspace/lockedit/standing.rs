@@ -4,10 +4,10 @@ use std::io::Read as _;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::disk::{DiskError, Entry, Kind};
-use crate::registry::Lock;
 use crate::zone::ZonePath;
 use crate::{Call, Hint, diagnostics};
+use fileshed_registry::Lock;
+use fileshed_storage::{DiskError, Entry, Kind};
 
 /// Bytes that are hashed at once.
 const PIECE: usize = 1 << 16;

@@ -7,12 +7,12 @@ use super::stream::file_sink;
 use super::watch::{Temporary, files, watch};
 use super::{OPEN_FILES, PROCESSES, ProcessError, expect_confined};
 use crate::Error;
-use crate::disk::{PrivateDirectory, Staged};
-use crate::sandbox::{
-    self, Access, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, landlock_version,
-};
-use crate::settings::{MEBIBYTE, SandboxPolicy};
 use crate::zone::Zone;
+use fileshed_sandbox::{
+    Access, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, landlock_version,
+};
+use fileshed_storage::{PrivateDirectory, Staged};
+use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
 
 /// What a built-in job may have.
 pub(crate) struct JobBounds<'a> {
@@ -85,7 +85,7 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
         || false,
     );
     let must_end = bounds.must_end;
-    let outcome = sandbox::run(
+    let outcome = fileshed_sandbox::run(
         store.zygote(),
         &spec,
         zone.data().handle(),

@@ -3,10 +3,10 @@
 use std::fs::File;
 
 use crate::Error;
-use crate::disk::{DiskError, Staged, Target};
 use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
-use crate::sandbox::Sink;
 use crate::zone::{Zone, ZonePath};
+use fileshed_sandbox::Sink;
+use fileshed_storage::{DiskError, Staged, Target};
 
 /// A file of the zone that gets a stream, checked before the command runs.
 #[derive(Debug)]

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::time::{Duration, Instant};
 
-use crate::disk::PrivateDirectory;
 use crate::running::Running;
-use crate::sandbox::{Ending, Sink};
 use crate::zone::Zone;
+use fileshed_sandbox::{Ending, Sink};
+use fileshed_storage::PrivateDirectory;
 
 /// How often the space of a command is measured.
 const MEASURE_EVERY: Duration = Duration::from_millis(100);

@@ -8,9 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::disk::{DiskError, Root};
-use crate::registry::Registry;
 use crate::{Error, ZonePath, random};
+use fileshed_registry::Registry;
+use fileshed_storage::{DiskError, Root};
 
 pub(super) const DIRECTORY: &str = ".instances";
 

@@ -1,10 +1,10 @@
 //! What a zone holds, measured on disk and entered in the registry.
 
 use super::Store;
-use crate::disk::{Kind, Root, Totals};
-use crate::history::History;
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
 use crate::{Error, ZoneName, ZonePath};
+use fileshed_history::History;
+use fileshed_storage::{Kind, Root, Totals};
 
 impl Store {
     /// Measures the working copies of a zone, of which there are as many as open edits, and enters

@@ -6,11 +6,11 @@
 
 use super::instance;
 use super::{GROUPS, SHARED, Store, USERS};
-use crate::disk::{DiskError, Kind, Root};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
-use crate::registry::{self, Registry, RegistryError};
-use crate::settings::NamespaceStyle;
 use crate::{Clock, Error, Settings, ZonePath, diagnostics};
+use fileshed_registry::{Registry, RegistryError};
+use fileshed_storage::{DiskError, Kind, Root};
+use fileshed_types::settings::NamespaceStyle;
 
 /// What an administrator can go on without, knowing what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Part {
     pub fn file(self) -> &'static str {
         match self {
             Self::Pepper => PEPPER_FILE,
-            Self::Registry => registry::FILE_NAME,
+            Self::Registry => fileshed_registry::FILE_NAME,
         }
     }
 }
@@ -86,15 +86,17 @@ fn look(data: &Root, namespace: NamespaceStyle) -> Result<State, Error> {
     let has_pepper = data.has(PEPPER_FILE)?;
     let lost = |part| Err(StoreError::Lost { part }.into());
     match (has_pepper, registry) {
-        (true, registry::Found::Ours) => Ok(State::Store),
-        (false, registry::Found::Ours) => lost(Part::Pepper),
+        (true, fileshed_registry::Found::Ours) => Ok(State::Store),
+        (false, fileshed_registry::Found::Ours) => lost(Part::Pepper),
         (false, _) if was_used => lost(Part::Pepper),
         // A tree of the original has the ids themselves for its users' directories.
         (false, _) if has_users && namespace == NamespaceStyle::Hmac => {
             Err(StoreError::UnknownUsers.into())
         }
-        (true, registry::Found::Foreign) if was_used => lost(Part::Registry),
-        (true, registry::Found::Nothing | registry::Found::Empty) if was_used || has_files => {
+        (true, fileshed_registry::Found::Foreign) if was_used => lost(Part::Registry),
+        (true, fileshed_registry::Found::Nothing | fileshed_registry::Found::Empty)
+            if was_used || has_files =>
+        {
             lost(Part::Registry)
         }
         _ => Ok(State::New),
@@ -147,7 +149,7 @@ impl Store {
                 }
                 Pepper::load(&data)?;
                 // One that is lost as well is for its own turn.
-                if let Ok(registry::Found::Ours) = Registry::look(&data) {
+                if let Ok(fileshed_registry::Found::Ours) = Registry::look(&data) {
                     Registry::open(&data, settings.durability)?.forget_pepper()?;
                 }
             }
@@ -207,7 +209,7 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
     match part {
         Part::Registry => {
             let opened = match Registry::look(data) {
-                Ok(registry::Found::Ours) => {
+                Ok(fileshed_registry::Found::Ours) => {
                     Registry::open(data, settings.durability).map(|_| true)
                 }
                 Ok(_) => Ok(false),
@@ -226,7 +228,7 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
                 Err(error) => return Err(error.into()),
             };
             match Registry::look(data) {
-                Ok(registry::Found::Ours) => {
+                Ok(fileshed_registry::Found::Ours) => {
                     let registry = Registry::open(data, settings.durability)?;
                     Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
                 }
@@ -271,7 +273,7 @@ diagnostics! {
             hint: format!(
                 "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed is \
                  taken over with `namespace = \"plain\"`",
-                registry::FILE_NAME
+                fileshed_registry::FILE_NAME
             ),
         },
         /// A part is as it should be.

@@ -1,13 +1,13 @@
 //! Tenants: their keys, their roots, and the space that they have.
 
 use super::{GROUPS, SHARED, Store, USERS};
-use crate::disk::{Kind, Root, Staging};
-use crate::fair::Place;
-use crate::group::Group;
-use crate::registry::QuotaError;
-use crate::settings::MEBIBYTE;
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error, UserId, ZoneName, ZonePath};
+use fileshed_registry::QuotaError;
+use fileshed_storage::{Kind, Root, Staging};
+use fileshed_types::fair::Place;
+use fileshed_types::group::Group;
+use fileshed_types::settings::MEBIBYTE;
 
 impl Store {
     /// The directory of a conversation's uploads, below the tenant's root.

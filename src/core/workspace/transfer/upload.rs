@@ -10,11 +10,11 @@ use std::fs::File;
 use std::io::Write;
 
 use super::TransferPermit;
-use crate::disk::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
 use crate::guard::{ChangeRequest, SizeError, check_lock, expect_plain};
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
+use fileshed_storage::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
 use names::names;
 use same::Fingerprint;
 

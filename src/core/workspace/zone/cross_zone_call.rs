@@ -1,8 +1,8 @@
 //! The call that goes from one zone to another, for who names the other zone in a path.
 
 use super::ZoneName;
-use crate::hint::Argument;
 use crate::{Call, Error, Hint};
+use fileshed_types::hint::Argument;
 
 /// A way from one zone to another, with what is known of both ends.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The mode of files in a group, as a parameter.
 
 use crate::diagnostics;
-use crate::settings::WriteMode;
+use fileshed_types::settings::WriteMode;
 
 /// Reads the parameter `mode`.
 pub fn parse_mode(text: &str) -> Result<WriteMode, ModeError> {

@@ -3,14 +3,16 @@
 use rustix::io::Errno;
 
 use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
-use crate::caller::Scope;
-use crate::disk::{DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy};
-use crate::group::Group;
-use crate::history::{self, Author, History, HistoryError};
-use crate::settings::WriteMode;
 use crate::store::Store;
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
+use fileshed_history::{Author, History, HistoryError};
+use fileshed_storage::{
+    DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
+};
+use fileshed_types::caller::Scope;
+use fileshed_types::group::Group;
+use fileshed_types::settings::WriteMode;
 
 /// One zone of one caller, for one call.
 #[derive(Debug)]
@@ -336,7 +338,8 @@ impl<'a> Zone<'a> {
         }
         let limit = self.tenant.limit;
         let limit = limit.saturating_mul(self.store.settings().history_factor);
-        history::size::expect_space(&self.base, limit).map_err(|error| self.explain(error.into()))
+        fileshed_history::size::expect_space(&self.base, limit)
+            .map_err(|error| self.explain(error.into()))
     }
 
     /// Content that waits to be moved in; nobody sees it.

@@ -11,8 +11,8 @@ use std::io::Read;
 use super::config::{self, Fault};
 use crate::Error;
 use crate::command::ExecError;
-use crate::disk::{Kind, Root};
 use crate::zone::{Zone, ZonePath};
+use fileshed_storage::{Kind, Root};
 
 /// The largest configuration file that is read.
 const LARGEST: u64 = 256 * 1024;

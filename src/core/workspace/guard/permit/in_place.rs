@@ -5,10 +5,10 @@
 
 use super::Permit;
 use crate::Error;
-use crate::disk::{DiskError, Footprint, Kind};
-use crate::history::CommitId;
-use crate::registry::OwnershipEffect;
 use crate::zone::{Zone, ZonePath};
+use fileshed_history::CommitId;
+use fileshed_registry::OwnershipEffect;
+use fileshed_storage::{DiskError, Footprint, Kind};
 
 /// Files that may be changed. Dropped without [`InPlace::finish`], the zone is measured and
 /// committed with the next call.

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::names::endless_names;
-use crate::disk::{DiskError, Kind, Vacancy};
 use crate::guard::{check_lock, check_owner};
 use crate::zone::{PathError, Zone, ZonePath};
 use crate::{Code, Error};
+use fileshed_storage::{DiskError, Kind, Vacancy};
 
 /// Refuses names by themselves, whatever is there: those that some system cannot hold, and those
 /// that belong to a database, which would take in what is brought.

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use sha2::{Digest, Sha256};
 
-use crate::disk::{DiskError, Entry, Kind};
+use fileshed_storage::{DiskError, Entry, Kind};
 
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
