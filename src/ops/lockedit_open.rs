@@ -1,6 +1,6 @@
 //! `shed_lockedit_open`: lock a file for editing.
 
-use fileshed_core::lockedit::{self, Origin};
+use fileshed_core::lockedit::{self, EditOrigin};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -66,9 +66,9 @@ impl Operation for LockeditOpen {
             .ok()
             .filter(|text| !text.contains('\0'));
         let note = match content.origin {
-            Origin::File => None,
-            Origin::Copy => Some("it was open already: this is its working copy"),
-            Origin::OutdatedCopy => Some(
+            EditOrigin::File => None,
+            EditOrigin::Copy => Some("it was open already: this is its working copy"),
+            EditOrigin::OutdatedCopy => Some(
                 "it was open already: this is its working copy; the file has changed since, \
                  shed_lockedit_cancel and shed_lockedit_open begin with the file as it is",
             ),

@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::{self, counted};
 use fileshed_core::databases::{
-    self, DateFormat, Export, IfExists, Import, Parameters, Query, Task,
+    self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
 };
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store, ZoneName};
@@ -207,11 +207,11 @@ impl Operation for Sqlite {
                     return Err(ArgumentError::exclusive("output_csv", "import_csv").into());
                 }
                 let csv = csv.clone();
-                Task::Import(request.import(csv, if_exists)?)
+                DatabaseTask::Import(request.import(csv, if_exists)?)
             }
             (Some(sql), None) => {
                 let sql = sql.clone();
-                Task::Query(
+                DatabaseTask::Query(
                     request.query(store, caller.client, sql, limit),
                     output.as_deref(),
                 )

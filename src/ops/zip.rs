@@ -1,6 +1,6 @@
 //! `shed_zip`: pack a file or directory into a ZIP archive.
 
-use fileshed_core::archive::{Archive, ArchiveError, Content};
+use fileshed_core::archive::{Archive, ArchiveError, PackContent};
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
@@ -97,7 +97,7 @@ impl Operation for Zip {
         let entry = zone.entry(&source)?;
         // Packed before the write lock is taken: nobody has to wait for it.
         let target = target(&zone, &archive)?;
-        let (staged, packed) = Content::of(&zone, &entry)
+        let (staged, packed) = PackContent::of(&zone, &entry)
             .with_empty_directories(request.include_empty_dirs)
             .without(target.path())
             .stage(target.path())?;

@@ -26,12 +26,12 @@ struct Replace {
     pattern: String,
     flags: String,
     all: bool,
-    pieces: Vec<Piece>,
+    pieces: Vec<ReplacementPiece>,
 }
 
 /// A part of a replacement.
 #[derive(Debug, PartialEq, Eq)]
-enum Piece {
+enum ReplacementPiece {
     Text(String),
     /// 0 is the whole match.
     Group(usize),
@@ -101,7 +101,7 @@ impl Replace {
         for name in names {
             let subject = Subject::new(name.as_bytes());
             let mut matches = pattern.matches(&subject, &meter);
-            let mut draft = Draft::default();
+            let mut draft = ReplacementDraft::default();
             let mut done = 0;
             while let Some(found) = matches.next().map_err(|error| reason(&error))? {
                 draft.text.push_str(&name[done..found.whole.start]);
@@ -123,21 +123,21 @@ impl Replace {
 
 /// A name that is being made.
 #[derive(Default)]
-struct Draft {
+struct ReplacementDraft {
     text: String,
     case: Option<Case>,
     next: Option<Case>,
 }
 
-impl Draft {
-    fn replacement(&mut self, pieces: &[Piece], name: &str, found: &Found) {
+impl ReplacementDraft {
+    fn replacement(&mut self, pieces: &[ReplacementPiece], name: &str, found: &Found) {
         (self.case, self.next) = (None, None);
         for piece in pieces {
             match piece {
-                Piece::Text(text) => self.push(text),
-                Piece::Group(number) => self.push(&name[found.group(*number)]),
-                Piece::Case(case) => self.case = *case,
-                Piece::NextCase(case) => self.next = Some(*case),
+                ReplacementPiece::Text(text) => self.push(text),
+                ReplacementPiece::Group(number) => self.push(&name[found.group(*number)]),
+                ReplacementPiece::Case(case) => self.case = *case,
+                ReplacementPiece::NextCase(case) => self.next = Some(*case),
             }
             if self.text.len() > LONGEST {
                 return;
@@ -291,7 +291,7 @@ fn no_arrays() -> String {
 }
 
 /// Reads a replacement.
-fn pieces(text: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, String> {
+fn pieces(text: &str, pattern: &Pattern<'_>) -> Result<Vec<ReplacementPiece>, String> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
@@ -305,13 +305,13 @@ fn pieces(text: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, String> {
             {
                 return Err(no_arrays());
             }
-            other => (Piece::Text(other.to_string()), 0),
+            other => (ReplacementPiece::Text(other.to_string()), 0),
         };
         match piece {
-            Piece::Text(text) => literal.push_str(&text),
+            ReplacementPiece::Text(text) => literal.push_str(&text),
             piece => {
                 if !literal.is_empty() {
-                    pieces.push(Piece::Text(std::mem::take(&mut literal)));
+                    pieces.push(ReplacementPiece::Text(std::mem::take(&mut literal)));
                 }
                 pieces.push(piece);
             }
@@ -319,43 +319,43 @@ fn pieces(text: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, String> {
         rest = &behind[length..];
     }
     if !literal.is_empty() {
-        pieces.push(Piece::Text(literal));
+        pieces.push(ReplacementPiece::Text(literal));
     }
     Ok(pieces)
 }
 
 /// What stands behind a backslash, and its length.
-fn backslash(text: &str, pattern: &Pattern<'_>) -> Result<(Piece, usize), String> {
+fn backslash(text: &str, pattern: &Pattern<'_>) -> Result<(ReplacementPiece, usize), String> {
     let Some(character) = text.chars().next() else {
         return Err("the replacement ends with a lone backslash".to_owned());
     };
     let piece = match character {
         '1'..='9' => return numbered(text, "\\", pattern),
-        'U' => Piece::Case(Some(Case::Upper)),
-        'L' => Piece::Case(Some(Case::Lower)),
-        'E' => Piece::Case(None),
-        'u' => Piece::NextCase(Case::Upper),
-        'l' => Piece::NextCase(Case::Lower),
+        'U' => ReplacementPiece::Case(Some(Case::Upper)),
+        'L' => ReplacementPiece::Case(Some(Case::Lower)),
+        'E' => ReplacementPiece::Case(None),
+        'u' => ReplacementPiece::NextCase(Case::Upper),
+        'l' => ReplacementPiece::NextCase(Case::Lower),
         other if other.is_ascii_alphanumeric() => {
             return Err(format!(
                 "`\\{other}` is none of \\1, \\U, \\L, \\E, \\u, \\l in a replacement"
             ));
         }
-        other => Piece::Text(other.to_string()),
+        other => ReplacementPiece::Text(other.to_string()),
     };
     Ok((piece, character.len_utf8()))
 }
 
 /// `$1`, `${1}`, `$&` or `$name` behind the dollar sign, and its length.
-fn dollar(text: &str, pattern: &Pattern<'_>) -> Result<(Piece, usize), String> {
+fn dollar(text: &str, pattern: &Pattern<'_>) -> Result<(ReplacementPiece, usize), String> {
     if text.starts_with('&') {
-        return Ok((Piece::Group(0), 1));
+        return Ok((ReplacementPiece::Group(0), 1));
     }
     if let Some(inner) = text.strip_prefix('{')
         && let Some((name, _)) = inner.split_once('}')
     {
         let group = named(name, pattern)?;
-        return Ok((Piece::Group(group), name.len() + 2));
+        return Ok((ReplacementPiece::Group(group), name.len() + 2));
     }
     if text.starts_with(|c: char| c.is_ascii_digit()) {
         return numbered(text, "$", pattern);
@@ -363,14 +363,18 @@ fn dollar(text: &str, pattern: &Pattern<'_>) -> Result<(Piece, usize), String> {
     let end = text
         .find(|c: char| !c.is_alphanumeric() && c != '_')
         .unwrap_or(text.len());
-    Ok((Piece::Group(named(&text[..end], pattern)?), end))
+    Ok((ReplacementPiece::Group(named(&text[..end], pattern)?), end))
 }
 
-fn numbered(text: &str, sign: &str, pattern: &Pattern<'_>) -> Result<(Piece, usize), String> {
+fn numbered(
+    text: &str,
+    sign: &str,
+    pattern: &Pattern<'_>,
+) -> Result<(ReplacementPiece, usize), String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     match text[..digits].parse::<usize>() {
         Ok(number) if number > 0 && number <= pattern.groups() => {
-            Ok((Piece::Group(number), digits))
+            Ok((ReplacementPiece::Group(number), digits))
         }
         _ => Err(no_group(&format!("{sign}{}", &text[..digits]), pattern)),
     }

@@ -18,8 +18,8 @@ mod unpack;
 mod window;
 
 pub use directory::{Archive, Listed, Listing};
-pub use error::{ArchiveError, Bomb, Fault};
-pub use pack::{Content, Packed};
+pub use error::{ArchiveError, Bomb, EntryFault};
+pub use pack::{PackContent, Packed};
 pub use unpack::Unpacked;
 
 use fileshed_types::settings::MEBIBYTE;

@@ -20,5 +20,5 @@ pub use fileshed_tables::{
 pub use job::DATABASE_JOB;
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
-pub use run::{CsvFile, Outcome, Task, run};
+pub use run::{CsvFile, DatabaseTask, Outcome, run};
 pub(crate) use run::{put_right, recover};

@@ -38,16 +38,16 @@ pub struct Edit<'a> {
 
 /// Content of a working copy.
 #[derive(Debug)]
-pub struct Content {
+pub struct EditContent {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// Where they come from.
-    pub origin: Origin,
+    pub origin: EditOrigin,
 }
 
 /// What a locked edit begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum EditOrigin {
     /// The file.
     File,
     /// The working copy of an edit that was open already.
@@ -58,7 +58,7 @@ pub enum Origin {
 
 /// Opens `path` for a locked edit and gives its content. An edit that this conversation has open
 /// goes on with its working copy, expired or not, as long as there is something in it to lose.
-pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Content), Error> {
+pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditContent), Error> {
     zone.expect_writable()?;
     let entry = zone.entry(path)?;
     entry
@@ -97,8 +97,8 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, Conten
     let bytes = edit.content()?;
     edit.lock.opened = Some(standing::digest(&bytes));
     permit.take(&edit.lock)?;
-    let origin = Origin::File;
-    Ok((edit, Content { bytes, origin }))
+    let origin = EditOrigin::File;
+    Ok((edit, EditContent { bytes, origin }))
 }
 
 /// The locked edit of `path` that this conversation has open.
@@ -244,7 +244,7 @@ impl<'a> Edit<'a> {
         writer: &EditWriter<'_>,
         entry: &Entry,
         expired: bool,
-    ) -> Result<Option<Content>, Error> {
+    ) -> Result<Option<EditContent>, Error> {
         let bytes = match self.directory.followed(&self.copy) {
             Ok(copy) => copy.content()?,
             Err(DiskError::NotFound { .. }) => return Ok(None),
@@ -253,14 +253,14 @@ impl<'a> Edit<'a> {
         let standing = Standing::of(&self.lock, Some(entry), expired)?;
         let edited = self.lock.opened != Some(standing::digest(&bytes));
         let origin = match standing {
-            Standing::Unchanged => Origin::Copy,
-            _ if edited => Origin::OutdatedCopy,
+            Standing::Unchanged => EditOrigin::Copy,
+            _ if edited => EditOrigin::OutdatedCopy,
             _ => return Ok(None),
         };
         if expired {
             writer.guard_shrinking().renew(&self.lock)?;
         }
-        Ok(Some(Content { bytes, origin }))
+        Ok(Some(EditContent { bytes, origin }))
     }
 
     /// Writes the working copy back, commits it where the zone has history, and unlocks. If this

@@ -25,11 +25,11 @@ pub(crate) struct Running {
 /// One zone in which commands run.
 #[derive(Debug, Default)]
 struct RunningZone {
-    state: Mutex<State>,
+    state: Mutex<RunningState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RunningState {
     /// Nothing until the first command looked.
     kept: Option<Snapshot>,
     /// Bytes in the zone when one of them was last measured.
@@ -39,7 +39,7 @@ struct State {
 }
 
 impl RunningZone {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RunningState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

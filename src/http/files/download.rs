@@ -66,7 +66,7 @@ impl Download {
         let write_archive = move |writer: &mut dyn io::Write| {
             let zone = store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
-            fileshed_core::archive::Content::of(&zone, &entry)
+            fileshed_core::archive::PackContent::of(&zone, &entry)
                 .with_empty_directories(true)
                 .stream(writer)?;
             Ok(())

@@ -19,7 +19,7 @@ use super::{ArgumentError, choice};
 
 /// Reads a request; what it does not know is left out.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
-    T::deserialize(Arguments(arguments)).map_err(|failure| failure.0)
+    T::deserialize(RequestArguments(arguments)).map_err(|failure| failure.0)
 }
 
 /// The word of the enum `kind` that a text means; `words` are all that it has.
@@ -66,9 +66,9 @@ impl From<serde_json::Error> for RequestError {
 }
 
 /// All arguments of a call.
-struct Arguments(Map<String, Value>);
+struct RequestArguments(Map<String, Value>);
 
-impl<'de> Deserializer<'de> for Arguments {
+impl<'de> Deserializer<'de> for RequestArguments {
     type Error = RequestError;
 
     fn deserialize_struct<V: Visitor<'de>>(

@@ -7,12 +7,12 @@ use std::str::FromStr;
 /// each with one port or with the usual ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Destination {
-    place: Place,
+    place: DestinationHost,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Place {
+enum DestinationHost {
     Name(String),
     Network { base: IpAddr, bits: u32 },
 }
@@ -22,8 +22,8 @@ impl Destination {
     #[must_use]
     pub fn covers(&self, name: &str, address: IpAddr) -> bool {
         match &self.place {
-            Place::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
-            Place::Network { base, bits } => match (base, address) {
+            DestinationHost::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
+            DestinationHost::Network { base, bits } => match (base, address) {
                 (IpAddr::V4(base), IpAddr::V4(address)) => {
                     let shift = 32 - bits.min(&32);
                     u32::from(*base).checked_shr(shift) == u32::from(address).checked_shr(shift)
@@ -51,7 +51,7 @@ impl FromStr for Destination {
         const EXPECTED: &str = "must be names, addresses or networks, each with a port or without, \
             like files.example.org, 10.0.0.5:8080, [fd00::5]:443 or 10.1.0.0/16";
         let network = |base: IpAddr, bits: u32, port| Self {
-            place: Place::Network { base, bits },
+            place: DestinationHost::Network { base, bits },
             port,
         };
         let most = |base: IpAddr| if base.is_ipv4() { 32 } else { 128 };
@@ -91,7 +91,7 @@ impl FromStr for Destination {
             return Err(EXPECTED);
         }
         Ok(Self {
-            place: Place::Name(name.trim_end_matches('.').to_ascii_lowercase()),
+            place: DestinationHost::Name(name.trim_end_matches('.').to_ascii_lowercase()),
             port,
         })
     }
@@ -100,12 +100,12 @@ impl FromStr for Destination {
 impl std::fmt::Display for Destination {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.place, self.port) {
-            (Place::Name(name), None) => formatter.write_str(name),
-            (Place::Name(name), Some(port)) => write!(formatter, "{name}:{port}"),
-            (Place::Network { base, .. }, Some(port)) => {
+            (DestinationHost::Name(name), None) => formatter.write_str(name),
+            (DestinationHost::Name(name), Some(port)) => write!(formatter, "{name}:{port}"),
+            (DestinationHost::Network { base, .. }, Some(port)) => {
                 write!(formatter, "{}", SocketAddr::new(*base, port))
             }
-            (Place::Network { base, bits }, None) => match (base, bits) {
+            (DestinationHost::Network { base, bits }, None) => match (base, bits) {
                 (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => write!(formatter, "{base}"),
                 _ => write!(formatter, "{base}/{bits}"),
             },

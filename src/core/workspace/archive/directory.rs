@@ -12,9 +12,9 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 use zip::{CompressionMethod, DateTime};
 
-use super::error::{Bomb, Fault};
+use super::error::{Bomb, EntryFault};
 use super::name::path_of;
-use super::origin::{Origin, damage};
+use super::origin::{ArchiveOrigin, damage};
 use super::window::Window;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
 use crate::Error;
@@ -28,7 +28,7 @@ const BEGINNING: &[u8] = b"PK";
 /// An open archive.
 #[derive(Debug)]
 pub struct Archive {
-    origin: Origin,
+    origin: ArchiveOrigin,
     entries: ZipIterable<Window>,
     contents: Window,
 }
@@ -84,7 +84,7 @@ pub(super) struct Plan {
 impl Archive {
     /// Opens the archive in a file of `zone`.
     pub fn open(zone: &Zone<'_>, entry: &Entry) -> Result<Self, Error> {
-        let origin = Origin {
+        let origin = ArchiveOrigin {
             zone: zone.name(),
             path: entry.path().clone(),
         };
@@ -108,7 +108,7 @@ impl Archive {
     }
 
     /// Which archive it is.
-    pub(super) fn origin(&self) -> &Origin {
+    pub(super) fn origin(&self) -> &ArchiveOrigin {
         &self.origin
     }
 
@@ -188,7 +188,7 @@ impl Archive {
             let path = path_of(&name, zone.name(), to.as_str().len()).map_err(fault)?;
             let is_directory = judge(&entry).map_err(fault)?;
             if path.is_root() && !is_directory {
-                return Err(fault(Fault::NoName));
+                return Err(fault(EntryFault::NoName));
             }
             bytes = bytes.saturating_add(entry.size());
             let limit = zone.store.settings().largest_file();
@@ -223,7 +223,7 @@ impl Archive {
             origin.entry(name, fault)
         };
         if let Some(item) = overlap(&mut ranges, contents_end) {
-            return Err(fault(item, Fault::Overlaps));
+            return Err(fault(item, EntryFault::Overlaps));
         }
         let directories = arrange(&items).map_err(|conflict| match conflict {
             Conflict::Entry(item, why) => fault(item, why),
@@ -256,25 +256,25 @@ fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
 }
 
 /// Whether the entry is a directory, or why it is nothing that is unpacked.
-fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, Fault> {
+fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, EntryFault> {
     match kind_bits(entry) {
         0 | 0o100_000 | 0o040_000 => {}
-        0o120_000 => return Err(Fault::Link),
-        _ => return Err(Fault::Special),
+        0o120_000 => return Err(EntryFault::Link),
+        _ => return Err(EntryFault::Special),
     }
     if entry.encrypted() {
-        return Err(Fault::Encrypted);
+        return Err(EntryFault::Encrypted);
     }
     if is_directory(entry) {
         return if entry.size() == 0 {
             Ok(true)
         } else {
-            Err(Fault::Content)
+            Err(EntryFault::Content)
         };
     }
     match entry.compression() {
         CompressionMethod::Stored | CompressionMethod::Deflated => Ok(false),
-        other => Err(Fault::Method {
+        other => Err(EntryFault::Method {
             method: CompressionMethod::name_from_u16(other.into_compression().as_u16()).to_owned(),
         }),
     }
@@ -295,7 +295,7 @@ fn overlap(ranges: &mut [(u64, u64, usize)], last: u64) -> Option<usize> {
 
 /// Why entries cannot stand beside each other.
 enum Conflict {
-    Entry(usize, Fault),
+    Entry(usize, EntryFault),
     Directories,
 }
 
@@ -318,11 +318,15 @@ fn arrange(items: &[Item]) -> Result<Vec<ZonePath>, Conflict> {
             shared = pairs.take_while(|(one, other)| one == other).count();
             if !before.is_directory && shared == before.path.segments().count() {
                 let same = shared == item.path.segments().count();
-                let why = if same { Fault::Twice } else { Fault::BelowFile };
+                let why = if same {
+                    EntryFault::Twice
+                } else {
+                    EntryFault::BelowFile
+                };
                 return Err(Conflict::Entry(number, why));
             }
             if !item.is_directory && before.path == item.path {
-                return Err(Conflict::Entry(number, Fault::Twice));
+                return Err(Conflict::Entry(number, EntryFault::Twice));
             }
         }
         let depth = item.path.segments().count() - usize::from(!item.is_directory);

@@ -48,25 +48,25 @@ diagnostics! {
             /// The entry, made printable.
             entry: String = "a/b.txt".to_owned(),
             /// What is wrong with it.
-            fault: Fault => [
-                Fault::Encrypted,
-                Fault::Method { method: "Bzip2".to_owned() },
-                Fault::Link,
-                Fault::Special,
-                Fault::Content,
-                Fault::Absolute,
-                Fault::Climbs,
-                Fault::Backslash,
-                Fault::Control { character: '\u{7}' },
-                Fault::TooLong,
-                Fault::Protected,
-                Fault::NewName { name: "a?".to_owned(), reason: "holds a character that not every system takes" },
-                Fault::NoName,
-                Fault::Twice,
-                Fault::BelowFile,
-                Fault::Overlaps,
-                Fault::Larger { declared: 7 },
-                Fault::Damaged { reason: "the checksum differs".to_owned() },
+            fault: EntryFault => [
+                EntryFault::Encrypted,
+                EntryFault::Method { method: "Bzip2".to_owned() },
+                EntryFault::Link,
+                EntryFault::Special,
+                EntryFault::Content,
+                EntryFault::Absolute,
+                EntryFault::Climbs,
+                EntryFault::Backslash,
+                EntryFault::Control { character: '\u{7}' },
+                EntryFault::TooLong,
+                EntryFault::Protected,
+                EntryFault::NewName { name: "a?".to_owned(), reason: "holds a character that not every system takes" },
+                EntryFault::NoName,
+                EntryFault::Twice,
+                EntryFault::BelowFile,
+                EntryFault::Overlaps,
+                EntryFault::Larger { declared: 7 },
+                EntryFault::Damaged { reason: "the checksum differs".to_owned() },
             ],
         } => {
             code: fault.code(),
@@ -106,7 +106,7 @@ diagnostics! {
 
 /// What is wrong with an entry.
 #[derive(Debug, thiserror::Error)]
-pub enum Fault {
+pub enum EntryFault {
     /// It needs a password.
     #[error("is encrypted")]
     Encrypted,
@@ -214,7 +214,7 @@ fn entries(archive: &ZonePath) -> Hint {
         .call(Call::here("shed_zipinfo").with("path", archive.display()))
 }
 
-impl Fault {
+impl EntryFault {
     /// What to do about an archive that has an entry with this fault.
     fn hint(&self, archive: &ZonePath) -> Hint {
         match self {
@@ -251,7 +251,7 @@ impl Fault {
 
 impl ArchiveError {
     /// The entry of that name has a fault.
-    pub(super) fn entry(archive: &ZonePath, name: &str, fault: Fault) -> Self {
+    pub(super) fn entry(archive: &ZonePath, name: &str, fault: EntryFault) -> Self {
         let mut entry = name.replace(char::is_control, "\u{fffd}");
         if let Some((end, _)) = entry.char_indices().nth(SHOWN_CHARACTERS) {
             entry.truncate(end);

@@ -3,38 +3,38 @@
 //! Readers of archives disagree about what is strange in a name; the rule here is to refuse what
 //! any of them could take for a way out. What is left obeys the rules of every new path.
 
-use super::error::Fault;
+use super::error::EntryFault;
 use crate::zone::{PATH_MAX_BYTES, PathError, ZoneName, ZonePath};
 
 /// The parameter that [`PathError`] would name; entries have none.
 const PARAMETER: &str = "src";
 
 /// The path that an entry of this name gets below a directory whose own path takes `above` bytes.
-pub(super) fn path_of(name: &str, zone: ZoneName, above: usize) -> Result<ZonePath, Fault> {
+pub(super) fn path_of(name: &str, zone: ZoneName, above: usize) -> Result<ZonePath, EntryFault> {
     if let Some(character) = name.chars().find(|character| character.is_control()) {
-        return Err(Fault::Control { character });
+        return Err(EntryFault::Control { character });
     }
     let mut segments = name.split(['/', '\\']);
     if segments.any(|segment| segment == "..") {
-        return Err(Fault::Climbs);
+        return Err(EntryFault::Climbs);
     }
     if name.starts_with(['/', '\\']) || has_drive(name) {
-        return Err(Fault::Absolute);
+        return Err(EntryFault::Absolute);
     }
     if name.contains('\\') {
-        return Err(Fault::Backslash);
+        return Err(EntryFault::Backslash);
     }
     if name.is_empty() {
-        return Err(Fault::NoName);
+        return Err(EntryFault::NoName);
     }
     let path = ZonePath::parse(PARAMETER, name).map_err(|error| fault(&error))?;
     if zone.is_versioned() && path.has_git_segment() {
-        return Err(Fault::Protected);
+        return Err(EntryFault::Protected);
     }
     path.check_new_names(PARAMETER, 0)
         .map_err(|error| fault(&error))?;
     if above + 1 + path.as_str().len() > PATH_MAX_BYTES {
-        return Err(Fault::TooLong);
+        return Err(EntryFault::TooLong);
     }
     Ok(path)
 }
@@ -48,22 +48,22 @@ fn has_drive(name: &str) -> bool {
         && characters.next() == Some(':')
 }
 
-fn fault(error: &PathError) -> Fault {
+fn fault(error: &PathError) -> EntryFault {
     match error {
         PathError::Reserved { .. } | PathError::Git { .. } | PathError::Journal { .. } => {
-            Fault::Protected
+            EntryFault::Protected
         }
-        PathError::LongName { .. } | PathError::LongPath { .. } => Fault::TooLong,
-        PathError::NewName { name, reason, .. } => Fault::NewName {
+        PathError::LongName { .. } | PathError::LongPath { .. } => EntryFault::TooLong,
+        PathError::NewName { name, reason, .. } => EntryFault::NewName {
             name: name.clone(),
             reason,
         },
-        PathError::Control { character, .. } => Fault::Control {
+        PathError::Control { character, .. } => EntryFault::Control {
             character: *character,
         },
-        PathError::Escape { .. } => Fault::Climbs,
+        PathError::Escape { .. } => EntryFault::Climbs,
         PathError::Missing { .. } | PathError::StartsWithZone { .. } | PathError::Root { .. } => {
-            Fault::NoName
+            EntryFault::NoName
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use zip::result::ZipError;
 
-use super::error::{ArchiveError, Bomb, Fault};
+use super::error::{ArchiveError, Bomb, EntryFault};
 use crate::Error;
 use crate::zone::{ZoneName, ZonePath};
 use fileshed_storage::DiskError;
 
 /// Where an archive lies.
 #[derive(Clone, Debug)]
-pub(super) struct Origin {
+pub(super) struct ArchiveOrigin {
     pub(super) zone: ZoneName,
     pub(super) path: ZonePath,
 }
 
-impl Origin {
+impl ArchiveOrigin {
     /// It is no archive.
     pub(super) fn foreign(&self) -> Error {
         let archive = self.path.clone();
@@ -34,7 +34,7 @@ impl Origin {
     }
 
     /// The entry of that name has a fault.
-    pub(super) fn entry(&self, name: &str, fault: Fault) -> Error {
+    pub(super) fn entry(&self, name: &str, fault: EntryFault) -> Error {
         self.explain(ArchiveError::entry(&self.path, name, fault))
     }
 
@@ -57,8 +57,8 @@ impl Origin {
 }
 
 /// What the reader of archives says about one entry.
-pub(super) fn damage(error: &ZipError) -> Fault {
-    Fault::Damaged {
+pub(super) fn damage(error: &ZipError) -> EntryFault {
+    EntryFault::Damaged {
         reason: reason(error),
     }
 }

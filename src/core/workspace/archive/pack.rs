@@ -17,7 +17,7 @@ use std::sync::Arc;
 use zip::write::{FileOptions, FullFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::sink::{Sink, State, Trouble};
+use super::sink::{ArchiveSink, SinkState, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use crate::Error;
 use crate::guard::SizeError;
@@ -46,7 +46,7 @@ const NAMED: usize = 50;
 /// are.
 #[derive(Debug)]
 #[must_use]
-pub struct Content<'a> {
+pub struct PackContent<'a> {
     zone: &'a Zone<'a>,
     entry: &'a Entry,
     empty_directories: bool,
@@ -64,7 +64,7 @@ pub struct Packed {
     pub skipped: Vec<String>,
 }
 
-impl<'a> Content<'a> {
+impl<'a> PackContent<'a> {
     /// Everything at and below `entry`, without empty directories.
     pub fn of(zone: &'a Zone<'a>, entry: &'a Entry) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl<'a> Content<'a> {
         sink: impl Write,
         limit: Option<u64>,
     ) -> Result<Packed, Error> {
-        let (sink, state) = Sink::new(sink, limit);
+        let (sink, state) = ArchiveSink::new(sink, limit);
         let mut packer = Packer {
             zip: ZipWriter::new_stream(sink),
             state: Rc::clone(&state),
@@ -349,8 +349,8 @@ impl Batch {
 }
 
 struct Packer<'a, W: Write> {
-    zip: ZipWriter<StreamWriter<Sink<W>>>,
-    state: Rc<State>,
+    zip: ZipWriter<StreamWriter<ArchiveSink<W>>>,
+    state: Rc<SinkState>,
     /// The archive, for messages.
     archive: &'a ZonePath,
     limit: u64,
@@ -452,7 +452,7 @@ impl<W: Write> Packer<'_, W> {
     }
 }
 
-fn check(state: &State, archive: &ZonePath, limit: u64) -> Result<(), Error> {
+fn check(state: &SinkState, archive: &ZonePath, limit: u64) -> Result<(), Error> {
     state.check().map_err(|trouble| match trouble {
         Trouble::Full => SizeError {
             path: archive.clone(),

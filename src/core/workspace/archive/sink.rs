@@ -7,16 +7,16 @@ use std::rc::Rc;
 /// A writer that never fails to the one who writes: what went wrong is asked for, and whatever
 /// comes later is dropped. An archive that is given up in the middle would otherwise be finished
 /// by its writer, and look whole.
-pub(super) struct Sink<W> {
+pub(super) struct ArchiveSink<W> {
     inner: W,
     /// Bytes that may still come.
     left: u64,
-    state: Rc<State>,
+    state: Rc<SinkState>,
 }
 
 /// What both sides see.
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct SinkState {
     closed: Cell<bool>,
     trouble: RefCell<Option<Trouble>>,
 }
@@ -29,9 +29,9 @@ pub(super) enum Trouble {
     Failed(io::Error),
 }
 
-impl<W: Write> Sink<W> {
-    pub(super) fn new(inner: W, limit: Option<u64>) -> (Self, Rc<State>) {
-        let state = Rc::<State>::default();
+impl<W: Write> ArchiveSink<W> {
+    pub(super) fn new(inner: W, limit: Option<u64>) -> (Self, Rc<SinkState>) {
+        let state = Rc::<SinkState>::default();
         let sink = Self {
             inner,
             left: limit.unwrap_or(u64::MAX),
@@ -41,7 +41,7 @@ impl<W: Write> Sink<W> {
     }
 }
 
-impl State {
+impl SinkState {
     /// Fails where the sink did.
     pub(super) fn check(&self) -> Result<(), Trouble> {
         self.trouble.borrow_mut().take().map_or(Ok(()), Err)
@@ -58,7 +58,7 @@ impl State {
     }
 }
 
-impl<W: Write> Write for Sink<W> {
+impl<W: Write> Write for ArchiveSink<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.state.closed.get() {
             return Ok(bytes.len());

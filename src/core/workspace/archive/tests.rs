@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read, Write};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-use super::Content;
+use super::PackContent;
 use crate::{Caller, Code, Settings, Store, ZonePath};
 use fileshed_types::caller::Chat;
 
@@ -51,7 +51,7 @@ fn stream(most: usize) -> (Result<u64, Code>, Vec<u8>) {
     let entry = zone.entry(&tree).expect("there");
     let taken = Vec::new();
     let mut connection = Connection { taken, most };
-    let packed = Content::of(&zone, &entry).stream(&mut connection);
+    let packed = PackContent::of(&zone, &entry).stream(&mut connection);
     let packed = packed.map(|packed| packed.files);
     (packed.map_err(|error| error.code()), connection.taken)
 }

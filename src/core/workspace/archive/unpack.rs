@@ -10,8 +10,8 @@ use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
 
 use super::directory::{Archive, Item, name_of};
-use super::error::Fault;
-use super::origin::{Origin, damage};
+use super::error::EntryFault;
+use super::origin::{ArchiveOrigin, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
 use crate::Error;
@@ -64,7 +64,7 @@ impl Archive {
         let mut parts = self.entries()?.zip(&mut items).filter_map(|(entry, item)| {
             // Nothing is in a directory; it was made above.
             (!item.is_directory).then(|| {
-                Ok(Part {
+                Ok(EntryPart {
                     entry: entry?,
                     item,
                 })
@@ -102,14 +102,14 @@ impl Archive {
 }
 
 /// An entry and what was found about it.
-struct Part<'p> {
+struct EntryPart<'p> {
     entry: ZipFileEntry<'static>,
     item: &'p Item,
 }
 
 fn batch<'p>(
-    parts: &mut impl Iterator<Item = Result<Part<'p>, Error>>,
-) -> Result<Vec<Part<'p>>, Error> {
+    parts: &mut impl Iterator<Item = Result<EntryPart<'p>, Error>>,
+) -> Result<Vec<EntryPart<'p>>, Error> {
     let mut batch = Vec::new();
     let mut bytes = 0;
     while batch.len() < BATCH_ENTRIES
@@ -124,18 +124,18 @@ fn batch<'p>(
 
 /// What every thread needs.
 struct Worker<'a> {
-    origin: Origin,
+    origin: ArchiveOrigin,
     contents: Window,
     directory: &'a StagedDirectory,
     to: &'a ZonePath,
 }
 
 impl Worker<'_> {
-    fn unpack(&self, batch: Vec<Part<'_>>) -> Result<(), Error> {
+    fn unpack(&self, batch: Vec<EntryPart<'_>>) -> Result<(), Error> {
         let mut contents = self.contents.another();
         let mut piece = vec![0; PIECE];
         let mut open: Option<(ZonePath, Directory)> = None;
-        for Part { entry, item } in batch {
+        for EntryPart { entry, item } in batch {
             let parent = item.path.parent().unwrap_or_else(ZonePath::root);
             let directory = match open.take() {
                 Some((path, directory)) if path == parent => directory,
@@ -175,19 +175,19 @@ impl Worker<'_> {
                 }
                 Err(error) if error.to_string() == LARGER => {
                     let declared = content.get_metadata().uncompressed_size;
-                    return Err(fault(Fault::Larger { declared }));
+                    return Err(fault(EntryFault::Larger { declared }));
                 }
                 Err(error) => return Err(fault(damage(&error.into()))),
             };
             left = left.checked_sub(read as u64).ok_or_else(|| {
-                fault(Fault::Larger {
+                fault(EntryFault::Larger {
                     declared: item.size,
                 })
             })?;
             file.write_all(&piece[..read]).map_err(written)?;
         }
         if left > 0 {
-            return Err(fault(Fault::Damaged {
+            return Err(fault(EntryFault::Damaged {
                 reason: format!("{left} bytes are missing"),
             }));
         }

@@ -8,7 +8,7 @@ use fileshed_types::hint::{Call, Hint, Repeat};
 
 use super::CommandLine;
 use super::binary::Binary;
-use super::output::{Missing, grouped};
+use super::output::{MissingOutput, grouped};
 
 /// Commands that print files as they are.
 const PRINTING: [&str; 3] = ["cat", "head", "tail"];
@@ -18,11 +18,11 @@ pub(super) fn note(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
     plan: &CommandPlan,
-    missing: &Missing,
+    missing: &MissingOutput,
 ) -> Hint {
     let file = printed(zone, line);
     match missing {
-        Missing::Binary { binary, bytes } => {
+        MissingOutput::Binary { binary, bytes } => {
             let hint = Hint::new(format!(
                 "stdout is binary ({}, {} bytes) and not shown",
                 binary.name(),
@@ -33,7 +33,7 @@ pub(super) fn note(
                 None => kept(zone, plan, hint),
             }
         }
-        Missing::Middle { lines, left_out } => {
+        MissingOutput::Middle { lines, left_out } => {
             let hint = Hint::new(format!(
                 "{} bytes of stdout are left out",
                 grouped(*left_out)

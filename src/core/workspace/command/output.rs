@@ -32,7 +32,7 @@ impl Mask {
         if let Some(binary) = binary::recognise(&stream.bytes) {
             return Shown {
                 text: String::new(),
-                missing: Some(Missing::Binary { binary, bytes }),
+                missing: Some(MissingOutput::Binary { binary, bytes }),
             };
         }
         let tail: Vec<u8> = stream.tail.iter().copied().collect();
@@ -94,12 +94,12 @@ impl Mask {
 pub(super) struct Shown {
     pub(super) text: String,
     /// What the text has not.
-    pub(super) missing: Option<Missing>,
+    pub(super) missing: Option<MissingOutput>,
 }
 
 /// What a text has not.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingOutput {
     /// Everything: it is no text.
     Binary {
         /// What it is.
@@ -132,7 +132,7 @@ fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
     let mut head = &beginning[..end(beginning, front).unwrap_or(beginning.len())];
     if limit < SHORT {
         return Shown {
-            missing: Some(Missing::Middle {
+            missing: Some(MissingOutput::Middle {
                 lines: head.matches('\n').count(),
                 left_out: bytes.saturating_sub(head.len() as u64),
             }),
@@ -153,7 +153,7 @@ fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
             "{head}{line}… {} bytes left out …\n{tail}",
             grouped(left_out)
         ),
-        missing: Some(Missing::Middle {
+        missing: Some(MissingOutput::Middle {
             lines: head.matches('\n').count(),
             left_out,
         }),
@@ -294,7 +294,10 @@ mod tests {
             let left_out = (whole.len() - head.len() - tail.len()) as u64;
             assert_eq!(number, grouped(left_out));
             let lines = head.lines().count();
-            assert_eq!(shown.missing, Some(Missing::Middle { lines, left_out }));
+            assert_eq!(
+                shown.missing,
+                Some(MissingOutput::Middle { lines, left_out })
+            );
         }
         // Whole, if only just.
         assert_eq!(

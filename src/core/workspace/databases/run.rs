@@ -38,7 +38,7 @@ const RECOVERY: u64 = 20;
 
 /// What to do with a database.
 #[derive(Debug)]
-pub enum Task<'a> {
+pub enum DatabaseTask<'a> {
     /// A statement; its rows may go to this file.
     Query(Query, Option<&'a str>),
     /// A file that becomes a table.
@@ -72,7 +72,7 @@ pub fn run(
     zone: &Zone<'_>,
     operation: &'static str,
     path: &str,
-    task: Task<'_>,
+    task: DatabaseTask<'_>,
 ) -> Result<Outcome, Error> {
     let call = DatabaseCall {
         zone,
@@ -81,13 +81,13 @@ pub fn run(
         csv: None,
     };
     match task {
-        Task::Query(query, None) => match call.query(query, None)? {
+        DatabaseTask::Query(query, None) => match call.query(query, None)? {
             Answer::Rows(rows) => Ok(Outcome::Rows(rows)),
             Answer::Changed(changed) => Ok(Outcome::Changed(changed)),
             other => Err(call.refused(other)),
         },
-        Task::Query(query, Some(file)) => call.export(query, file),
-        Task::Import(import) => call.import(import),
+        DatabaseTask::Query(query, Some(file)) => call.export(query, file),
+        DatabaseTask::Import(import) => call.import(import),
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) enum Opening {
 
 /// A data directory that can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum DirectoryState {
     /// Nothing of this program is in it yet.
     New,
     /// A store.
@@ -68,17 +68,17 @@ pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error>
     };
     data.expect_writable()?;
     match (look(&data, settings.namespace)?, opening) {
-        (State::New, Opening::Existing) => Err(StoreError::None.into()),
-        (State::New, Opening::Make) => {
+        (DirectoryState::New, Opening::Existing) => Err(StoreError::None.into()),
+        (DirectoryState::New, Opening::Make) => {
             tracing::info!(directory = %data.location().display(), "a new store begins");
             Ok(data)
         }
-        (State::Store, _) => Ok(data),
+        (DirectoryState::Store, _) => Ok(data),
     }
 }
 
 /// What is made last is looked at first: another process may be at its first start.
-fn look(data: &Root, namespace: NamespaceStyle) -> Result<State, Error> {
+fn look(data: &Root, namespace: NamespaceStyle) -> Result<DirectoryState, Error> {
     let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
     let has_users = has_entries(data, USERS)?;
     let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;
@@ -86,7 +86,7 @@ fn look(data: &Root, namespace: NamespaceStyle) -> Result<State, Error> {
     let has_pepper = data.has(PEPPER_FILE)?;
     let lost = |part| Err(StoreError::Lost { part }.into());
     match (has_pepper, registry) {
-        (true, fileshed_registry::Found::Ours) => Ok(State::Store),
+        (true, fileshed_registry::Found::Ours) => Ok(DirectoryState::Store),
         (false, fileshed_registry::Found::Ours) => lost(Part::Pepper),
         (false, _) if was_used => lost(Part::Pepper),
         // A tree of the original has the ids themselves for its users' directories.
@@ -99,7 +99,7 @@ fn look(data: &Root, namespace: NamespaceStyle) -> Result<State, Error> {
         {
             lost(Part::Registry)
         }
-        _ => Ok(State::New),
+        _ => Ok(DirectoryState::New),
     }
 }
 
@@ -168,7 +168,7 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
             .filter(|entry| entry.kind == Kind::Directory)
             .count())
     };
-    if matches!(look(data, settings.namespace), Ok(State::New)) {
+    if matches!(look(data, settings.namespace), Ok(DirectoryState::New)) {
         return Err(StoreError::None.into());
     }
     if is_usable(data, settings, part)? {

@@ -92,7 +92,7 @@ const UPDATES: [&str; 4] = ["checkout", "merge", "none", "rebase"];
 
 /// Why git does not run with a configuration file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ConfigFault {
     /// A setting that is not known to be harmless.
     Setting(String),
     /// The file has no form that git would read in one way.
@@ -100,23 +100,23 @@ pub(super) enum Fault {
 }
 
 /// Judges the text of a configuration file.
-pub(super) fn check(text: &[u8]) -> Result<(), Fault> {
+pub(super) fn check(text: &[u8]) -> Result<(), ConfigFault> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut reader = Reader { rest: text };
     let mut section: Option<Section> = None;
     while let Some(byte) = reader.next() {
         match byte {
             b'#' | b';' => reader.skip_line(),
-            b'[' => section = Some(reader.section().ok_or(Fault::Form)?),
+            b'[' => section = Some(reader.section().ok_or(ConfigFault::Form)?),
             _ if byte.is_ascii_whitespace() => {}
             _ if byte.is_ascii_alphabetic() => {
-                let (name, value) = reader.setting(byte).ok_or(Fault::Form)?;
-                let section = section.as_ref().ok_or(Fault::Form)?;
+                let (name, value) = reader.setting(byte).ok_or(ConfigFault::Form)?;
+                let section = section.as_ref().ok_or(ConfigFault::Form)?;
                 if !section.allows(&name, &value) {
-                    return Err(Fault::Setting(section.shown(&name)));
+                    return Err(ConfigFault::Setting(section.shown(&name)));
                 }
             }
-            _ => return Err(Fault::Form),
+            _ => return Err(ConfigFault::Form),
         }
     }
     Ok(())
@@ -379,7 +379,11 @@ mod tests {
             ("[alias]x=y", "alias.x"),
         ] {
             let found = check(text.as_bytes());
-            assert_eq!(found, Err(Fault::Setting(setting.to_owned())), "{text}");
+            assert_eq!(
+                found,
+                Err(ConfigFault::Setting(setting.to_owned())),
+                "{text}"
+            );
         }
     }
 
@@ -400,7 +404,7 @@ mod tests {
             "[a.b \"c\"]\nx = y",
             "\0",
         ] {
-            assert_eq!(check(text.as_bytes()), Err(Fault::Form), "{text:?}");
+            assert_eq!(check(text.as_bytes()), Err(ConfigFault::Form), "{text:?}");
         }
     }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 
-use super::config::{self, Fault};
+use super::config::{self, ConfigFault};
 use crate::Error;
 use crate::command::ExecError;
 use crate::zone::{Zone, ZonePath};
@@ -38,7 +38,7 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
         // git says what is wrong with it.
         return Ok(());
     };
-    let mut check = Check::new(data);
+    let mut check = RepositoryCheck::new(data);
     let mut nearest = None;
     for directory in std::iter::successors(Some(start), ZonePath::parent) {
         let place = directory.join(NAME);
@@ -60,18 +60,18 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
 
 /// Checks the repositories among the files of a zone whose own repository the server keeps.
 pub(super) fn check_below(zone: &Zone<'_>) -> Result<(), Error> {
-    let mut check = Check::new(zone.data());
+    let mut check = RepositoryCheck::new(zone.data());
     check.seen.insert(NAME.to_owned());
     check.below(&ZonePath::root())
 }
 
-struct Check<'a> {
+struct RepositoryCheck<'a> {
     data: &'a Root,
     /// What was looked at.
     seen: BTreeSet<String>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> RepositoryCheck<'a> {
     fn new(data: &'a Root) -> Self {
         Self {
             data,
@@ -150,11 +150,11 @@ impl<'a> Check<'a> {
             };
             match config::check(&text) {
                 Ok(()) => {}
-                Err(Fault::Setting(key)) => {
+                Err(ConfigFault::Setting(key)) => {
                     let reason = "sets what could start a program or lead elsewhere";
                     return Err(refused(&file, Some(key), reason));
                 }
-                Err(Fault::Form) => {
+                Err(ConfigFault::Form) => {
                     return Err(refused(&file, None, "is not what git itself writes"));
                 }
             }
