@@ -1,5 +1,10 @@
 //! Turns: one writer a zone, in this process and across processes.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the file that is locked for other processes is in no zone"
+)]
+
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,7 @@
 //! Archives that go into a connection, also into one that breaks.
 
+#![expect(clippy::disallowed_methods, reason = "a test looks at the disk")]
+
 use std::io::{self, Cursor, Read, Write};
 
 use tempfile::TempDir;

@@ -179,6 +179,7 @@ fn escaped(character: char) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes files")]
 mod tests {
     use super::*;
 

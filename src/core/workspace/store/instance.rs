@@ -3,6 +3,11 @@
 //! Each process holds a lock on a file of its own. The kernel drops the lock when the process
 //! ends, however it ends; who starts next finds the file unlocked and marks what was under way.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the file that a process locks while it lives is in no zone"
+)]
+
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
