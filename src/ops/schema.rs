@@ -159,14 +159,12 @@ fn only_alternative(object: &Map<String, Value>) -> Option<Map<String, Value>> {
 mod tests {
     use super::*;
 
-    #[derive(ToSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[derive(serde::Deserialize, serde::Serialize, ToSchema)]
     enum Colour {
         Red,
     }
 
-    #[derive(ToSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[derive(serde::Deserialize, serde::Serialize, ToSchema)]
     struct Request {
         /// Which one.
         colour: Colour,
@@ -175,8 +173,7 @@ mod tests {
         names: Option<Vec<String>>,
     }
 
-    #[derive(ToSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[derive(serde::Deserialize, serde::Serialize, ToSchema)]
     struct WithNull {
         #[schema(required = true)]
         always: Option<String>,
