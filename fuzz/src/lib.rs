@@ -46,7 +46,10 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
         plan.args.iter().all(|argument| !argument.contains('\0')),
         "{plan:?}"
     );
-    assert!(context.zone != ZoneName::Uploads || !plan.changes, "{plan:?}");
+    assert!(
+        context.zone != ZoneName::Uploads || !plan.changes,
+        "{plan:?}"
+    );
     for path in &plan.paths {
         assert!(!path.text.starts_with('/'), "{plan:?}");
         assert!(
@@ -57,7 +60,10 @@ pub fn judge(command: &str, circumstances: u8, words: &[u8]) {
             path.position.is_none_or(|at| at < plan.args.len()),
             "{plan:?}"
         );
-        assert!(context.zone != ZoneName::Uploads || !path.writes, "{plan:?}");
+        assert!(
+            context.zone != ZoneName::Uploads || !path.writes,
+            "{plan:?}"
+        );
     }
     if !context.confined {
         for token in [";", "|", "&", ">", "`", "$("] {
