@@ -21,6 +21,8 @@ use crate::openwebui::{OpenWebUi, role};
 
 mod browser;
 mod error;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod headers;
 mod jwt;
 mod session;
