@@ -63,7 +63,8 @@ impl Head {
                 let rest = bytes.split_off(end + END.len());
                 return Ok((Self::parse(&bytes).ok_or(HeadError::Malformed)?, rest));
             }
-            if bytes.len() > most {
+            // Whatever comes, the head ends behind its bound.
+            if bytes.len() >= most + END.len() {
                 return Err(HeadError::TooLarge);
             }
             searched = bytes.len().saturating_sub(END.len() - 1);
@@ -199,6 +200,20 @@ mod tests {
         assert_eq!(read(b"GET / HT").err(), Some(HeadError::Gone));
         let large = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "a".repeat(HEAD_BYTES));
         assert_eq!(read(large.as_bytes()).err(), Some(HeadError::TooLarge));
+    }
+
+    #[test]
+    fn the_bound_is_the_same_in_pieces() {
+        let text = b"GET / HTTP/1.1\r\nX: a\r\n\r\n";
+        let end = text.len() - END.len();
+        for most in 0..=text.len() {
+            for cut in 0..=text.len() {
+                let (first, second) = text.split_at(cut);
+                let read = Head::read(&mut first.chain(second), Vec::new(), most);
+                let expected = (most < end).then_some(HeadError::TooLarge);
+                assert_eq!(read.err(), expected, "{most} {cut}");
+            }
+        }
     }
 
     #[test]

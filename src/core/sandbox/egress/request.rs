@@ -36,7 +36,8 @@ impl Request {
         else {
             return Err(Refusal::Malformed);
         };
-        if !matches!(version, "HTTP/1.0" | "HTTP/1.1") {
+        // Some servers take a tab for a space.
+        if head.line.contains('\t') || !matches!(version, "HTTP/1.0" | "HTTP/1.1") {
             return Err(Refusal::Malformed);
         }
         if target.len() > URL_BYTES {
@@ -188,6 +189,7 @@ mod tests {
             "GET http://[::1]x/ HTTP/1.1",
             "GET http://a:80:80/ HTTP/1.1",
             "GET  http://a/ HTTP/1.1",
+            "GET http://a/\tb HTTP/1.1",
             "GET http://a/ HTTP/2",
             "GET http://a/",
             "CONNECT example.org HTTP/1.1",
