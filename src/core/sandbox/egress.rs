@@ -15,6 +15,8 @@
 //! What remains: the address and headers of a `GET`, and the first bytes of a tunnel, are data that
 //! leaves. Nobody can tell a download from a message written into its address.
 
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod grant;
 mod head;
 mod public;
