@@ -7,6 +7,8 @@
 
 mod csv;
 mod engine;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod import;
 mod query;
 mod sql;
