@@ -47,6 +47,23 @@ impl BodyReader {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+impl BodyReader {
+    /// A body that arrived in these pieces.
+    pub(super) fn arrived(pieces: Vec<Bytes>) -> Self {
+        let (sender, chunks) = mpsc::channel(pieces.len() + 1);
+        let pieces = pieces.into_iter().map(BodyChunk::Of);
+        for chunk in pieces.chain([BodyChunk::End]) {
+            let _there_is_room = sender.try_send(chunk);
+        }
+        Self {
+            chunks,
+            request_body: None,
+            ended: false,
+        }
+    }
+}
+
 /// Runs `work` on a body while it arrives. If `work` does not read it to its end, the client still
 /// gets its answer.
 pub(super) async fn receive<T: Send + 'static>(

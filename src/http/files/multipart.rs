@@ -17,6 +17,8 @@ use super::body_reader::BodyReader;
 const BOUNDARY_MAX: usize = 200;
 /// Most bytes before the first part, and in the headers of one.
 const HEAD_MAX: usize = 8 * 1024;
+/// What the headers of a part end with.
+const HEAD_END: &[u8] = b"\r\n\r\n";
 /// Most parts that are not files.
 const FIELDS_MAX: usize = 100;
 /// Most bytes of such a part.
@@ -125,10 +127,10 @@ impl<'a> MultipartReader<'a> {
             return Ok(Part::End);
         }
         let end = loop {
-            if let Some(end) = memmem::find(&self.buffer, b"\r\n\r\n") {
+            if let Some(end) = memmem::find(&self.buffer, HEAD_END) {
                 break end;
             }
-            if self.buffer.len() > HEAD_MAX {
+            if self.buffer.len() >= HEAD_MAX + HEAD_END.len() {
                 return Err(MultipartError::TooMuch.into());
             }
             self.fill()?;
@@ -146,7 +148,7 @@ impl<'a> MultipartReader<'a> {
             .filter_map(|line| line.split_once(':'))
             .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))
             .and_then(|(_, value)| file_name(value));
-        self.buffer.drain(..end + 4);
+        self.buffer.drain(..end + HEAD_END.len());
         // A file input that was left empty has an empty name.
         Ok(name
             .filter(|name| !name.is_empty())
@@ -250,7 +252,31 @@ diagnostics! {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::Bytes;
+
     use super::*;
+
+    #[test]
+    fn the_bound_of_headers_is_the_same_in_pieces() {
+        let mut headers = HeaderMap::new();
+        let form = axum::http::HeaderValue::from_static("multipart/form-data; boundary=x");
+        headers.insert(CONTENT_TYPE, form);
+        let named = "\r\nContent-Disposition: form-data; filename=a\r\nX: ";
+        for (more, fits) in [(0, true), (1, false)] {
+            let filler = "a".repeat(HEAD_MAX - named.len() + more);
+            let body = format!("--x{named}{filler}\r\n\r\ncontent\r\n--x--");
+            let end = body.len() - "\r\n\r\ncontent\r\n--x--".len();
+            for cut in end - 2..end + 6 {
+                let (first, second) = body.split_at(cut);
+                let pieces = [first, second].map(|piece| Bytes::from(piece.to_owned()));
+                let mut reader = BodyReader::arrived(pieces.to_vec());
+                let mut form = MultipartReader::new(&headers, &mut reader).expect("a form");
+                form.begin().expect("a part");
+                let file = form.file().ok().flatten();
+                assert_eq!(file.is_some(), fits, "{more} {cut}");
+            }
+        }
+    }
 
     #[test]
     fn names_as_clients_send_them() {
