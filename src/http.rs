@@ -24,6 +24,8 @@ mod cors;
 mod documents;
 pub mod envelope;
 mod files;
+#[cfg(fuzzing)]
+pub use files::fuzzing;
 mod health;
 pub mod identity;
 mod index;

@@ -27,6 +27,8 @@ mod condition;
 mod content;
 mod disposition;
 mod download;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod link;
 mod multipart;
 mod page;
