@@ -12,6 +12,8 @@ mod edit;
 mod encoding;
 mod error;
 mod excerpt;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod hexdump;
 mod line_ends;
 mod lines;

@@ -1,0 +1,24 @@
+//! A door for fuzz targets: patterns, from the dialect to what the engine finds.
+
+use std::ops::Range;
+
+use crate::TextError;
+use crate::pattern::{Pattern, Subject};
+
+/// Where a pattern occurs in a text, and how many groups it has.
+pub fn search(
+    pattern: &str,
+    flags: &str,
+    crlf: bool,
+    text: &[u8],
+) -> Result<(Vec<Range<usize>>, usize), TextError> {
+    let pattern = Pattern::compile(pattern, flags, crlf)?;
+    let meter = pattern.meter(text)?;
+    let subject = Subject::new(text);
+    let mut matches = pattern.matches(&subject, &meter);
+    let mut found = Vec::new();
+    while let Some(one) = matches.next()? {
+        found.push(one.whole);
+    }
+    Ok((found, pattern.groups()))
+}
