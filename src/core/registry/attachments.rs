@@ -23,4 +23,17 @@ impl Registry {
             .execute([tenant, chat, id])?;
         Ok(())
     }
+
+    /// Forgets that a file came in.
+    pub fn remove_attachment(
+        &self,
+        tenant: &str,
+        chat: &str,
+        id: &str,
+    ) -> Result<(), RegistryError> {
+        self.connection()
+            .prepare_cached("DELETE FROM attachments WHERE home = ?1 AND chat = ?2 AND id = ?3")?
+            .execute([tenant, chat, id])?;
+        Ok(())
+    }
 }

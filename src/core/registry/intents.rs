@@ -4,7 +4,7 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::ownership::{self, OwnershipChange};
 use super::{Registry, RegistryError};
@@ -82,6 +82,15 @@ impl Registry {
         Ok(intent)
     }
 
+    /// Enters changes that take no space themselves, as commands are, in one transaction.
+    pub fn begin_all(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
+        let enter_all = |transaction: &Transaction<'_>| {
+            let intents = plans.iter().map(|plan| enter(transaction, plan));
+            intents.collect::<Result<Vec<_>, rusqlite::Error>>()
+        };
+        Ok(self.transact(enter_all).map_err(RegistryError::from)?)
+    }
+
     /// Enters a change of several zones: what moves within one tenant takes no more space.
     pub fn begin_together<const ZONES: usize>(
         &self,
@@ -94,46 +103,49 @@ impl Registry {
         &self,
         plans: [&NewIntent<'_>; ZONES],
     ) -> Result<Result<[Intent; ZONES], Error>, rusqlite::Error> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for plan in plans {
-            let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
-            let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
-                (bytes + plan.bytes, files + plan.files)
-            });
-            if bytes > 0 {
-                let used: i64 = transaction
-                    .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1")?
-                    .query_row([plan.tenant], |row| row.get(0))?;
-                if used.saturating_add(bytes) > plan.limit as i64 {
-                    return Ok(Err(QuotaError {
-                        used: used as u64,
-                        needed: bytes as u64,
-                        limit: plan.limit,
+        self.transact(|transaction| {
+            for plan in plans {
+                let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
+                let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
+                    (bytes + plan.bytes, files + plan.files)
+                });
+                if bytes > 0 {
+                    let used: i64 = transaction
+                        .prepare_cached(
+                            "SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1",
+                        )?
+                        .query_row([plan.tenant], |row| row.get(0))?;
+                    if used.saturating_add(bytes) > plan.limit as i64 {
+                        return Ok(Err(QuotaError {
+                            used: used as u64,
+                            needed: bytes as u64,
+                            limit: plan.limit,
+                        }
+                        .into()));
                     }
-                    .into()));
+                }
+                if files > 0 {
+                    let there: i64 = transaction
+                        .prepare_cached(
+                            "SELECT coalesce(sum(files), 0) FROM usage WHERE home = ?1",
+                        )?
+                        .query_row([plan.tenant], |row| row.get(0))?;
+                    if there.saturating_add(files) > plan.most_files as i64 {
+                        return Ok(Err(FilesError {
+                            there: there as u64,
+                            needed: files as u64,
+                            limit: plan.most_files,
+                        }
+                        .into()));
+                    }
                 }
             }
-            if files > 0 {
-                let there: i64 = transaction
-                    .prepare_cached("SELECT coalesce(sum(files), 0) FROM usage WHERE home = ?1")?
-                    .query_row([plan.tenant], |row| row.get(0))?;
-                if there.saturating_add(files) > plan.most_files as i64 {
-                    return Ok(Err(FilesError {
-                        there: there as u64,
-                        needed: files as u64,
-                        limit: plan.most_files,
-                    }
-                    .into()));
-                }
+            let mut intents = [Intent(0); ZONES];
+            for (intent, plan) in intents.iter_mut().zip(plans) {
+                *intent = enter(transaction, plan)?;
             }
-        }
-        let mut intents = [Intent(0); ZONES];
-        for (intent, plan) in intents.iter_mut().zip(plans) {
-            *intent = enter(&transaction, plan)?;
-        }
-        transaction.commit()?;
-        Ok(Ok(intents))
+            Ok(Ok(intents))
+        })
     }
 
     /// Says what a change that is under way does to ownership.
@@ -151,11 +163,24 @@ impl Registry {
 
     /// The change is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        end(&transaction, intent)?;
-        transaction.commit()?;
-        Ok(())
+        self.transact(|transaction| {
+            end(transaction, intent)?;
+            Ok(())
+        })
+    }
+
+    /// The change is done, and the zone was measured after it.
+    pub fn commit_measured(
+        &self,
+        intent: Intent,
+        (tenant, zone): (&str, &str),
+        totals: Totals,
+    ) -> Result<(), RegistryError> {
+        self.transact(|transaction| {
+            enter_measured(transaction, tenant, zone, totals)?;
+            end(transaction, intent)?;
+            Ok(())
+        })
     }
 
     /// The change is done, and made the zone larger by what only its end could tell.
@@ -166,16 +191,15 @@ impl Registry {
         bytes: i64,
         files: i64,
     ) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
+        self.transact(|transaction| {
+            transaction.execute(
+                "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
              WHERE home = ?1 AND zone = ?2",
-            (tenant, zone, bytes, files),
-        )?;
-        end(&transaction, intent)?;
-        transaction.commit()?;
-        Ok(())
+                (tenant, zone, bytes, files),
+            )?;
+            end(transaction, intent)?;
+            Ok(())
+        })
     }
 
     /// Whether changes of this tenant are under way.
@@ -236,13 +260,7 @@ impl Registry {
 
     /// Records a fresh measurement.
     pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached(
-                "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4",
-            )?
-            .execute((tenant, zone, totals.bytes as i64, totals.files as i64))?;
-        Ok(())
+        Ok(enter_measured(&self.connection(), tenant, zone, totals)?)
     }
 
     /// Marks the intents of a process that is gone.
@@ -297,6 +315,22 @@ impl Registry {
             .optional()?;
         Ok(())
     }
+}
+
+fn enter_measured(
+    connection: &Connection,
+    tenant: &str,
+    zone: &str,
+    totals: Totals,
+) -> Result<(), rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4
+             WHERE bytes <> ?3 OR files <> ?4",
+        )?
+        .execute((tenant, zone, totals.bytes as i64, totals.files as i64))?;
+    Ok(())
 }
 
 /// Forgets a change that is done, once its ownership change is carried out.

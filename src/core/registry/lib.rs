@@ -17,6 +17,7 @@ mod schema;
 mod statements;
 mod tokens;
 mod users;
+mod working_directories;
 
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
 pub use groups::LocalGroup;

@@ -1,6 +1,6 @@
 //! The rows behind links.
 
-use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::{Registry, RegistryError};
 
@@ -64,34 +64,33 @@ impl Registry {
     /// Enters a link and forgets those of the same tenant that have expired; false where the tenant
     /// has `limit` already.
     pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
-            (&link.tenant, link.created_at),
-        )?;
-        if count(&transaction, &link.tenant, link.created_at)? >= limit {
-            return Ok(false);
-        }
-        transaction.execute(
-            &format!(
-                "INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-            ),
-            (
-                &link.id,
-                &link.tenant,
-                &link.user,
-                &link.chat,
-                &link.zone,
-                &link.path,
-                &link.purpose,
-                link.created_at,
-                link.expires_at,
-                &link.group,
-            ),
-        )?;
-        transaction.commit()?;
-        Ok(true)
+        self.transact(|transaction| {
+            transaction.execute(
+                "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
+                (&link.tenant, link.created_at),
+            )?;
+            if count(transaction, &link.tenant, link.created_at)? >= limit {
+                return Ok(false);
+            }
+            transaction.execute(
+                &format!(
+                    "INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                ),
+                (
+                    &link.id,
+                    &link.tenant,
+                    &link.user,
+                    &link.chat,
+                    &link.zone,
+                    &link.path,
+                    &link.purpose,
+                    link.created_at,
+                    link.expires_at,
+                    &link.group,
+                ),
+            )?;
+            Ok(true)
+        })
     }
 
     /// The link of that id, expired or not.

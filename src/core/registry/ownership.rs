@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior};
+use rusqlite::{OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 
 use super::{Registry, RegistryError};
@@ -203,6 +203,40 @@ fn exact(
         .optional()
 }
 
+impl Registry {
+    /// The names of the files of one directory that `user` may not change; the root is `""`. What
+    /// lies in directories below is left out.
+    pub fn denied_names(
+        &self,
+        group: &str,
+        directory: &str,
+        user: &str,
+    ) -> Result<HashSet<String>, RegistryError> {
+        let (first, last) = match directory {
+            "" => (String::new(), "\u{10ffff}".to_owned()),
+            directory => (format!("{directory}/"), format!("{directory}0")),
+        };
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM file_ownership
+             WHERE group_id = ?1 AND file_path >= ?2 AND file_path < ?3
+                   AND write_access <> 'group' AND instr(substr(file_path, ?4), '/') = 0"
+        ))?;
+        let start = first.chars().count() as i64 + 1;
+        let records = statement.query_map((group, &first, &last, start), read)?;
+        let mut names = HashSet::new();
+        for record in records {
+            let record = record?;
+            if !record.lets(user)
+                && let Some(name) = record.path.strip_prefix(&first)
+            {
+                names.insert(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+}
+
 impl Ownership for Registry {
     fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError> {
         Ok(exact(&self.connection(), group, path)?)
@@ -244,12 +278,11 @@ impl Ownership for Registry {
     }
 
     fn forget(&self, group: &str, paths: &[String]) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let removed = paths.iter().map(String::as_str);
-        drop_all(&transaction, group, removed)?;
-        transaction.commit()?;
-        Ok(())
+        self.transact(|transaction| {
+            let removed = paths.iter().map(String::as_str);
+            drop_all(transaction, group, removed)?;
+            Ok(())
+        })
     }
 
     fn execute(
@@ -257,11 +290,10 @@ impl Ownership for Registry {
         group: &str,
         ownership_change: &OwnershipChange,
     ) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        carry_out(&transaction, group, ownership_change)?;
-        transaction.commit()?;
-        Ok(())
+        self.transact(|transaction| {
+            carry_out(transaction, group, ownership_change)?;
+            Ok(())
+        })
     }
 }
 
@@ -494,6 +526,25 @@ mod tests {
             ["a%/x", "aXb/x", "a_b.txt", "a_b0/x"]
         );
         assert_eq!(paths(&registry, "h"), ["a_b/x"]);
+    }
+
+    #[test]
+    fn the_files_of_a_directory_that_somebody_may_not_change() {
+        let (_directory, registry) = registry();
+        let closed = ownership_change("ada", add(&["top.md", "a/b.md", "a/c/d.md", "a0.md"]));
+        registry.execute("g", &closed).expect("added");
+        let mut open = ownership_change("ada", add(&["a/open.md"]));
+        open.mode = "group".to_owned();
+        registry.execute("g", &open).expect("added");
+        let denied = |directory: &str, user: &str| {
+            let names = registry.denied_names("g", directory, user).expect("names");
+            let mut names: Vec<String> = names.into_iter().collect();
+            names.sort();
+            names
+        };
+        assert_eq!(denied("", "bob"), ["a0.md", "top.md"]);
+        assert_eq!(denied("a", "bob"), ["b.md"]);
+        assert_eq!(denied("a", "ada"), Vec::<String>::new());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The rows behind files that were put into the application that people chat in.
 
-use rusqlite::{OptionalExtension, Row, TransactionBehavior};
+use rusqlite::{OptionalExtension, Row};
 
 use super::{Registry, RegistryError};
 
@@ -45,9 +45,8 @@ impl PublishedRow {
 impl Registry {
     /// Enters a file; false where the tenant has `limit` links of both kinds already.
     pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool, RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if super::links::count(&transaction, &file.tenant, file.created_at)? >= limit {
+        self.transact(|transaction| {
+        if super::links::count(transaction, &file.tenant, file.created_at)? >= limit {
             return Ok(false);
         }
         transaction.execute(
@@ -65,8 +64,8 @@ impl Registry {
                 file.created_at,
             ),
         )?;
-        transaction.commit()?;
         Ok(true)
+        })
     }
 
     /// Links of both kinds that a tenant has.

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0007_pepper.sql"),
     include_str!("../../../migrations/0008_attachments.sql"),
     include_str!("../../../migrations/0009_users.sql"),
+    include_str!("../../../migrations/0010_working_directories.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

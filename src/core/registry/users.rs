@@ -1,6 +1,6 @@
 //! What the registry knows of users: whom it has met, their credentials, and how they are forgotten.
 
-use rusqlite::{OptionalExtension as _, TransactionBehavior};
+use rusqlite::OptionalExtension as _;
 
 use super::{Registry, RegistryError};
 
@@ -119,49 +119,48 @@ impl Registry {
     /// Ends every credential of a user. How many worked until now is what [`Registry::credentials`]
     /// said before.
     pub fn end_credentials(&self, user: &str, now: i64) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        transaction.execute(
-            "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
-            (user, now),
-        )?;
-        transaction.execute("DELETE FROM links WHERE user_id = ?1", [user])?;
-        transaction.commit()?;
-        Ok(())
+        self.transact(|transaction| {
+            transaction.execute(
+                "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
+                (user, now),
+            )?;
+            transaction.execute("DELETE FROM links WHERE user_id = ?1", [user])?;
+            Ok(())
+        })
     }
 
     /// Forgets everything about a tenant that is gone, and about its user: tokens, links, locked
     /// edits in groups, and being in them. Whose the files of groups are stays, and so does a
     /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for table in [
-            "usage",
-            "locks",
-            "intents",
-            "statements",
-            "links",
-            "published",
-            "attachments",
-        ] {
-            transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
-        }
-        for table in [
-            "tokens",
-            "links",
-            "locks",
-            "local_group_members",
-            "group_sightings",
-        ] {
-            transaction.execute(&format!("DELETE FROM {table} WHERE user_id = ?1"), [user])?;
-        }
-        transaction.execute(
-            "DELETE FROM users WHERE id = ?1 AND suspended_at IS NULL",
-            [user],
-        )?;
-        transaction.execute("UPDATE users SET name = '' WHERE id = ?1", [user])?;
-        transaction.commit()?;
-        Ok(())
+        self.transact(|transaction| {
+            for table in [
+                "usage",
+                "locks",
+                "intents",
+                "statements",
+                "links",
+                "published",
+                "attachments",
+                "working_directories",
+            ] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
+            }
+            for table in [
+                "tokens",
+                "links",
+                "locks",
+                "local_group_members",
+                "group_sightings",
+            ] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE user_id = ?1"), [user])?;
+            }
+            transaction.execute(
+                "DELETE FROM users WHERE id = ?1 AND suspended_at IS NULL",
+                [user],
+            )?;
+            transaction.execute("UPDATE users SET name = '' WHERE id = ?1", [user])?;
+            Ok(())
+        })
     }
 }

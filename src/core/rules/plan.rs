@@ -108,3 +108,23 @@ pub struct CommandPlan {
     /// What it can do to the space of the zone.
     pub growth: Growth,
 }
+
+impl CommandPlan {
+    /// The plan of a program without a rule, whose arguments nobody understands: it may do whatever
+    /// the kernel lets it.
+    #[must_use]
+    pub fn unjudged(name: &'static str, arguments: &[String], changes: bool) -> Self {
+        Self {
+            command: name,
+            args: arguments.to_vec(),
+            paths: Vec::new(),
+            changes,
+            network: true,
+            archive: None,
+            pdf: None,
+            renaming: None,
+            environment: vec![("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")],
+            growth: Growth::Either,
+        }
+    }
+}

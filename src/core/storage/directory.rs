@@ -24,6 +24,14 @@ impl Root {
 }
 
 impl Directory {
+    pub(super) fn of(handle: OwnedFd, path: ZonePath) -> Self {
+        Self { handle, path }
+    }
+
+    pub(super) fn handle(&self) -> &OwnedFd {
+        &self.handle
+    }
+
     /// Where it is, without links.
     #[must_use]
     pub fn path(&self) -> &ZonePath {

@@ -66,6 +66,7 @@ impl Staging {
             file: File::from(file),
             location: self.location.join(&name),
             at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            flushed: false,
             installed: false,
         })
     }
@@ -124,6 +125,7 @@ impl Staging {
             file: File::from(file),
             location: self.location.join(&name),
             at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            flushed: false,
             installed: false,
         })
     }
@@ -226,13 +228,27 @@ pub struct Staged {
     file: File,
     location: PathBuf,
     at: Place,
+    /// Whether what was written is on disk.
+    flushed: bool,
     installed: bool,
 }
 
 impl Staged {
     /// The open file.
     pub fn file(&mut self) -> &mut File {
+        self.flushed = false;
         &mut self.file
+    }
+
+    /// Brings what was written to disk, so that nobody waits for that while it gets its name: those
+    /// who flush at the same time share the disk's work.
+    pub fn flush(&mut self) -> Result<(), DiskError> {
+        if !self.flushed {
+            rustix::fs::fdatasync(&self.file)
+                .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
+            self.flushed = true;
+        }
+        Ok(())
     }
 
     /// Where it is on disk, for a child process to read.
@@ -264,7 +280,9 @@ impl Staged {
             let mode = entry.mode() | 0o600;
             rustix::fs::fchmod(&self.file, Mode::from(mode)).map_err(fail)?;
         }
-        rustix::fs::fdatasync(&self.file).map_err(fail)?;
+        if !self.flushed {
+            rustix::fs::fdatasync(&self.file).map_err(fail)?;
+        }
         let installed = Installed::new(&self.at, target)?;
         self.installed = true;
         Ok(installed)

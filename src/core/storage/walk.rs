@@ -273,6 +273,16 @@ impl Below {
         }
     }
 
+    /// A directory whose path may be no text, and is no longer than the kernel takes.
+    pub(super) fn at(path: &[u8]) -> Self {
+        let relative = if path.is_empty() { b"." } else { path };
+        Self {
+            base: None,
+            relative: relative.to_vec(),
+            path: path.to_vec(),
+        }
+    }
+
     pub(super) fn child(&self, directory: &Rc<OwnedFd>, name: &[u8]) -> Self {
         let join = |above: &[u8]| match above {
             b"" | b"." => name.to_vec(),

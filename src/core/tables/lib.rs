@@ -15,5 +15,6 @@ mod sql;
 mod unique_names;
 mod work;
 
+pub use csv::sheets_as_text;
 pub use engine::Opened;
 pub use work::*;

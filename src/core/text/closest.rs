@@ -59,6 +59,14 @@ pub struct Closest {
     pub(super) text: Option<String>,
 }
 
+impl Closest {
+    /// The lines of the place, numbered.
+    #[must_use]
+    pub fn lines(&self) -> &str {
+        &self.lines
+    }
+}
+
 #[cfg(test)]
 impl Closest {
     pub(super) fn example(text: Option<String>) -> Self {

@@ -1,5 +1,7 @@
 //! How the bytes of a file stand for characters, told from its beginning.
 
+use std::borrow::Cow;
+
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 /// An encoding of text, or none.
@@ -63,6 +65,42 @@ impl Encoding {
         *self != Self::Binary
     }
 
+    /// The characters that bytes of this encoding stand for; what stands for none becomes U+FFFD. The
+    /// mark at the beginning stays in UTF-8, where an edit finds it too.
+    #[must_use]
+    pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
+        let by_name = |name: &str, bytes: &'b [u8]| {
+            let encoding = encoding_rs::Encoding::for_label(name.as_bytes());
+            let encoding = encoding.unwrap_or(encoding_rs::UTF_8);
+            encoding.decode_without_bom_handling(bytes).0
+        };
+        match self {
+            Self::Binary | Self::Ascii | Self::Utf8 => String::from_utf8_lossy(bytes),
+            Self::Utf16(_) => by_name(self.name(), bytes.get(2..).unwrap_or_default()),
+            Self::Utf32(is_big) => bytes
+                .get(4..)
+                .unwrap_or_default()
+                .chunks(4)
+                .map(|unit| {
+                    let unit = unit.try_into().unwrap_or([0xff; 4]);
+                    let code = if *is_big {
+                        u32::from_be_bytes(unit)
+                    } else {
+                        u32::from_le_bytes(unit)
+                    };
+                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+                })
+                .collect(),
+            Self::Guessed(name) => by_name(name, bytes),
+        }
+    }
+
+    /// Whether a line end is a byte of its own.
+    #[must_use]
+    pub fn has_line_bytes(&self) -> bool {
+        !matches!(self, Self::Utf16(_) | Self::Utf32(_))
+    }
+
     /// The name, as `file --mime-encoding` has it.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -106,6 +144,25 @@ mod tests {
             (b"\x93quoted\x94 \x96 text", true, "windows-1252"),
         ] {
             assert_eq!(Encoding::of(bytes, whole).name(), name, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_the_characters_that_they_stand_for() {
+        for (bytes, text) in [
+            (&b"plain"[..], "plain"),
+            ("gr\u{f6}\u{df}e".as_bytes(), "gr\u{f6}\u{df}e"),
+            (b"\xef\xbb\xbfa", "\u{feff}a"),
+            (
+                b"gr\xf6\xdfer als gro\xdf",
+                "gr\u{f6}\u{df}er als gro\u{df}",
+            ),
+            (b"\xff\xfea\0\xf6\0", "a\u{f6}"),
+            (b"\xfe\xff\0a", "a"),
+            (b"\xff\xfe\0\0a\0\0\0", "a"),
+            (b"\0\0\xfe\xff\0\0\0a\0", "a\u{fffd}"),
+        ] {
+            assert_eq!(Encoding::of(bytes, true).decode(bytes), text, "{bytes:?}");
         }
     }
 }

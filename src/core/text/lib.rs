@@ -7,6 +7,7 @@
 mod binary;
 mod bytes;
 mod closest;
+mod comparison;
 mod dialect;
 mod edit;
 mod encoding;
@@ -27,12 +28,14 @@ pub use binary::expect_editable;
 pub use binary::is_binary_kind;
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use closest::Closest;
+pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
 pub use edit::{Edited, NoPattern, Position, TextEdit, addition};
 pub use encoding::Encoding;
 pub use error::TextError;
 pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
 pub use lines::line_count;
+pub use pattern::line_pattern;
 pub use substitution::Substitutions;
 
 #[cfg(test)]

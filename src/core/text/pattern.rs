@@ -38,6 +38,18 @@ const TIME_LIMIT: Duration = Duration::from_secs(1);
 const TOO_LARGE: &str = "it compiles to too large a program";
 const OUT_OF_BUDGET: &str = "the search takes too many steps";
 
+/// A pattern of the same language for an engine that searches line by line in linear time: what it
+/// does not know (look-around, backreferences) is its to refuse. Gives the reason where the pattern
+/// is none.
+pub fn line_pattern(pattern: &str) -> Result<String, String> {
+    dialect::translate(pattern, true)
+        .map(|translated| translated.pattern)
+        .map_err(|refusal| match refusal {
+            Refusal::Invalid(reason) => reason,
+            Refusal::Expensive(reason) => reason.to_owned(),
+        })
+}
+
 /// A compiled pattern.
 pub(super) struct Pattern<'p> {
     source: &'p str,

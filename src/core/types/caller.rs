@@ -144,6 +144,9 @@ pub struct Caller {
     /// The groups that a trusted gateway names; asked for only where the directory of groups is
     /// `headers`.
     pub groups: Vec<GroupClaim>,
+    /// Whether this call cannot name groups: then those count for a while that the same user's last
+    /// call named.
+    pub recalls_groups: bool,
     /// The program that makes the call.
     pub client: Client,
     /// Whether paths of this call may begin with the name of a zone that no directory has.

@@ -25,6 +25,17 @@ impl Clock {
         Timestamp::from_second(moved.as_second()).unwrap_or(moved)
     }
 
+    /// The present moment in seconds since 1970, as exactly as the system knows it.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the one place that asks the system"
+        )]
+        let now = Timestamp::now().as_microsecond() as f64 / 1e6;
+        now + self.offset_seconds.load(Ordering::Relaxed) as f64
+    }
+
     /// Moves the clock forward, so that a test need not wait for a lock to expire.
     pub fn advance(&self, seconds: i64) {
         self.offset_seconds.fetch_add(seconds, Ordering::Relaxed);

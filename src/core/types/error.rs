@@ -143,6 +143,8 @@ codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED",
     /// Ours: the request is larger than the server takes.
     BodyTooLarge = "BODY_TOO_LARGE",
+    /// Ours: the file is of a kind that cannot be shown this way.
+    UnsupportedFileType = "UNSUPPORTED_FILE_TYPE",
     /// Ours: the file is not in the state that the request asks for.
     PreconditionFailed = "PRECONDITION_FAILED",
     /// Ours: the file has no such bytes.

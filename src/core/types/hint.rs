@@ -177,6 +177,12 @@ impl Hint {
 
     /// The words for a caller of this surface.
     pub fn told(&self, surface: &dyn Surface) -> String {
+        self.offered(surface)
+            .unwrap_or_else(|| NOTHING_OFFERED.to_owned())
+    }
+
+    /// The words for a caller of this surface, unless all of them are about what it does not have.
+    pub fn offered(&self, surface: &dyn Surface) -> Option<String> {
         let mut told = String::new();
         let mut is_told = false;
         for clause in &self.clauses {
@@ -192,10 +198,7 @@ impl Hint {
                 told.push_str(&words);
             }
         }
-        if told.is_empty() {
-            told.push_str(NOTHING_OFFERED);
-        }
-        told
+        Some(told).filter(|told| !told.is_empty())
     }
 }
 
@@ -245,6 +248,11 @@ pub trait Surface {
     /// Whether callers can make calls of this operation.
     fn is_offered(&self, operation: &str) -> bool;
 
+    /// What callers know an operation by that is offered to them, where a sentence names it.
+    fn name<'n>(&self, operation: &'n str) -> &'n str {
+        operation
+    }
+
     /// A call to be made as it stands.
     fn call(&self, call: &Call) -> String {
         call.to_string()
@@ -281,7 +289,9 @@ impl Clause {
         let mut words = String::new();
         for part in &self.parts {
             match part {
-                Part::Text(text) if operations_in(text).all(is_offered) => words.push_str(text),
+                Part::Text(text) if operations_in(text).all(is_offered) => {
+                    words.push_str(&named(text, surface));
+                }
                 Part::Call(call) if is_offered(call.operation) && call.is_complete() => {
                     words.push_str(&surface.call(call));
                 }
@@ -291,6 +301,18 @@ impl Clause {
         }
         (words.len() <= CLAUSE_MAX_BYTES).then_some(words)
     }
+}
+
+/// A text with the operations called as callers know them.
+fn named<'t>(text: &'t str, surface: &dyn Surface) -> Cow<'t, str> {
+    let mut words = Cow::Borrowed(text);
+    for operation in operations_in(text) {
+        let name = surface.name(operation);
+        if name != operation {
+            words = Cow::Owned(words.replacen(operation, name, 1));
+        }
+    }
+    words
 }
 
 /// The operations that a text names.

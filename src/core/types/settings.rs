@@ -2,6 +2,8 @@
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
 mod destination;
+mod mime_prefix;
+mod program_name;
 mod public_url;
 
 use std::path::PathBuf;
@@ -11,6 +13,8 @@ use serde::Deserialize;
 use crate::Client;
 
 pub use destination::Destination;
+pub use mime_prefix::MimePrefix;
+pub use program_name::ProgramName;
 pub use public_url::PublicUrl;
 
 /// Bytes of a mebibyte, the unit of the quota settings.
@@ -180,12 +184,26 @@ pub struct Settings {
     pub exec_max_per_user: u64,
     /// Commands that run at once on the whole server.
     pub exec_max_total: u64,
+    /// Programs besides the whitelist.
+    pub exec_programs: Vec<ProgramName>,
     /// What happens where the kernel cannot confine commands.
     pub exec_sandbox: SandboxPolicy,
     /// Whether commands get files and processes of their own.
     pub exec_namespaces: NamespacePolicy,
     /// Newest version of Landlock's interface that is used.
     pub exec_landlock_abi: u64,
+    /// Background processes that one user may have at once.
+    pub terminal_max_processes: u64,
+    /// Minutes that a background process may run.
+    pub terminal_process_max_minutes: u64,
+    /// Days for which the log of a background process is kept.
+    pub terminal_log_days: u64,
+    /// Interactive shells that one user may have open.
+    pub terminal_max_shells: u64,
+    /// Interactive shells that may be open on the whole server.
+    pub terminal_max_shells_total: u64,
+    /// Minutes for which a shell stays that nobody is connected to.
+    pub terminal_shell_idle_minutes: u64,
     /// Who says which groups there are.
     pub groups: GroupSource,
     /// Mode of new files in a group.
@@ -214,6 +232,8 @@ pub struct Settings {
     pub link_max_per_user: u64,
     /// SQL statements of operations only read.
     pub sqlite_readonly: bool,
+    /// Types of files that terminals give to models as they are.
+    pub terminal_binary_mime_prefixes: Vec<MimePrefix>,
     /// The program that confines a command and then becomes it: the server's own binary.
     pub helper: PathBuf,
 }
@@ -223,6 +243,12 @@ impl Settings {
     #[must_use]
     pub fn largest_file(&self) -> u64 {
         self.max_file_size_mb * MEBIBYTE
+    }
+
+    /// Whether every program of the machine may be started, and what users bring or build.
+    #[must_use]
+    pub fn has_any_program(&self) -> bool {
+        self.exec_programs.iter().any(ProgramName::is_every)
     }
 
     /// Bytes of output that an answer for this client holds unless the call says otherwise.
@@ -261,9 +287,16 @@ impl Settings {
             exec_temporary_max_mb: 300,
             exec_max_per_user: 4,
             exec_max_total: 32,
+            exec_programs: Vec::new(),
             exec_sandbox: SandboxPolicy::default(),
             exec_namespaces: NamespacePolicy::default(),
             exec_landlock_abi: 7,
+            terminal_max_processes: 16,
+            terminal_process_max_minutes: 240,
+            terminal_log_days: 7,
+            terminal_max_shells: 4,
+            terminal_max_shells_total: 64,
+            terminal_shell_idle_minutes: 30,
             groups: GroupSource::default(),
             group_default_mode: WriteMode::default(),
             network_mode: NetworkMode::default(),
@@ -278,6 +311,7 @@ impl Settings {
             link_expiry_hours: 168,
             link_max_per_user: 100,
             sqlite_readonly: false,
+            terminal_binary_mime_prefixes: vec![MimePrefix::image()],
             helper: PathBuf::from("/proc/self/exe"),
         }
     }

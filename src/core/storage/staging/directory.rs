@@ -175,6 +175,7 @@ impl StagedDirectory {
             file: open_file(&at.parent, &at.name, path)?,
             location: self.staging.location.join(name),
             at,
+            flushed: false,
             installed: false,
         })
     }

@@ -53,6 +53,37 @@ pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal
     csv.rewind().map_err(|error| unread(&error))
 }
 
+/// All sheets of a spreadsheet as text: the name of each, then its rows, with tabs between cells. At
+/// most so many bytes, and whether there is more; or why it cannot be read.
+pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), String> {
+    let fail = |error: &dyn std::fmt::Display| error.to_string();
+    let mut bytes = Vec::new();
+    book.read_to_end(&mut bytes).map_err(|error| fail(&error))?;
+    let bytes: Rc<[u8]> = bytes.into();
+    let mut book =
+        calamine::open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|error| fail(&error))?;
+    let mut lines = String::new();
+    for name in book.sheet_names() {
+        let range = book.worksheet_range(&name).map_err(|error| fail(&error))?;
+        lines.extend(["--- ", &name, " ---\n"]);
+        for row in range.rows() {
+            for (number, cell) in row.iter().enumerate() {
+                if number > 0 {
+                    lines.push('\t');
+                }
+                lines.push_str(&text(cell).replace(['\t', '\n', '\r'], " "));
+            }
+            lines.truncate(lines.trim_end_matches('\t').len());
+            lines.push('\n');
+            if lines.len() > most {
+                lines.truncate(lines.floor_char_boundary(most));
+                return Ok((lines, true));
+            }
+        }
+    }
+    Ok((lines, false))
+}
+
 fn unread(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::CsvUnreadable {
         line: None,

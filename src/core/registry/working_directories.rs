@@ -1,0 +1,47 @@
+//! Where a user works in a conversation.
+
+use rusqlite::OptionalExtension as _;
+
+use super::{Registry, RegistryError};
+
+/// Conversations of one tenant whose directory is known; older ones are forgotten.
+const CHATS_MAX: i64 = 1000;
+
+impl Registry {
+    /// The directory that was said last for a conversation of a tenant.
+    pub fn working_directory(
+        &self,
+        tenant: &str,
+        chat: &str,
+    ) -> Result<Option<String>, RegistryError> {
+        let path = self
+            .connection()
+            .prepare_cached("SELECT path FROM working_directories WHERE home = ?1 AND chat = ?2")?
+            .query_row([tenant, chat], |row| row.get(0));
+        Ok(path.optional()?)
+    }
+
+    /// Remembers the directory of a conversation.
+    pub fn set_working_directory(
+        &self,
+        tenant: &str,
+        chat: &str,
+        path: &str,
+        now: i64,
+    ) -> Result<(), RegistryError> {
+        self.transact(|transaction| {
+            transaction.execute(
+            "INSERT INTO working_directories (home, chat, path, changed_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (home, chat) DO UPDATE SET path = ?3, changed_at = ?4",
+            (tenant, chat, path, now),
+        )?;
+            transaction.execute(
+                "DELETE FROM working_directories WHERE home = ?1 AND chat IN (
+                 SELECT chat FROM working_directories WHERE home = ?1
+                 ORDER BY changed_at DESC, chat LIMIT -1 OFFSET ?2)",
+                (tenant, CHATS_MAX),
+            )?;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,48 @@
+//! When a search ends that has not found everything.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::{Duration, Instant};
+
+use fileshed_types::cancellation::Cancellation;
+
+/// How long a search may take, and how many threads may share it.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    cancellation: Cancellation,
+    deadline: Instant,
+    pub(crate) threads: usize,
+}
+
+impl Bounds {
+    /// Ends when the caller is gone or the time is over. More than one thread works where there is
+    /// enough to do.
+    #[must_use]
+    pub fn new(cancellation: Cancellation, time: Duration, threads: usize) -> Self {
+        Self {
+            cancellation,
+            deadline: Instant::now() + time,
+            threads: threads.max(1),
+        }
+    }
+
+    /// Whether nothing more is searched.
+    pub(crate) fn are_over(&self) -> bool {
+        self.cancellation.is_cancelled() || Instant::now() >= self.deadline
+    }
+}
+
+/// A file that can be read as long as there is time.
+pub(crate) struct BoundedFile<'a> {
+    pub(crate) file: File,
+    pub(crate) bounds: &'a Bounds,
+}
+
+impl Read for BoundedFile<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.bounds.are_over() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.file.read(buffer)
+    }
+}

@@ -1,0 +1,70 @@
+//! Patterns that are not searched for.
+
+use fileshed_types::diagnostics;
+
+diagnostics! {
+    /// A pattern that cannot be used.
+    #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum SearchError {
+        /// The engine does not take it.
+        #[error("`{parameter}` is no pattern that can be searched for: {reason}; got `{pattern}`")]
+        Pattern {
+            /// Which parameter.
+            parameter: &'static str = "query",
+            /// Why not.
+            reason: String = "unclosed group".to_owned(),
+            /// Its beginning.
+            pattern: String = "(a".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "correct it, or search for the text as it is with regex=false; look-around and \
+                backreferences are not known",
+            details: { "parameter": parameter, "received": pattern, "reason": reason },
+        },
+        /// It would take too much space or time.
+        #[error("`{parameter}` is too large a pattern: {reason}")]
+        TooLarge {
+            /// Which parameter.
+            parameter: &'static str = "query",
+            /// What is too much of it.
+            reason: &'static str = "it has more than 4096 bytes",
+        } => {
+            code: InvalidParameter,
+            hint: "make it shorter, with smaller counts in braces",
+            details: { "parameter": parameter, "reason": reason },
+        },
+        /// A line has no end within it.
+        #[error("`{parameter}` has a line end, and lines are searched one by one")]
+        LineEnd {
+            /// Which parameter.
+            parameter: &'static str = "query",
+        } => {
+            code: InvalidParameter,
+            hint: "search for a part of it that is on one line",
+            details: { "parameter": parameter },
+        },
+        /// Not a pattern of names.
+        #[error("`{parameter}` is no pattern of names: {reason}; got `{pattern}`")]
+        Glob {
+            /// Which parameter.
+            parameter: &'static str = "pattern",
+            /// Why not.
+            reason: String = "unclosed alternate group".to_owned(),
+            /// What was given.
+            pattern: String = "*.{md".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "write it as in a shell: *.md, src/**/*.{js,ts}, report-[0-9]?.pdf",
+            details: { "parameter": parameter, "received": pattern, "reason": reason },
+        },
+    }
+}
+
+/// The beginning of a text, for a message.
+pub(crate) fn beginning(text: &str) -> String {
+    const CHARACTERS: usize = 120;
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

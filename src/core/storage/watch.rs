@@ -1,0 +1,321 @@
+//! What lies in a zone, kept in memory and true by what the kernel tells of changes.
+//!
+//! A walk costs as much as there are files, however few of them changed. A watch walks once; from then
+//! on the kernel notes which names changed (inotify), and only these are looked at again. Where that
+//! cannot be relied on there is no watch, and whoever wants to know walks.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::rc::Rc;
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::fs::{AtFlags, Stat};
+use rustix::io::Errno;
+
+use super::kind::kind_of;
+use super::snapshot::{is_at_or_below, join, split};
+use super::walk::{Below, each};
+use super::{Kind, Root, Snapshot};
+use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
+
+/// Directories of one watch: each takes memory of the kernel.
+const DIRECTORIES_MOST: usize = 8192;
+
+/// Files of one watch that have several names: what changes by one is not told of the others, so
+/// they are looked at every time.
+const LINKED_MOST: usize = 256;
+
+/// File systems on which nobody but this kernel changes anything: ext, XFS, btrfs, tmpfs, overlayfs,
+/// ZFS, F2FS, bcachefs (statfs(2)).
+const LOCAL: [u64; 8] = [
+    0xef53,
+    0x5846_5342,
+    0x9123_683e,
+    0x0102_1994,
+    0x794c_7630,
+    0x2fc1_2fc1,
+    0xf2f5_2010,
+    0xca45_1a4e,
+];
+
+/// The device and the inode of a file.
+type Identity = (u64, u64);
+
+/// A path below the root.
+type Path = Box<[u8]>;
+
+/// The tree below one root.
+#[derive(Debug)]
+pub struct Watch {
+    notifier: OwnedFd,
+    root: Identity,
+    paths: HashMap<i32, Path>,
+    watched: HashMap<Path, i32>,
+    snapshot: Snapshot,
+    /// Files that have several names.
+    linked: HashSet<Path>,
+    is_noted: fn(&str) -> bool,
+    noted: BTreeMap<String, Identity>,
+}
+
+impl Watch {
+    /// Looks at everything once; `is_noted` says which names are of interest. Nothing where changes
+    /// could go unnoticed, or are more than the kernel would tell.
+    #[must_use]
+    pub fn begin(root: &Root, is_noted: fn(&str) -> bool) -> Option<Self> {
+        let system = rustix::fs::fstatfs(root.handle()).ok()?;
+        if !LOCAL.contains(&(system.f_type as u64)) {
+            return None;
+        }
+        let notifier = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+        let mut watch = Self {
+            notifier,
+            root: identity(&rustix::fs::fstat(root.handle()).ok()?),
+            paths: HashMap::new(),
+            watched: HashMap::new(),
+            snapshot: Snapshot::default(),
+            linked: HashSet::new(),
+            is_noted,
+            noted: BTreeMap::new(),
+        };
+        watch.scan(root, Path::default())?;
+        Some(watch)
+    }
+
+    /// What is there, as of the last refresh.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Paths whose names are of interest, with device and inode, parents before children.
+    #[must_use]
+    pub fn noted(&self) -> &BTreeMap<String, Identity> {
+        &self.noted
+    }
+
+    /// Looks at what changed since the last time, and gives the paths. Nothing where it cannot be
+    /// known any more: then the watch is over.
+    pub fn refresh(&mut self, root: &Root) -> Option<BTreeSet<Path>> {
+        if identity(&rustix::fs::fstat(root.handle()).ok()?) != self.root {
+            return None;
+        }
+        let (mut changed, renewed) = self.read()?;
+        // What came in place of another is another, whatever its number.
+        for path in &renewed {
+            self.forget(path);
+        }
+        let mut parent: Option<(Path, Rc<OwnedFd>)> = None;
+        let mut look = changed.clone();
+        look.extend(self.linked.iter().cloned());
+        for path in look {
+            let (above, name) = split(&path);
+            if !self.watched.contains_key(above) {
+                changed.remove(&path);
+                continue;
+            }
+            let directory = match &parent {
+                Some((open, handle)) if **open == *above => Rc::clone(handle),
+                _ => match open(root, above)? {
+                    Some(handle) => {
+                        let handle = Rc::new(handle);
+                        parent = Some((above.into(), Rc::clone(&handle)));
+                        handle
+                    }
+                    // It goes with the directory above it, of which the kernel tells, too.
+                    None => continue,
+                },
+            };
+            match rustix::fs::statat(&*directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => self.forget(&path),
+                Err(_) => return None,
+                Ok(stat) => {
+                    let was = self.snapshot.what_had(&path);
+                    let is_known = was == Some((stat.st_ino, Kind::Directory));
+                    if is_known && !renewed.contains(&path) {
+                        // Only its times or its mode are others.
+                        self.snapshot.add(&path, &stat);
+                        changed.remove(&path);
+                        continue;
+                    }
+                    if was.is_some_and(|(_, kind)| kind == Kind::Directory) {
+                        self.forget(&path);
+                    }
+                    // By another name.
+                    if !self.snapshot.has(&path, &stat) {
+                        changed.insert(path.clone());
+                    }
+                    self.enter(&path, &stat)?;
+                    match kind_of(&stat) {
+                        Kind::Directory => self.scan(root, path)?,
+                        // The kernel does not tell that a file got another name.
+                        Kind::File if stat.st_nlink > 1 => {
+                            self.linked.extend(self.snapshot.paths_of(stat.st_ino));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Some(changed)
+    }
+
+    /// What the kernel tells: the paths that changed, and those of them that are directories which
+    /// came or went.
+    fn read(&mut self) -> Option<(BTreeSet<Path>, BTreeSet<Path>)> {
+        let (mut changed, mut renewed) = (BTreeSet::new(), BTreeSet::new());
+        let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+        let mut reader = Reader::new(&self.notifier, &mut buffer);
+        let came_or_went =
+            ReadFlags::CREATE | ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::MOVED_TO;
+        let is_over = ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT;
+        let mut gone = Vec::new();
+        loop {
+            let event = match reader.next() {
+                Ok(event) => event,
+                Err(Errno::AGAIN) => break,
+                Err(Errno::INTR) => continue,
+                Err(_) => return None,
+            };
+            let flags = event.events();
+            if flags.intersects(is_over) {
+                return None;
+            }
+            if flags.contains(ReadFlags::IGNORED) {
+                gone.push(event.wd());
+                continue;
+            }
+            let Some(directory) = self.paths.get(&event.wd()) else {
+                continue;
+            };
+            let Some(name) = event.file_name().filter(|name| !name.is_empty()) else {
+                let moved = ReadFlags::MOVE_SELF | ReadFlags::DELETE_SELF;
+                if directory.is_empty() && flags.intersects(moved) {
+                    return None;
+                }
+                continue;
+            };
+            let path = join(directory, name.to_bytes());
+            if flags.contains(ReadFlags::ISDIR) && flags.intersects(came_or_went) {
+                renewed.insert(path.clone());
+            }
+            changed.insert(path);
+        }
+        for number in gone {
+            if let Some(path) = self.paths.remove(&number)
+                && self.watched.get(&path) == Some(&number)
+            {
+                self.watched.remove(&path);
+            }
+        }
+        Some((changed, renewed))
+    }
+
+    /// Looks at a directory and everything below it.
+    fn scan(&mut self, root: &Root, top: Path) -> Option<()> {
+        let mut pending = vec![top];
+        while let Some(path) = pending.pop() {
+            // Gone since it was seen: the kernel tells of it.
+            let Some(directory) = open(root, &path)? else {
+                continue;
+            };
+            if self.watched.len() >= DIRECTORIES_MOST {
+                return None;
+            }
+            let place = format!("/proc/self/fd/{}", directory.as_raw_fd());
+            let flags = WatchFlags::CREATE
+                | WatchFlags::DELETE
+                | WatchFlags::MODIFY
+                | WatchFlags::ATTRIB
+                | WatchFlags::CLOSE_WRITE
+                | WatchFlags::MOVE
+                | WatchFlags::DELETE_SELF
+                | WatchFlags::MOVE_SELF
+                | WatchFlags::ONLYDIR
+                | WatchFlags::EXCL_UNLINK;
+            let number = inotify::add_watch(&self.notifier, place, flags).ok()?;
+            // One directory has one path.
+            if self.paths.insert(number, path.clone()).is_some() {
+                return None;
+            }
+            self.watched.insert(path.clone(), number);
+            let mut entered = Some(());
+            each(&directory, &ZonePath::root(), |name, stat| {
+                let inside = join(&path, name.to_bytes());
+                entered = entered.and_then(|()| self.enter(&inside, &stat));
+                if kind_of(&stat) == Kind::Directory {
+                    pending.push(inside);
+                }
+            })
+            .ok()?;
+            entered?;
+        }
+        Some(())
+    }
+
+    fn enter(&mut self, path: &Path, stat: &Stat) -> Option<()> {
+        self.snapshot.add(path, stat);
+        if kind_of(stat) == Kind::File && stat.st_nlink > 1 {
+            self.linked.insert(path.clone());
+            if self.linked.len() > LINKED_MOST {
+                return None;
+            }
+        } else {
+            self.linked.remove(path);
+        }
+        if let Ok(path) = std::str::from_utf8(path) {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            if (self.is_noted)(name) {
+                self.noted.insert(path.to_owned(), identity(stat));
+            }
+        }
+        Some(())
+    }
+
+    /// Nothing is at a path any more, nor below it.
+    fn forget(&mut self, gone: &[u8]) {
+        let was = self.snapshot.what_had(gone);
+        self.snapshot.forget(gone);
+        if !was.is_some_and(|(_, kind)| kind == Kind::Directory) {
+            self.linked.remove(gone);
+            if let Ok(gone) = std::str::from_utf8(gone) {
+                self.noted.remove(gone);
+            }
+            return;
+        }
+        self.linked.retain(|path| !is_at_or_below(path, gone));
+        self.noted
+            .retain(|path, _| !is_at_or_below(path.as_bytes(), gone));
+        let notifier = &self.notifier;
+        let paths = &mut self.paths;
+        self.watched.retain(|path, number| {
+            let goes = is_at_or_below(path, gone);
+            if goes {
+                let _is_gone_with_its_directory = inotify::remove_watch(notifier, *number);
+                paths.remove(number);
+            }
+            !goes
+        });
+    }
+}
+
+/// A directory; nothing where there is none any more. Fails where it cannot be looked into.
+#[expect(clippy::option_option, reason = "gone, or not to be known")]
+fn open(root: &Root, path: &[u8]) -> Option<Option<OwnedFd>> {
+    if path.len() > PATH_MAX_BYTES {
+        return None;
+    }
+    match root.open_below(&Below::at(path)) {
+        Ok(directory) => Some(Some(directory)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Some(None),
+        Err(_) => None,
+    }
+}
+
+fn identity(stat: &Stat) -> Identity {
+    (stat.st_dev, stat.st_ino)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,349 @@
+//! How two texts differ: hunks of lines, and within a line that was replaced the words.
+
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
+
+/// Lines around a difference.
+const AROUND: usize = 3;
+
+/// The longest line whose words are compared, in characters.
+const LONG: usize = 4096;
+
+/// How two texts differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    /// Lines that only the revised one has.
+    pub additions: usize,
+    /// Lines that only the original has.
+    pub deletions: usize,
+    /// What differs, with lines around it.
+    pub hunks: Vec<Hunk>,
+}
+
+/// Lines that differ, with some around them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// Which lines of each text, as `diff -u` has it.
+    pub header: String,
+    /// In order; what was removed before what was added in its place.
+    pub lines: Vec<ComparedLine>,
+}
+
+/// A line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComparedLine {
+    /// Its number in the original, counted from 1, if it is there.
+    pub old_number: Option<usize>,
+    /// Its number in the revised text, if it is there.
+    pub new_number: Option<usize>,
+    /// The line, as the original has it where both do.
+    pub content: String,
+    /// The line as the revised text has it, where both do.
+    pub revised: Option<String>,
+    /// Its parts.
+    pub segments: Vec<Segment>,
+}
+
+/// A part of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The part.
+    pub text: String,
+    /// Whether the line that it is held against does not have it.
+    pub changed: bool,
+}
+
+/// A text without its mark and with line ends of one kind; nothing where the bytes are none.
+#[must_use]
+pub fn readable(bytes: &[u8]) -> Option<String> {
+    let units = |of: fn([u8; 2]) -> u16| {
+        let pairs = bytes[2..].chunks_exact(2);
+        let units: Vec<u16> = pairs.map(|pair| of([pair[0], pair[1]])).collect();
+        String::from_utf16(&units).ok()
+    };
+    let text = if bytes.starts_with(b"\xff\xfe") {
+        units(u16::from_le_bytes)?
+    } else if bytes.starts_with(b"\xfe\xff") {
+        units(u16::from_be_bytes)?
+    } else {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    let is_strange = |c: char| c < ' ' && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
+    if text.contains(is_strange) {
+        return None;
+    }
+    Some(if text.contains('\r') {
+        text.replace("\r\n", "\n").replace('\r', "\n")
+    } else {
+        text
+    })
+}
+
+/// Compares two texts. What takes longer is compared less finely.
+#[must_use]
+pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Duration) -> Comparison {
+    let deadline = Instant::now() + time;
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (original.lines().collect(), revised.lines().collect());
+    let ops = if ignores_blanks {
+        let bare = |lines: &[&str]| -> Vec<String> {
+            let lines = lines.iter();
+            lines
+                .map(|line| line.split_whitespace().collect())
+                .collect()
+        };
+        operations(&bare(&old), &bare(&new), deadline)
+    } else {
+        operations(&old, &new, deadline)
+    };
+    let mut comparison = Comparison {
+        additions: 0,
+        deletions: 0,
+        hunks: Vec::new(),
+    };
+    for group in group_diff_ops(ops, AROUND) {
+        let mut lines = Vec::new();
+        for op in &group {
+            let (before, after) = (op.old_range(), op.new_range());
+            if let DiffOp::Equal { .. } = op {
+                lines.extend(before.zip(after).map(|(x, y)| ComparedLine {
+                    old_number: Some(x + 1),
+                    new_number: Some(y + 1),
+                    content: old[x].to_owned(),
+                    revised: Some(new[y].to_owned()),
+                    segments: whole(old[x]),
+                }));
+                continue;
+            }
+            comparison.deletions += before.len();
+            comparison.additions += after.len();
+            let pairs = before.clone().zip(after.clone());
+            let mut pairs = pairs.map(|(x, y)| segments(old[x], new[y], deadline));
+            let (mut removed, mut added) = (Vec::new(), Vec::new());
+            for (left, right) in &mut pairs {
+                removed.push(left);
+                added.push(right);
+            }
+            let mut removed = removed.into_iter();
+            let mut added = added.into_iter();
+            lines.extend(before.map(|x| ComparedLine {
+                old_number: Some(x + 1),
+                new_number: None,
+                content: old[x].to_owned(),
+                revised: None,
+                segments: removed.next().unwrap_or_else(|| whole(old[x])),
+            }));
+            lines.extend(after.map(|y| ComparedLine {
+                old_number: None,
+                new_number: Some(y + 1),
+                content: new[y].to_owned(),
+                revised: None,
+                segments: added.next().unwrap_or_else(|| whole(new[y])),
+            }));
+        }
+        comparison.hunks.push(Hunk {
+            header: header(&group),
+            lines,
+        });
+    }
+    comparison
+}
+
+fn operations<T: Eq + Hash>(old: &[T], new: &[T], deadline: Instant) -> Vec<DiffOp> {
+    capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline))
+}
+
+/// Which lines of each text; where there is none, the one behind which it would be.
+fn header(group: &[DiffOp]) -> String {
+    let range = |of: fn(&DiffOp) -> std::ops::Range<usize>| {
+        let start = group.first().map_or(0, |op| of(op).start);
+        let end = group.last().map_or(0, |op| of(op).end);
+        let count = end - start;
+        format!("{},{count}", if count > 0 { start + 1 } else { start })
+    };
+    format!(
+        "@@ -{} +{} @@",
+        range(DiffOp::old_range),
+        range(DiffOp::new_range)
+    )
+}
+
+fn whole(line: &str) -> Vec<Segment> {
+    vec![Segment {
+        text: line.to_owned(),
+        changed: false,
+    }]
+}
+
+/// The parts of a line and of the one that replaces it.
+fn segments(old: &str, new: &str, deadline: Instant) -> (Vec<Segment>, Vec<Segment>) {
+    if old.chars().count().max(new.chars().count()) > LONG {
+        return (whole(old), whole(new));
+    }
+    let (before, after) = (words(old), words(new));
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for op in operations(&before, &after, deadline) {
+        let changed = !matches!(op, DiffOp::Equal { .. });
+        for (parts, words, range) in [
+            (&mut left, &before, op.old_range()),
+            (&mut right, &after, op.new_range()),
+        ] {
+            if !range.is_empty() {
+                parts.push(Segment {
+                    text: words[range].concat(),
+                    changed,
+                });
+            }
+        }
+    }
+    (left, right)
+}
+
+/// A line in words, blanks, and every other character by itself.
+fn words(line: &str) -> Vec<&str> {
+    let class = |c: char| {
+        if c.is_alphanumeric() || c == '_' {
+            Some(0)
+        } else {
+            c.is_whitespace().then_some(1)
+        }
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut characters = line.char_indices().peekable();
+    while let Some((_, character)) = characters.next() {
+        let this = class(character);
+        match characters.peek() {
+            Some((_, next)) if this.is_some() && class(*next) == this => {}
+            Some((at, _)) => {
+                words.push(&line[start..*at]);
+                start = *at;
+            }
+            None => words.push(&line[start..]),
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TIME: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn a_line_that_was_replaced_shows_its_words() {
+        let found = compare("a\nthe old word\nz\n", "a\nthe new word!\nz\n", false, TIME);
+        assert_eq!((found.additions, found.deletions), (1, 1));
+        assert_eq!(found.hunks.len(), 1);
+        let hunk = &found.hunks[0];
+        assert_eq!(hunk.header, "@@ -1,3 +1,3 @@");
+        let numbers: Vec<_> = hunk
+            .lines
+            .iter()
+            .map(|line| (line.old_number, line.new_number))
+            .collect();
+        assert_eq!(
+            numbers,
+            [
+                (Some(1), Some(1)),
+                (Some(2), None),
+                (None, Some(2)),
+                (Some(3), Some(3))
+            ]
+        );
+        let parts = |line: &ComparedLine| -> Vec<(String, bool)> {
+            let segments = line.segments.iter();
+            segments
+                .map(|segment| (segment.text.clone(), segment.changed))
+                .collect()
+        };
+        let part = |text: &str, changed| (text.to_owned(), changed);
+        assert_eq!(
+            parts(&hunk.lines[1]),
+            [part("the ", false), part("old", true), part(" word", false)]
+        );
+        assert_eq!(
+            parts(&hunk.lines[2]),
+            [
+                part("the ", false),
+                part("new", true),
+                part(" word", false),
+                part("!", true)
+            ]
+        );
+    }
+
+    #[test]
+    fn blanks_need_not_count() {
+        let (old, new) = ("a b\nc\n", "  a   b\nc\n");
+        assert_eq!(compare(old, new, false, TIME).hunks.len(), 1);
+        assert_eq!(compare(old, new, true, TIME).hunks, []);
+        let added = compare("", "a\n", false, TIME);
+        assert_eq!(added.hunks[0].header, "@@ -0,0 +1,1 @@");
+    }
+
+    #[test]
+    fn only_text_is_readable() {
+        assert_eq!(
+            readable(b"\xef\xbb\xbfa\r\nb\rc").as_deref(),
+            Some("a\nb\nc")
+        );
+        assert_eq!(readable(b"\xff\xfea\0\n\0").as_deref(), Some("a\n"));
+        assert_eq!(readable(b"\xfe\xff\0a").as_deref(), Some("a"));
+        assert_eq!(readable(b"a\0b"), None);
+        assert_eq!(readable(b""), Some(String::new()));
+    }
+
+    #[test]
+    fn texts_that_share_nothing_are_compared_in_time() {
+        let text = |seed: usize| -> String {
+            (0..50_000).fold(String::new(), |text, line| {
+                text + &(line * 2 + seed).to_string() + "\n"
+            })
+        };
+        let begun = Instant::now();
+        let found = compare(&text(0), &text(1), false, Duration::from_millis(200));
+        assert_eq!((found.additions, found.deletions), (50_000, 50_000));
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    proptest! {
+        #[test]
+        fn both_texts_can_be_read_in_a_comparison(
+            old in proptest::collection::vec("[ab ]{0,3}", 0..12),
+            new in proptest::collection::vec("[ab ]{0,3}", 0..12),
+            ignores_blanks: bool,
+        ) {
+            let text = |lines: &[String]| lines.iter().fold(String::new(), |text, line| text + line + "\n");
+            let found = compare(&text(&old), &text(&new), ignores_blanks, TIME);
+            let (mut added, mut removed) = (0, 0);
+            for line in found.hunks.iter().flat_map(|hunk| &hunk.lines) {
+                let parts: String = line.segments.iter().map(|part| part.text.as_str()).collect();
+                prop_assert_eq!(&parts, &line.content);
+                match (line.old_number, line.new_number) {
+                    (Some(x), Some(y)) => {
+                        prop_assert_eq!(&line.content, &old[x - 1]);
+                        prop_assert_eq!(line.revised.as_ref(), Some(&new[y - 1]));
+                    }
+                    (Some(x), None) => {
+                        removed += 1;
+                        prop_assert_eq!(&line.content, &old[x - 1]);
+                    }
+                    (None, Some(y)) => {
+                        added += 1;
+                        prop_assert_eq!(&line.content, &new[y - 1]);
+                    }
+                    (None, None) => prop_assert!(false),
+                }
+            }
+            prop_assert_eq!((added, removed), (found.additions, found.deletions));
+            prop_assert_eq!(old.len() + added, new.len() + removed);
+        }
+    }
+}
