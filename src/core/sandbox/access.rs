@@ -20,7 +20,7 @@ pub fn landlock_version(setting: u64) -> i32 {
 
 /// What every command reads of the system: libraries and their data, nothing about people,
 /// networks or this machine.
-const SYSTEM: [&str; 18] = [
+const SYSTEM: [&str; 19] = [
     "/usr/lib",
     "/usr/lib64",
     "/lib",
@@ -35,11 +35,15 @@ const SYSTEM: [&str; 18] = [
     "/etc/magic",
     "/etc/mime.types",
     "/etc/perl",
+    "/etc/ssl/openssl.cnf",
     "/etc/terminfo",
     "/etc/xml",
     "/dev/urandom",
     "/dev/zero",
 ];
+
+/// Where programs are.
+const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt"];
 
 /// What a command with network reads besides.
 const CERTIFICATES: [&str; 1] = ["/etc/ssl"];
@@ -51,6 +55,15 @@ const NAMES: [&str; 5] = [
     "/etc/nsswitch.conf",
     "/etc/gai.conf",
     "/etc/services",
+];
+
+/// What programs of all kinds read besides, and take a refusal for a failure: which distribution
+/// this is, and whose certificates it trusts. Both are public.
+const PUBLIC: [&str; 4] = [
+    "/etc/debian_version",
+    "/etc/lsb-release",
+    "/etc/os-release",
+    "/etc/ssl/certs",
 ];
 
 /// How far a process reaches over the network.
@@ -79,6 +92,14 @@ pub struct Access {
     pub read: Vec<PathBuf>,
     /// May be read and changed: files and directories made, replaced, removed.
     pub write: Vec<PathBuf>,
+    /// Directories whose names may be read, with those below; made where they are missing in a mount
+    /// namespace.
+    #[serde(default)]
+    pub list: Vec<PathBuf>,
+    /// Every program of the machine may be executed, and what lies in a directory that may be changed:
+    /// programs, libraries and links to them. The kernel alone bounds what runs then.
+    #[serde(default)]
+    pub any_program: bool,
     /// May be connected to.
     pub network: NetworkAccess,
     /// Newest version of Landlock's interface whose rights are asked for.
@@ -92,6 +113,8 @@ impl Default for Access {
             execute: Vec::new(),
             read: Vec::new(),
             write: Vec::new(),
+            list: Vec::new(),
+            any_program: false,
             network: NetworkAccess::None,
             version: NEWEST,
         }
@@ -99,15 +122,42 @@ impl Default for Access {
 }
 
 impl Access {
-    /// Files and directories of the system that the command needs.
+    /// Files and directories of the system that the command needs, and what it reads besides.
     pub(crate) fn system(&self) -> impl Iterator<Item = &Path> {
+        let public: &[_] = if self.any_program { &PUBLIC } else { &[] };
+        self.code()
+            .chain(public.iter().map(Path::new))
+            .chain(self.read.iter().map(PathBuf::as_path))
+    }
+
+    /// The same without what may be executed.
+    pub(crate) fn only_read(&self) -> impl Iterator<Item = &Path> {
+        self.common().chain(self.read.iter().map(PathBuf::as_path))
+    }
+
+    /// Where all programs of the machine are, where any of them may be executed.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
+        let places: &[_] = if self.any_program { &PROGRAMS } else { &[] };
+        places.iter().map(Path::new)
+    }
+
+    /// Where programs and libraries of the system are.
+    pub(crate) fn code(&self) -> impl Iterator<Item = &Path> {
+        let own = self.execute.iter().map(PathBuf::as_path);
+        own.chain(self.common()).chain(self.programs())
+    }
+
+    /// What every command reads of the system, as far as the network goes.
+    fn common(&self) -> impl Iterator<Item = &Path> {
         let (certificates, names): (&[_], &[_]) = match self.network {
             NetworkAccess::None => (&[], &[]),
             NetworkAccess::Proxy { .. } => (&CERTIFICATES, &[]),
             NetworkAccess::Open => (&CERTIFICATES, &NAMES),
         };
-        let own = self.execute.iter().chain(&self.read);
-        let common = SYSTEM.iter().chain(certificates).chain(names);
-        own.map(PathBuf::as_path).chain(common.map(Path::new))
+        SYSTEM
+            .iter()
+            .chain(certificates)
+            .chain(names)
+            .map(Path::new)
     }
 }

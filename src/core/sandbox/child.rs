@@ -1,19 +1,18 @@
 //! One child process: started, drained, timed and ended.
 
 use std::fs::File;
-use std::io::{IoSliceMut, Seek, Write};
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, Shutdown};
 
 use super::SandboxError;
 use super::job::JobSpec;
 use super::output::{Pipe, Sink, Stream};
-use super::zygote::{Handles, Zygote};
+use super::started::{StandardStreams, StartedJob, start_with_network};
+use super::zygote::Zygote;
 
 /// How often it is asked whether a running process must stop.
 const ATTENTION: Duration = Duration::from_millis(100);
@@ -47,6 +46,8 @@ pub enum Ending {
     OverQuota,
     /// It took more space outside its zone than it may.
     OverTemporary,
+    /// With everything that it started it took more memory than it may.
+    OverMemory,
 }
 
 /// Does a job in `directory` and waits for its end, or until `must_stop`, which is asked
@@ -80,9 +81,11 @@ pub fn run_with_network(
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
     mut must_stop: impl FnMut() -> Option<Ending>,
-    mut listen: impl FnMut(OwnedFd),
+    listen: impl FnMut(OwnedFd),
 ) -> Result<Outcome, SandboxError> {
     let deadline = Instant::now() + timeout;
+    let input = spec.input.as_deref().unwrap_or(Path::new("/dev/null"));
+    let input = File::open(input).map_err(SandboxError::Start)?;
     let (stdout, stdout_pipe) = stdout.open()?;
     let (stderr, stderr_pipe) = match stderr {
         Sink::Output => (
@@ -91,57 +94,35 @@ pub fn run_with_network(
         ),
         other => other.open()?,
     };
-    let end = zygote.start(&Handles {
-        spec: written(spec)?.as_fd(),
-        stdout: stdout.as_fd(),
-        stderr: stderr.as_fd(),
-        directory,
-        opcode: spec.opcode(),
-    })?;
-    // Only the process holds them now: their end is its end.
-    drop((stdout, stderr));
+    let streams = StandardStreams {
+        input: input.into(),
+        output: stdout,
+        error: stderr,
+    };
     let mut process = RunningProcess {
-        end,
+        job: start_with_network(zygote, spec, directory, streams, listen)?,
         stdout: stdout_pipe,
         stderr: stderr_pipe,
         buffer: vec![0; 64 * 1024],
-        status: None,
     };
-    let ending = process.attend(deadline, &mut must_stop, &mut listen)?;
+    let ending = process.attend(deadline, &mut must_stop)?;
     process.end(ending)
 }
 
-/// The spec as a file without a name.
-fn written(spec: &JobSpec) -> Result<File, SandboxError> {
-    let fail = |error: std::io::Error| SandboxError::Start(error);
-    let file = rustix::fs::memfd_create("job", rustix::fs::MemfdFlags::CLOEXEC)
-        .map_err(|error| fail(error.into()))?;
-    let mut file = File::from(file);
-    let text = serde_json::to_vec(spec).map_err(|error| fail(error.into()))?;
-    file.write_all(&text)
-        .and_then(|()| file.rewind())
-        .map_err(fail)?;
-    Ok(file)
-}
-
 /// A process that runs. Dropped, it is ended: nothing outlives its call.
-struct RunningProcess {
-    /// Readable once the process ended.
-    end: OwnedFd,
+struct RunningProcess<'n> {
+    job: StartedJob<'n>,
     stdout: Pipe,
     stderr: Pipe,
     buffer: Vec<u8>,
-    /// How it ended, once that was told.
-    status: Option<i32>,
 }
 
-impl RunningProcess {
+impl RunningProcess<'_> {
     /// Reads output until the process ends, its time is over or it must stop.
     fn attend(
         &mut self,
         deadline: Instant,
         must_stop: &mut impl FnMut() -> Option<Ending>,
-        listen: &mut impl FnMut(OwnedFd),
     ) -> Result<Ending, SandboxError> {
         loop {
             let now = Instant::now();
@@ -151,14 +132,10 @@ impl RunningProcess {
             if let Some(ending) = must_stop() {
                 return Ok(ending);
             }
-            if self.wait_for_message(ATTENTION.min(deadline - now), true)? {
-                match self.receive()? {
-                    Message::Ended(status) => {
-                        self.status = Some(status);
-                        return Ok(Ending::Exited);
-                    }
-                    Message::Listener(listener) => listen(listener),
-                }
+            if self.wait_for_message(ATTENTION.min(deadline - now), true)?
+                && self.job.wait(Duration::ZERO)?.is_some()
+            {
+                return Ok(Ending::Exited);
             }
         }
     }
@@ -174,7 +151,7 @@ impl RunningProcess {
             .filter_map(|pipe| pipe.file.as_ref().map(AsFd::as_fd))
             .collect();
         if watch_end {
-            handles.insert(0, self.end.as_fd());
+            handles.insert(0, self.job.end());
         }
         let mut watched: Vec<PollFd<'_>> = handles
             .iter()
@@ -198,10 +175,13 @@ impl RunningProcess {
     /// Ends what is left of the process and collects the end of its output.
     fn end(mut self, ending: Ending) -> Result<Outcome, SandboxError> {
         if ending != Ending::Exited {
-            rustix::net::shutdown(&self.end, Shutdown::Write)
-                .map_err(|error| SandboxError::Wait(error.into()))?;
+            self.job.kill();
         }
-        let status = self.status()?;
+        let status = self.job.wait(Duration::MAX)?;
+        let ending = match ending {
+            Ending::Exited if self.job.ran_out_of_memory() => Ending::OverMemory,
+            ending => ending,
+        };
         let deadline = Instant::now() + LAST_WORDS;
         while self.stdout.file.is_some() || self.stderr.file.is_some() {
             let now = Instant::now();
@@ -212,61 +192,9 @@ impl RunningProcess {
         }
         Ok(Outcome {
             ending,
-            status,
+            status: status.unwrap_or_default(),
             stdout: std::mem::take(&mut self.stdout.stream),
             stderr: std::mem::take(&mut self.stderr.stream),
         })
     }
-
-    /// Waits for the end of the process.
-    fn status(&self) -> Result<i32, SandboxError> {
-        loop {
-            match self
-                .status
-                .map_or_else(|| self.receive(), |status| Ok(Message::Ended(status)))?
-            {
-                Message::Ended(status) => return Ok(status),
-                Message::Listener(_too_late) => {}
-            }
-        }
-    }
-
-    /// The next message of the zygote.
-    fn receive(&self) -> Result<Message, SandboxError> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut status = [0; 4];
-        let (length, listener) = loop {
-            let mut control = RecvAncillaryBuffer::new(&mut space);
-            let received = rustix::net::recvmsg(
-                &self.end,
-                &mut [IoSliceMut::new(&mut status)],
-                &mut control,
-                RecvFlags::CMSG_CLOEXEC,
-            );
-            match received {
-                Ok(message) => {
-                    let handles = control.drain().find_map(|message| match message {
-                        RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
-                        _ => None,
-                    });
-                    break (message.bytes, handles);
-                }
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(SandboxError::Wait(error.into())),
-            }
-        };
-        match listener {
-            Some(listener) => Ok(Message::Listener(listener)),
-            None if length == 4 => Ok(Message::Ended(i32::from_ne_bytes(status))),
-            None => Err(SandboxError::Wait(std::io::ErrorKind::UnexpectedEof.into())),
-        }
-    }
-}
-
-/// What the zygote tells of a process.
-enum Message {
-    /// It has a network of its own, in which this socket listens.
-    Listener(OwnedFd),
-    /// It ended with this status.
-    Ended(i32),
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::access::{Access, NetworkAccess, landlock_version};
 use super::child;
 use super::jail::{Enforcement, NOT_ENABLED, ProbeReport};
-use super::job::{BindMount, Job, JobSpec, Limits, MountNamespace};
+use super::job::{BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace};
 use super::output::Sink;
 use super::zygote::Zygote;
 use fileshed_types::settings::{NamespacePolicy, Settings};
@@ -175,8 +175,11 @@ fn try_out(
             environment: Vec::new(),
         },
         input: None,
+        controlling_terminal: false,
+        makes_groups: false,
         limits: Limits {
             memory: 1 << 30,
+            counted: CountedMemory::AddressSpace,
             cpu_seconds: 5,
             file_size: 0,
             open_files: 64,

@@ -20,7 +20,10 @@ mod init;
 mod limits;
 mod mount_namespace;
 mod network;
+mod own_places;
 mod probe;
+mod root;
+mod session;
 mod signals;
 mod supervisor;
 mod syscalls;
@@ -28,12 +31,11 @@ mod zygote;
 
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::NetworkAccess;
-use super::job::{BuiltInJob, Job, JobSpec, PreparedJob};
+use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, PreparedJob};
 use error::JailError;
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, NOT_ENABLED};
@@ -75,10 +77,11 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
         Ok(Side::Zygote) => 0,
         Err(error) => complain(&error),
         Ok(Side::Job {
+            spec,
             zygote,
             answer,
             account,
-        }) => match carry_out(jobs, &zygote, &answer, account) {
+        }) => match carry_out(jobs, spec, (&zygote, &answer), account) {
             Ok(Ended::Answered(text)) => {
                 let _ = std::io::stderr().write_all(text.as_bytes());
                 0
@@ -92,12 +95,12 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
     }
 }
 
-/// Reads the job spec from standard input, confines this process and does the job. A process that
-/// becomes a program does not come back.
+/// Reads the job spec, confines this process and does the job. A process that becomes a program does
+/// not come back.
 fn carry_out(
     jobs: &[BuiltInJob],
-    zygote: &OwnedFd,
-    answer: &OwnedFd,
+    spec: OwnedFd,
+    (zygote, answer): (&OwnedFd, &OwnedFd),
     account: Account,
 ) -> Result<Ended, JailError> {
     // A server that is gone can neither stop a command nor take in what it changes.
@@ -109,18 +112,18 @@ fn carry_out(
         return Err(JailError::Orphan);
     }
     let mut text = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut text)?;
+    std::fs::File::from(spec).read_to_end(&mut text)?;
     let mut spec: JobSpec = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     signals::reset();
-    let input = spec.input.as_deref();
-    let input = std::fs::File::open(input.unwrap_or(Path::new("/dev/null")))?;
-    rustix::stdio::dup2_stdin(&input).map_err(std::io::Error::from)?;
-    drop(input);
-    // Before files and processes of the host are out of sight.
-    let supervisor = Supervisor::new(&spec.access, spec.limits.processes);
+    // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
+    let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
+    let supervisor = Supervisor::new(judged, spec.access.network, spec.limits.processes);
     let namespaces = enter_namespaces(&spec, account)?;
+    if namespaces {
+        renew_input()?;
+    }
     if let NetworkAccess::Proxy { port } = spec.access.network
         && namespaces
         && !spec.probe
@@ -136,6 +139,10 @@ fn carry_out(
     } else {
         Some(supervisor.follow(namespaces.then_some(answer))?)
     };
+    let has_init = namespaces && supervision == Supervision::None;
+    if spec.controlling_terminal && !has_init {
+        take_terminal()?;
+    }
     let prepared = Prepared::new(spec.job, jobs)?;
     if let Prepared::BuiltIn(job) = &prepared {
         spec.access.read.extend(job.read());
@@ -143,13 +150,16 @@ fn carry_out(
     }
     let own_processes = namespaces && !account.user.is_root();
     limit(&spec.limits, own_processes, prepared.descriptor())?;
-    let (enforcement, version) = file_rules::confine(&spec.access)?;
+    let (enforcement, version) = file_rules::confine(&spec.access, &spec.limits, namespaces)?;
     if enforcement == Enforcement::None && !spec.best_effort && !spec.probe {
         return Err(JailError::NotEnforced);
     }
     let circumstances = Circumstances {
         network: spec.access.network,
         starts_others: spec.starts_others,
+        makes_groups: spec.makes_groups,
+        any_program: spec.access.any_program,
+        shares_memory: spec.limits.counted == CountedMemory::AddressSpace,
         changes: spec.changes,
         version,
         separate: namespaces,
@@ -183,13 +193,41 @@ fn carry_out(
     match prepared {
         Prepared::Program(program) => {
             // A supervisor is the init already.
-            if namespaces && supervision == Supervision::None {
+            if has_init {
                 init::follow(answer)?;
+                if spec.controlling_terminal {
+                    take_terminal()?;
+                }
             }
+            signals::let_through();
             Err(program.execute().into())
         }
-        Prepared::BuiltIn(job) => Ok(Ended::Answered(job.run())),
+        Prepared::BuiltIn(job) => {
+            signals::let_through();
+            Ok(Ended::Answered(job.run()))
+        }
     }
+}
+
+/// An empty input is the host's own device, and a descriptor is enough for its owner to change its
+/// mode. The one of the mount namespace can only be read and written.
+fn renew_input() -> std::io::Result<()> {
+    let own = std::fs::File::open("/dev/null")?;
+    let (own_is, input) = (
+        rustix::fs::fstat(&own)?,
+        rustix::fs::fstat(rustix::stdio::stdin())?,
+    );
+    if (own_is.st_mode, own_is.st_rdev) == (input.st_mode, input.st_rdev) {
+        rustix::stdio::dup2_stdin(&own)?;
+    }
+    Ok(())
+}
+
+/// Begins the session of a terminal, which is standard input: its shell is the first in it.
+fn take_terminal() -> std::io::Result<()> {
+    let _is_first_already = rustix::process::setsid();
+    rustix::process::ioctl_tiocsctty(rustix::stdio::stdin())?;
+    Ok(())
 }
 
 /// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
@@ -239,7 +277,10 @@ fn enter_namespaces(spec: &JobSpec, account: Account) -> Result<bool, JailError>
             Ok(())
         }
     };
-    match mounts.enter(&spec.access, account).and_then(|()| probed()) {
+    match mounts
+        .enter(&spec.access, &spec.limits, account)
+        .and_then(|()| probed())
+    {
         Ok(()) => Ok(true),
         Err(_) if spec.probe => Ok(false),
         Err(error) => Err(JailError::MountNamespace(error)),

@@ -60,8 +60,17 @@ pub trait PreparedJob {
 pub struct JobSpec {
     /// What to do.
     pub job: Job,
-    /// Standard input; nothing where there is none. Lies where no path of a zone leads.
+    /// Standard input; nothing where there is none. Lies where no path of a zone leads. Counts for
+    /// [`super::run`], which has no stream of its caller for it.
+    #[serde(skip)]
     pub input: Option<PathBuf>,
+    /// Whether standard input is a terminal that becomes the one of its session, which the program
+    /// itself begins.
+    #[serde(default)]
+    pub controlling_terminal: bool,
+    /// Whether it may put its processes into groups, as shells do with what they start.
+    #[serde(default)]
+    pub makes_groups: bool,
     /// Limits of each of its processes.
     pub limits: Limits,
     /// The files that are there; all of the host's where there are no namespaces.
@@ -80,20 +89,25 @@ pub struct JobSpec {
     pub best_effort: bool,
 }
 
-/// The opcode for a process in namespaces of files and processes, where the machine can do that.
+/// In the opcode: the process begins in namespaces of files and processes, where the machine can do
+/// that.
 pub(crate) const IN_NAMESPACES: u8 = 1;
 
-/// The opcode for a process in such namespaces with a network of its own.
-pub(crate) const IN_NETWORK: u8 = 3;
+/// In the opcode: with such namespaces it has a network of its own.
+pub(crate) const IN_NETWORK: u8 = 2;
+
+/// In the opcode: not all of its processes stay in its group.
+pub(crate) const MAKES_GROUPS: u8 = 4;
 
 impl JobSpec {
-    /// The opcode for the zygote: in which namespaces the process begins.
+    /// The opcode for the zygote: how the process begins, and how it is ended.
     pub(super) fn opcode(&self) -> u8 {
-        match (&self.mounts, self.access.network) {
+        let namespaces = match (&self.mounts, self.access.network) {
             (None, _) => 0,
-            (Some(_), NetworkAccess::Proxy { .. }) => IN_NETWORK,
+            (Some(_), NetworkAccess::Proxy { .. }) => IN_NAMESPACES | IN_NETWORK,
             (Some(_), _) => IN_NAMESPACES,
-        }
+        };
+        namespaces | if self.makes_groups { MAKES_GROUPS } else { 0 }
     }
 }
 
@@ -117,11 +131,26 @@ pub struct BindMount {
     pub writable: bool,
 }
 
+/// Which memory of a process is bounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedMemory {
+    /// All of its address space, whether used or only reserved.
+    #[default]
+    AddressSpace,
+    /// What it can write and nobody else sees. Memory that processes share and that is no file is
+    /// not to be had then, since nothing would bound it.
+    Data,
+}
+
 /// Bounds of one process, enforced by the kernel.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Address space in bytes.
+    /// Memory in bytes.
     pub memory: u64,
+    /// What of it counts.
+    #[serde(default)]
+    pub counted: CountedMemory,
     /// Seconds of CPU; one second later the process is killed.
     pub cpu_seconds: u64,
     /// Largest file in bytes.

@@ -6,24 +6,36 @@
 //! about arguments: a job is a program, or one of the [`BuiltInJob`]s that the binary was given.
 
 mod access;
+mod cgroup;
 mod child;
 mod confinement;
 mod descriptors;
 pub mod egress;
 mod error;
+mod heaps;
 mod jail;
 mod job;
 mod output;
+mod pseudo_terminal;
+mod started;
 mod zygote;
 
 pub use access::{Access, NetworkAccess, landlock_version};
+pub use cgroup::NotDelegated;
 pub use child::{Ending, Outcome, run, run_with_network};
 pub use confinement::{Confinement, hide_this_process};
 pub use descriptors::{descriptor_limit, raise_descriptor_limit};
 pub use error::SandboxError;
+pub use heaps::share_heaps;
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
-pub use job::{BindMount, BuiltInJob, Job, JobSpec, Limits, MountNamespace, PreparedJob};
+pub use job::{
+    BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
+};
 pub use output::{Sink, Stream};
+pub use pseudo_terminal::{
+    PseudoTerminal, TerminalRead, TerminalReady, TerminalSize, TerminalWait, TerminalWaker,
+};
+pub use started::{JobHandle, StandardStreams, StartedJob, start, start_with_network};
 pub use zygote::Zygote;
 
 #[cfg(test)]

@@ -6,13 +6,14 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
 
 use super::SandboxError;
+use super::cgroup::{Cgroups, LentCgroup, NotDelegated, TreeLimits};
 use super::jail::{ARGUMENT, HANDLES};
 
 /// Starts processes.
@@ -20,16 +21,21 @@ use super::jail::{ARGUMENT, HANDLES};
 pub struct Zygote {
     program: PathBuf,
     process: Mutex<Option<Process>>,
+    /// Where commands are counted as a whole, once it was tried.
+    groups: OnceLock<Result<Cgroups, NotDelegated>>,
 }
 
 /// What comes to a new process.
 pub(super) struct Handles<'a> {
     /// The job spec, read from the handle's position on.
     pub(super) spec: BorrowedFd<'a>,
-    pub(super) stdout: BorrowedFd<'a>,
-    pub(super) stderr: BorrowedFd<'a>,
+    pub(super) input: BorrowedFd<'a>,
+    pub(super) output: BorrowedFd<'a>,
+    pub(super) error: BorrowedFd<'a>,
     /// Its working directory.
     pub(super) directory: BorrowedFd<'a>,
+    /// The way into its control group, where it has one.
+    pub(super) group: Option<BorrowedFd<'a>>,
     /// In which namespaces it begins.
     pub(super) opcode: u8,
 }
@@ -41,7 +47,30 @@ impl Zygote {
         Self {
             program,
             process: Mutex::default(),
+            groups: OnceLock::new(),
         }
+    }
+
+    /// Bounds every command together with all that it starts, where the control group of this
+    /// process is its own. For a server, before it starts any process: it moves to another group.
+    pub fn claim_cgroups(&self) {
+        self.groups.get_or_init(Cgroups::claim);
+    }
+
+    /// Whether commands are bounded together with all that they start; if not, why not.
+    pub fn bounds_trees(&self) -> Result<(), NotDelegated> {
+        match self.groups.get() {
+            Some(Ok(_)) => Ok(()),
+            Some(Err(why)) => Err(why.clone()),
+            None => Cgroups::look(),
+        }
+    }
+
+    /// A control group with these limits, where commands have any.
+    pub(super) fn lend(&self, limits: TreeLimits) -> Result<Option<LentCgroup>, SandboxError> {
+        let groups = self.groups.get().and_then(|groups| groups.as_ref().ok());
+        let lent = groups.map(|groups| groups.lend(limits));
+        lent.transpose().map_err(SandboxError::Start)
     }
 
     /// The binary itself, where it lies.
@@ -50,8 +79,8 @@ impl Zygote {
     }
 
     /// Starts a process. The socket that is returned tells its end: four bytes, its status as a
-    /// number in the machine's byte order, or nothing where the zygote itself has ended. Closing
-    /// it, or its writing side, ends the process.
+    /// number in the machine's byte order, or nothing where the zygote itself has ended. A byte that
+    /// is sent asks the process to end; closing the socket, or its writing side, ends it.
     pub(super) fn start(&self, handles: &Handles<'_>) -> Result<OwnedFd, SandboxError> {
         let (ours, theirs) = pair()?;
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
@@ -101,14 +130,17 @@ impl Process {
 
     fn send(&self, handles: &Handles<'_>, answer: &OwnedFd) -> Result<(), SandboxError> {
         let opcode = [handles.opcode];
+        let group = handles.group;
         let handles: [_; HANDLES] = [
             handles.spec,
-            handles.stdout,
-            handles.stderr,
+            handles.input,
+            handles.output,
+            handles.error,
             handles.directory,
             answer.as_fd(),
         ];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+        let handles: Vec<_> = handles.into_iter().chain(group).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES + 1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let Some(socket) = &self.socket else {

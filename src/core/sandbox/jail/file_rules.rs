@@ -10,7 +10,9 @@ use landlock::{
 use serde::{Deserialize, Serialize};
 
 use super::JailError;
+use super::own_places::ZEROS;
 use crate::access::{Access, NEWEST, NetworkAccess};
+use crate::job::{CountedMemory, Limits};
 
 /// How much of Landlock the kernel has enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,10 +42,25 @@ fn writing() -> BitFlags<AccessFs> {
         | AccessFs::Truncate
 }
 
+/// A terminal, with its size and its modes.
+fn terminal() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev
+}
+
+/// What a mount namespace has of its own for programs of all kinds; without one it is the host's, and
+/// not for them.
+const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
+
 /// Takes every other file, port, signal and abstract socket away from this process, for good.
 ///
 /// Says how far the kernel went, and which version of Landlock is in force: 0 for none.
-pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> {
+///
+/// `separate` says whether the process has a mount namespace.
+pub(super) fn confine(
+    access: &Access,
+    limits: &Limits,
+    separate: bool,
+) -> Result<(Enforcement, i32), JailError> {
     let newest = ABI::from(access.version.min(NEWEST));
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
@@ -59,6 +76,12 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
         ruleset = ruleset.handle_access(ports)?;
     }
     let mut ruleset = ruleset.create()?;
+    let (changing, running) = if access.any_program {
+        let making = AccessFs::Execute | AccessFs::MakeSym;
+        (writing() | making, reading() | AccessFs::Execute)
+    } else {
+        (writing(), reading())
+    };
     if let NetworkAccess::Proxy { port } = access.network
         && newest >= ABI::V4
     {
@@ -72,18 +95,36 @@ pub(super) fn confine(access: &Access) -> Result<(Enforcement, i32), JailError> 
         }
         Ok(())
     };
-    for path in access.system() {
-        allow(path, reading())?;
+    // The device of the host, mapped shared, is memory that nothing bounds.
+    let has_zeros = separate || limits.counted == CountedMemory::AddressSpace;
+    for path in access.only_read() {
+        if has_zeros || path != Path::new(ZEROS) {
+            allow(path, reading())?;
+        }
     }
     allow(
         Path::new("/dev/null"),
         AccessFs::ReadFile | AccessFs::WriteFile,
     )?;
+    for path in &access.list {
+        allow(path, AccessFs::ReadDir.into())?;
+    }
     for path in &access.execute {
         allow(path, AccessFs::ReadFile | AccessFs::Execute)?;
     }
+    for path in access.programs() {
+        allow(path, running)?;
+    }
     for path in &access.write {
-        allow(path, writing())?;
+        allow(path, changing)?;
+    }
+    // A process finds its own there.
+    allow(Path::new("/dev/tty"), terminal())?;
+    if access.any_program && separate {
+        allow(Path::new("/dev/shm"), changing)?;
+        for path in OWN {
+            allow(Path::new(path), reading())?;
+        }
     }
     let status = ruleset.restrict_self()?;
     let enforcement = match status.ruleset {
@@ -109,11 +150,15 @@ pub(crate) const NOT_ENABLED: i32 = -1;
 
 /// The rights of a rule for what a handle leads to, as far as they are known.
 fn rights_on(handle: &PathFd, rights: BitFlags<AccessFs>, newest: ABI) -> BitFlags<AccessFs> {
+    let of_files = AccessFs::from_file(newest);
+    if of_files.contains(rights) {
+        return rights;
+    }
     let is_directory = rustix::fs::fstat(handle.as_fd())
         .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
     if is_directory {
         rights & AccessFs::from_all(newest)
     } else {
-        rights & AccessFs::from_file(newest)
+        rights & of_files
     }
 }

@@ -9,6 +9,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::WaitOptions;
 
+use super::signals;
 use super::zygote::{close, fork, number, tell};
 
 /// Comes back in the command's process. This one ends when the command has ended, with everything
@@ -19,6 +20,7 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
     };
     // The command's streams: whoever reads them waits for their end.
     close(0, 2);
+    signals::pass_on();
     let mut ended = None;
     loop {
         match rustix::process::wait(WaitOptions::empty()) {

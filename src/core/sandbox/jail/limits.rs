@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
-use crate::job::Limits;
+use crate::job::{CountedMemory, Limits};
 
 /// Processes and threads of the account that the server runs under, commands included: where the
 /// kernel counts no others.
@@ -26,7 +26,11 @@ pub(super) fn limit(
         )
     };
     let cpu = limits.cpu_seconds;
-    set(Resource::As, limits.memory, limits.memory)?;
+    let memory = match limits.counted {
+        CountedMemory::AddressSpace => Resource::As,
+        CountedMemory::Data => Resource::Data,
+    };
+    set(memory, limits.memory, limits.memory)?;
     set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
     set(Resource::Fsize, limits.file_size, limits.file_size)?;
     let above = program.and_then(|program| u64::try_from(program).ok());

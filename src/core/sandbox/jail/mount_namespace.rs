@@ -7,37 +7,43 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::network::name_machine;
+use super::own_places::OwnPlaces;
+use super::root::{Attributes, Root, copy, restrict};
 use super::supervisor::MACHINE_NAME;
 use super::zygote::Account;
 use crate::access::Access;
-use crate::job::MountNamespace;
-use rustix::fs::{CWD, FileType, Mode, OFlags};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
+use crate::job::{Limits, MountNamespace};
+use rustix::fs::FileType;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/// Devices: a file system without devices has them from the host.
-const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/urandom"];
-
 impl MountNamespace {
     /// Makes these the only files of a process in new namespaces, with whatever `access` names of
     /// the system.
-    pub(super) fn enter(&self, access: &Access, account: Account) -> io::Result<()> {
+    pub(super) fn enter(
+        &self,
+        access: &Access,
+        limits: &Limits,
+        account: Account,
+    ) -> io::Result<()> {
         account.map()?;
         name_machine(MACHINE_NAME)?;
         let bind_mounts = self.bind_mounts.iter().map(|mount| {
-            let mut flags = Attributes::NOSUID | Attributes::NODEV | Attributes::NOEXEC;
+            let mut flags = Attributes::NOSUID | Attributes::NODEV;
             if !mount.writable {
                 flags |= Attributes::RDONLY;
+            }
+            if !(mount.writable && access.any_program) {
+                flags |= Attributes::NOEXEC;
             }
             Ok((copy(&mount.source)?, flags, mount.target.as_path()))
         });
         let bind_mounts: Vec<_> = bind_mounts.collect::<io::Result<_>>()?;
+        let own = OwnPlaces::new(access, limits);
         let root = Root::new()?;
         for directory in SYSTEM {
             root.show_system(Path::new(directory))?;
@@ -54,19 +60,28 @@ impl MountNamespace {
         for path in single {
             root.show(path)?;
         }
-        for path in DEVICES {
+        for path in own.devices() {
             root.make_place_for(Path::new(path), FileType::CharacterDevice)?;
         }
-        for (_, _, target) in &bind_mounts {
+        own.furnish(&root, account)?;
+        let targets = bind_mounts.iter().map(|(_, _, target)| *target);
+        for target in targets.chain(access.list.iter().map(PathBuf::as_path)) {
             root.make_place_for(target, FileType::Directory)?;
         }
         restrict(
             &root.0,
             Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
         )?;
-        for path in DEVICES {
-            root.attach(&copy(Path::new(path))?, Path::new(path))?;
+        for path in own.devices() {
+            let device = copy(Path::new(path))?;
+            // What it is stays as it is, also for the account that owns it on the host.
+            restrict(
+                &device,
+                Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
+            )?;
+            root.attach(&device, Path::new(path))?;
         }
+        own.mount(&root)?;
         for (tree, flags, target) in &bind_mounts {
             restrict(tree, *flags)?;
             root.attach(tree, target)?;
@@ -94,113 +109,5 @@ impl Account {
             file.write_all(text.as_bytes())?;
         }
         Ok(())
-    }
-}
-
-/// The root of the mount namespace, over the host's.
-struct Root(OwnedFd);
-
-impl Root {
-    fn new() -> io::Result<Self> {
-        let kind = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        rustix::mount::fsconfig_set_string(kind.as_fd(), "mode", "0755")?;
-        rustix::mount::fsconfig_create(kind.as_fd())?;
-        let flags = FsMountFlags::FSMOUNT_CLOEXEC;
-        let root = rustix::mount::fsmount(kind.as_fd(), flags, MountAttrFlags::empty())?;
-        let over = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        rustix::mount::move_mount(root.as_fd(), "", CWD, "/", over)?;
-        Ok(Self(root))
-    }
-
-    /// A directory of the system, or the link that stands for it.
-    fn show_system(&self, path: &Path) -> io::Result<()> {
-        match std::fs::read_link(path) {
-            Ok(target) => Ok(rustix::fs::symlinkat(target, &self.0, below(path))?),
-            Err(_) => self.show(path),
-        }
-    }
-
-    /// A file or directory of the host in the same place; nothing where there is none.
-    fn show(&self, path: &Path) -> io::Result<()> {
-        let Ok(stat) = rustix::fs::stat(path) else {
-            return Ok(());
-        };
-        self.make_place_for(path, FileType::from_raw_mode(stat.st_mode))?;
-        self.attach(&copy(path)?, path)
-    }
-
-    fn make_place_for(&self, path: &Path, kind: FileType) -> io::Result<()> {
-        let place = below(path);
-        let directories: Vec<&Path> = place.ancestors().collect();
-        let own = usize::from(!kind.is_dir());
-        // From the top; the last of the ancestors is the root itself.
-        for directory in directories[own..].iter().rev().skip(1) {
-            match rustix::fs::mkdirat(&self.0, *directory, Mode::from(0o755)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        if own == 1 {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            rustix::fs::openat(&self.0, place, flags, Mode::from(0o644))?;
-        }
-        Ok(())
-    }
-
-    fn attach(&self, tree: &OwnedFd, path: &Path) -> io::Result<()> {
-        let from_handle = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-        rustix::mount::move_mount(tree.as_fd(), "", self.0.as_fd(), below(path), from_handle)?;
-        Ok(())
-    }
-}
-
-/// A path from the root, as one relative to it.
-fn below(path: &Path) -> &Path {
-    path.strip_prefix("/").unwrap_or(path)
-}
-
-/// A copy of what is mounted from `path` on, not yet anywhere.
-fn copy(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OpenTreeFlags::OPEN_TREE_CLONE
-        | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_RECURSIVE;
-    Ok(rustix::mount::open_tree(CWD, path, flags)?)
-}
-
-/// What is forbidden on a mount.
-struct Attributes;
-
-impl Attributes {
-    const RDONLY: u64 = libc::MOUNT_ATTR_RDONLY;
-    const NOSUID: u64 = libc::MOUNT_ATTR_NOSUID;
-    const NODEV: u64 = libc::MOUNT_ATTR_NODEV;
-    const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
-}
-
-/// Forbids on a mount and all below it.
-fn restrict(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
-    let wanted = libc::mount_attr {
-        attr_set: attributes,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
-    // SAFETY: the path is empty and static, the structure lives through the call and is of the
-    // size that is given.
-    #[expect(unsafe_code, reason = "no safe crate has mount_setattr")]
-    let result = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            tree.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
-            std::ptr::from_ref(&wanted),
-            size_of_val(&wanted),
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
     }
 }

@@ -1,6 +1,6 @@
 //! What signals do to a command: what they do to every program, whoever started the server.
 
-/// Gives every signal its usual effect, and lets all of them through. What a process ignores or
+/// Gives every signal its usual effect, and lets all but one of them through. What a process ignores or
 /// holds back its programs inherit (signal(7)): Rust ignores SIGPIPE, Python SIGXFSZ too, and
 /// a service manager or `nohup` others.
 pub(super) fn reset() {
@@ -12,11 +12,84 @@ pub(super) fn reset() {
             libc::signal(signal, libc::SIG_DFL);
         }
     }
-    // SAFETY: the set is filled before it is read.
+    hold_back();
+}
+
+/// Keeps the signal that asks for the end until [`let_through`]: it reaches whoever can do with it
+/// what is meant. All others are let through.
+pub(super) fn hold_back() {
+    set_mask(|held| {
+        // SAFETY: the set was made, and is changed in place.
+        #[expect(unsafe_code, reason = "no safe crate changes the signal mask")]
+        unsafe {
+            libc::sigaddset(held, libc::SIGTERM);
+        }
+    });
+}
+
+/// Lets every signal through, also what came meanwhile.
+pub(super) fn let_through() {
+    set_mask(|_none| ());
+}
+
+fn set_mask(fill: impl FnOnce(*mut libc::sigset_t)) {
+    let mut held = std::mem::MaybeUninit::uninit();
+    // SAFETY: the set is made before it is filled and read.
     #[expect(unsafe_code, reason = "no safe crate changes the signal mask")]
     unsafe {
-        let mut none = std::mem::MaybeUninit::uninit();
-        libc::sigemptyset(none.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), std::ptr::null_mut());
+        libc::sigemptyset(held.as_mut_ptr());
+        fill(held.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, held.as_ptr(), std::ptr::null_mut());
     }
+}
+
+/// What ends a process and is meant for the command alone: a terminal sends it to all of a group.
+const MEANT_FOR_COMMANDS: [i32; 8] = [
+    libc::SIGTERM,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGHUP,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGPIPE,
+];
+
+/// For who stays beside a command: nothing that is meant for the command moves it.
+pub(super) fn ignore() {
+    for signal in MEANT_FOR_COMMANDS {
+        set_effect(signal, libc::SIG_IGN);
+    }
+    let_through();
+}
+
+fn set_effect(signal: i32, effect: libc::sighandler_t) {
+    // SAFETY: the effect is to ignore the signal, or a handler that does nothing that a handler may
+    // not do.
+    #[expect(unsafe_code, reason = "no safe crate gives a signal another effect")]
+    unsafe {
+        libc::signal(signal, effect);
+    }
+}
+
+/// For an init: who asks it to end means all others in its namespace.
+pub(super) fn pass_on() {
+    extern "C" fn to_all_others(_: i32) {
+        // SAFETY: takes no pointers, and may be called in a handler; to an init, -1 is everything in
+        // its namespace but itself.
+        #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
+        unsafe {
+            libc::kill(-1, libc::SIGTERM);
+        }
+    }
+    let handler: extern "C" fn(i32) = to_all_others;
+    for signal in MEANT_FOR_COMMANDS {
+        // One that came already waits: to ignore it, even for a moment, would take it away.
+        let effect = match signal {
+            libc::SIGTERM => handler as libc::sighandler_t,
+            _ => libc::SIG_IGN,
+        };
+        set_effect(signal, effect);
+    }
+    let_through();
 }

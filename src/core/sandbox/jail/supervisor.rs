@@ -25,6 +25,8 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
+use super::session;
+use super::signals;
 use super::syscalls::makes_namespaces;
 use super::zygote::{close, fork, number, tell};
 use crate::access::{Access, NetworkAccess};
@@ -48,13 +50,16 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Opens what it judges by: while this process still sees the files of the host.
-    pub(super) fn new(access: &Access, processes: u64) -> Self {
+    /// Opens what it judges by: while this process still sees the files of the host. Without `access`
+    /// it is not asked about files.
+    pub(super) fn new(access: Option<&Access>, network: NetworkAccess, processes: u64) -> Self {
         Self {
-            directories: WritableDirectories::open(&access.write),
-            sources: Sources::find(access),
+            directories: access.map_or_else(WritableDirectories::default, |access| {
+                WritableDirectories::open(&access.write)
+            }),
+            sources: access.map_or_else(Sources::default, Sources::find),
             census: Census::new(processes),
-            network: access.network,
+            network,
         }
     }
 
@@ -77,17 +82,23 @@ impl Supervisor {
         drop(theirs);
         // The command's streams: whoever reads them waits for their end.
         close(0, 2);
+        if answer.is_some() {
+            signals::pass_on();
+        } else {
+            signals::ignore();
+        }
+        self.census.count_for(command);
         let status = self
             .attend(command, ours)
             .unwrap_or(i32::from(super::FAILED));
-        match answer {
-            Some(answer) => {
-                super::init::kill_others();
-                tell(answer, status);
-                exit(0)
-            }
-            None => leave_as(status),
+        if let Some(answer) = answer {
+            super::init::kill_others();
+            tell(answer, status);
+            exit(0)
         }
+        // Where it began a session of its own, whoever is left in it.
+        session::end(command);
+        leave_as(status)
     }
 
     /// Answers calls until the command ends; how it ended.

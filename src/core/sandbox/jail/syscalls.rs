@@ -37,11 +37,21 @@ pub(super) enum Supervision {
 
 /// What a filter depends on.
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one command"
+)]
 pub(super) struct Circumstances {
     /// Which sockets a client may have.
     pub(super) network: NetworkAccess,
     /// The command starts programs of its own, and file rules alone say which.
     pub(super) starts_others: bool,
+    /// The command may put its processes into groups of their own.
+    pub(super) makes_groups: bool,
+    /// Any program may run, also one that lies in the zone.
+    pub(super) any_program: bool,
+    /// Its processes may share memory that is no file.
+    pub(super) shares_memory: bool,
     /// The command may change the zone. Where it may not, no mode, time or owner changes either,
     /// which file rules do not know.
     pub(super) changes: bool,
@@ -93,12 +103,20 @@ impl Filter {
 
     /// Applies it and returns the descriptor on which the kernel asks the supervisor.
     pub(super) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
-        let listener = self.0.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER)?;
+        // A call that the supervisor has taken up is not cut off by a signal of its caller's children,
+        // which programs do not expect of calls that make processes. Linux 5.19.
+        let listener = self
+            .0
+            .apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | WAITS_FOR_ANSWER)
+            .or_else(|_| self.0.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
         // SAFETY: the kernel has just made this descriptor, and nothing else knows it.
         #[expect(unsafe_code, reason = "a descriptor that the kernel has made")]
         Ok(unsafe { OwnedFd::from_raw_fd(listener) })
     }
 }
+
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`
+const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 
 /// The newest call that this list was written with. What came later is as on a kernel that lacks
 /// it: nobody has judged it.

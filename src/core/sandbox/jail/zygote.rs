@@ -14,21 +14,27 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus};
 
-use super::FAILED;
-use crate::job::{IN_NAMESPACES, IN_NETWORK};
+use super::{FAILED, session, signals};
+use crate::job::{IN_NAMESPACES, IN_NETWORK, MAKES_GROUPS};
 
-/// The handles that come with an opcode, in this order: the job spec, standard output and error,
-/// the working directory, and the socket for the answer.
-pub(crate) const HANDLES: usize = 5;
+/// The handles that come with an opcode, in this order: the job spec, standard input, output and
+/// error, the working directory, and the socket for the answer. After them comes the way into a
+/// control group, where the process has one.
+pub(crate) const HANDLES: usize = 6;
 
 /// A child that runs.
 struct ForkedChild {
     pid: Pid,
     /// Readable once it ended.
     ended: OwnedFd,
-    /// Closed by a server that wants it ended; gets how it ended.
+    /// Closed by a server that wants it ended, with a byte from one that asks it to end; gets how it
+    /// ended.
     answer: OwnedFd,
     stopped: bool,
+    /// Whether it is the init of its own namespace of processes.
+    separate: bool,
+    /// Whether its processes may be in other groups than its own.
+    makes_groups: bool,
 }
 
 /// Under which account a process runs.
@@ -44,6 +50,8 @@ pub(super) enum Side {
     Zygote,
     /// A new process, to do a job.
     Job {
+        /// What it is to do.
+        spec: OwnedFd,
         /// Readable when the zygote is gone.
         zygote: OwnedFd,
         /// Where the server waits for the end of the job.
@@ -57,6 +65,8 @@ pub(super) enum Side {
 pub(super) fn serve() -> io::Result<Side> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
+    // A process that is asked to end before it can hear of it is asked as soon as it can.
+    signals::hold_back();
     // What ends the server's group in a terminal leaves its children to it.
     let _own_already = rustix::process::setsid();
     let zygote = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
@@ -75,11 +85,16 @@ pub(super) fn serve() -> io::Result<Side> {
         };
         // What cannot be started is told by the end of its answer.
         match start(opcode, handles) {
-            Ok(Some(Forked::Here([spec, stdout, stderr, _, answer]))) => {
-                rustix::stdio::dup2_stdin(&spec)?;
-                rustix::stdio::dup2_stdout(&stdout)?;
-                rustix::stdio::dup2_stderr(&stderr)?;
+            Ok(Some(Forked::Here([spec, input, output, error, _, answer], group))) => {
+                rustix::stdio::dup2_stdin(&input)?;
+                rustix::stdio::dup2_stdout(&output)?;
+                rustix::stdio::dup2_stderr(&error)?;
+                // Before it takes any memory of its own; `0` is whoever writes it.
+                if let Some(group) = group {
+                    rustix::io::write(&group, b"0")?;
+                }
                 return Ok(Side::Job {
+                    spec,
                     zygote,
                     answer,
                     account,
@@ -94,28 +109,33 @@ pub(super) fn serve() -> io::Result<Side> {
 
 /// A process that was started, on either side of the fork.
 enum Forked {
-    /// In the new process, with what came for it.
-    Here([OwnedFd; HANDLES]),
+    /// In the new process, with what came for it, and the way into its control group.
+    Here([OwnedFd; HANDLES], Option<OwnedFd>),
     /// In the zygote.
     There(ForkedChild),
 }
 
-fn start(opcode: u8, handles: Vec<OwnedFd>) -> io::Result<Option<Forked>> {
+fn start(opcode: u8, mut handles: Vec<OwnedFd>) -> io::Result<Option<Forked>> {
+    let group = (handles.len() > HANDLES).then(|| handles.pop()).flatten();
     let Ok::<[OwnedFd; HANDLES], _>(handles) = handles.try_into() else {
         return Ok(None);
     };
     // Before the fork: in new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
-    rustix::process::fchdir(&handles[3])?;
-    let flags = match opcode {
-        IN_NETWORK => NAMESPACES | libc::CLONE_NEWNET,
-        IN_NAMESPACES => NAMESPACES,
-        _ => 0,
+    rustix::process::fchdir(&handles[4])?;
+    let has = |part| opcode & part != 0;
+    let flags = match (has(IN_NAMESPACES), has(IN_NETWORK)) {
+        (true, true) => NAMESPACES | libc::CLONE_NEWNET,
+        (true, false) => NAMESPACES,
+        (false, _) => 0,
     };
     // Without namespaces the new process finds out.
-    let forked = fork(flags).or_else(|_| fork(0));
-    let Some(pid) = forked? else {
-        return Ok(Some(Forked::Here(handles)));
+    let (forked, separate) = match fork(flags) {
+        Ok(forked) => (forked, flags != 0),
+        Err(_) => (fork(0)?, false),
+    };
+    let Some(pid) = forked else {
+        return Ok(Some(Forked::Here(handles, group)));
     };
     let [.., answer] = handles;
     match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
@@ -124,6 +144,8 @@ fn start(opcode: u8, handles: Vec<OwnedFd>) -> io::Result<Option<Forked>> {
             ended,
             answer,
             stopped: false,
+            separate,
+            makes_groups: has(MAKES_GROUPS),
         }))),
         Err(error) => {
             rustix::process::kill_process(pid, Signal::KILL)?;
@@ -156,7 +178,7 @@ fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
     )];
     let read = |handle| PollFd::new(handle, PollFlags::IN);
     watched.extend(children.iter().map(|child| read(&child.ended)));
-    // An answer that was closed stays so: it counts once.
+    // A socket that was closed stays so: it counts once.
     let waiting = children.iter().filter(|child| !child.stopped);
     watched.extend(waiting.map(|child| read(&child.answer)));
     match rustix::event::poll(&mut watched, None) {
@@ -172,14 +194,16 @@ fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
     let (ended, answers) = readable[1..].split_at(children.len());
     let (mut ended, mut answers) = (ended.iter(), answers.iter());
     children.retain_mut(|child| {
-        let wanted = child.stopped || answers.next() == Some(&false);
+        let was_asked = !child.stopped && answers.next() == Some(&true);
         if ended.next() == Some(&true) {
             child.finish();
             return false;
         }
-        if !wanted {
+        if was_asked && child.is_to_end() {
             child.kill();
             child.stopped = true;
+        } else if was_asked {
+            child.terminate();
         }
         true
     });
@@ -187,11 +211,36 @@ fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
 }
 
 impl ForkedChild {
+    /// Whether the server, which has something to say of it, does not want it any more.
+    fn is_to_end(&self) -> bool {
+        let mut request = [0; 1];
+        let received = rustix::net::recv(&self.answer, &mut request, RecvFlags::DONTWAIT);
+        !matches!(received, Ok((1, _)) | Err(Errno::AGAIN | Errno::INTR))
+    }
+
+    /// Asks everything that it started to end. An init passes the signal on to all others, a
+    /// supervisor is not moved by it.
+    fn terminate(&self) {
+        if self.separate {
+            let _ended = rustix::process::kill_process(self.pid, Signal::TERM);
+        } else {
+            for session in session::of(self.pid) {
+                session::signal(session, Signal::TERM);
+            }
+        }
+    }
+
     /// Ends the whole group: a process makes one of its own first thing. It is not reaped yet, so
     /// the number cannot be another's.
     fn kill(&self) {
+        let sessions = if self.makes_groups && !self.separate {
+            session::of(self.pid)
+        } else {
+            Vec::new()
+        };
         let _none_left = rustix::process::kill_process_group(self.pid, Signal::KILL);
         let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
+        sessions.into_iter().for_each(session::end);
     }
 
     /// Ends what the process left behind and tells the server how it ended.
@@ -216,7 +265,7 @@ pub(super) fn number(status: WaitStatus) -> i32 {
 
 /// The server's next opcode and its handles; None at its end.
 fn receive() -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES + 1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut opcode = [0; 1];
     let received = rustix::net::recvmsg(

@@ -13,6 +13,7 @@ use super::listener::{Call, Listener, Verdict};
 use super::process::{self, Memory};
 
 /// Directories in which a command may change files.
+#[derive(Default)]
 pub(super) struct WritableDirectories {
     /// As it was named, and open.
     opened: Vec<(PathBuf, OwnedFd)>,

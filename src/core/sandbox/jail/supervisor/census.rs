@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, RawDir};
 use rustix::io::Errno;
+use rustix::process::Pid;
 
 use super::listener::Verdict;
+use crate::jail::session::{SESSION, field};
 
 /// Who finds all places taken is not counted again before this is over.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -18,8 +20,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub(super) struct Census {
     /// `/proc` of the host.
     processes: Option<OwnedFd>,
-    /// The session of the command, which it cannot leave.
-    session: String,
+    /// The session of the command, which it cannot leave; with a terminal it began one of its own.
+    sessions: [String; 2],
     most: u64,
     /// Places that are surely free.
     free: u64,
@@ -34,12 +36,17 @@ impl Census {
         let session = field(&own, SESSION).unwrap_or_default().to_owned();
         Self {
             processes,
-            session,
+            sessions: [session, String::new()],
             most,
             // The command itself is there.
             free: most.saturating_sub(1),
             counted: None,
         }
+    }
+
+    /// Whose places they are.
+    pub(super) fn count_for(&mut self, command: Pid) {
+        self.sessions[1] = command.as_raw_pid().to_string();
     }
 
     /// One more process or thread.
@@ -85,7 +92,7 @@ impl Census {
                 continue;
             }
             if let Some(stat) = read(all, &format!("{name}/stat"))
-                && field(&stat, SESSION) == Some(self.session.as_str())
+                && field(&stat, SESSION).is_some_and(|at| self.sessions.iter().any(|own| own == at))
             {
                 let threads = field(&stat, THREADS).and_then(|threads| threads.parse().ok());
                 // One that has ended and was not reaped has none, and its number.
@@ -96,14 +103,8 @@ impl Census {
     }
 }
 
-/// Fields of /proc/pid/stat behind the name (`proc_pid_stat(5)`).
-const SESSION: usize = 3;
+/// How many threads a process has, in /proc/pid/stat.
 const THREADS: usize = 17;
-
-fn field(stat: &str, index: usize) -> Option<&str> {
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(index)
-}
 
 fn read(directory: &OwnedFd, file: &str) -> Option<String> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;

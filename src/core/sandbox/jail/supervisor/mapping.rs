@@ -10,13 +10,18 @@ use super::process;
 use crate::access::Access;
 
 /// The places of the system that a command reads.
+#[derive(Default)]
 pub(super) struct Sources {
     places: Vec<PathBuf>,
 }
 
 impl Sources {
     pub(super) fn find(access: &Access) -> Self {
-        let places = access.system().filter(|path| !path.starts_with("/dev"));
+        let own = access.write.iter().filter(|_| access.any_program);
+        let places = access
+            .code()
+            .chain(own.map(PathBuf::as_path))
+            .filter(|path| !path.starts_with("/dev"));
         Self {
             places: places
                 .filter_map(|path| std::fs::canonicalize(path).ok())

@@ -53,7 +53,6 @@ pub(super) const NEVER: &[i64] = &[
     libc::SYS_personality,
     libc::SYS_vhangup,
     libc::SYS_mknodat,
-    libc::SYS_symlinkat,
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     // Memory, messages and counters that outlive their process: a letterbox between users.
@@ -80,9 +79,6 @@ pub(super) const NEVER: &[i64] = &[
     libc::SYS_process_madvise,
     libc::SYS_process_mrelease,
     libc::SYS_quotactl_fd,
-    // A child that leaves its session or group would outlive the kill at the end.
-    libc::SYS_setsid,
-    libc::SYS_setpgid,
 ];
 
 /// Calls that are never allowed and that only some machines have.
@@ -90,7 +86,6 @@ pub(super) const NEVER: &[i64] = &[
 pub(super) const NEVER_HERE: &[i64] = &[
     libc::SYS_mknod,
     libc::SYS_inotify_init,
-    libc::SYS_symlink,
     libc::SYS_modify_ldt,
     libc::SYS_iopl,
     libc::SYS_ioperm,
@@ -100,6 +95,12 @@ pub(super) const NEVER_HERE: &[i64] = &[
 ];
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const NEVER_HERE: &[i64] = &[];
+
+/// Calls that make symbolic links.
+#[cfg(target_arch = "x86_64")]
+pub(super) const LINKS: &[i64] = &[libc::SYS_symlinkat, libc::SYS_symlink];
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const LINKS: &[i64] = &[libc::SYS_symlinkat];
 
 /// Requests that put text into another's terminal, or name another process that a descriptor
 /// sends signals to (`FIOSETOWN`, `SIOCSPGRP`).

@@ -9,7 +9,8 @@ use seccompiler::{
 
 use super::Circumstances;
 use super::calls::{
-    FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, NAMESPACE_FLAGS, NEVER, NEVER_HERE, mode_arguments, opening,
+    FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, LINKS, NAMESPACE_FLAGS, NEVER, NEVER_HERE, mode_arguments,
+    opening,
 };
 use crate::access::NetworkAccess;
 use crate::jail::JailError;
@@ -74,6 +75,21 @@ pub(super) fn always(circumstances: &Circumstances) -> Result<CallRules, JailErr
         rules.insert(libc::SYS_truncate, Vec::new());
     }
     rules.extend(processes(circumstances)?);
+    // A child that leaves what is ended as a whole would outlive its end: the group, else the session,
+    // else the namespace, which nobody leaves.
+    if !circumstances.makes_groups {
+        rules.insert(libc::SYS_setpgid, Vec::new());
+    }
+    if !(circumstances.makes_groups && circumstances.separate) {
+        rules.insert(libc::SYS_setsid, Vec::new());
+    }
+    if !circumstances.any_program {
+        rules.extend(LINKS.iter().map(|call| (*call, Vec::new())));
+    }
+    if !circumstances.shares_memory {
+        let shared = has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS)?;
+        rules.insert(libc::SYS_mmap, vec![Rule::new(vec![shared])?]);
+    }
     if !circumstances.starts_others {
         rules.insert(libc::SYS_execve, Vec::new());
         rules.insert(
@@ -160,9 +176,11 @@ fn processes(circumstances: &Circumstances) -> Result<CallRules, JailError> {
 /// What a command may not do with sockets.
 fn sockets(network: NetworkAccess) -> Result<CallRules, JailError> {
     const TYPE: u64 = 0xf;
-    // Of two ends that belong together, one can still send to a path unless they are streams.
+    // Of two ends that belong together, one can still send to a path, unless the kernel ignores the
+    // address because there is a connection.
+    const CONNECTED: [u64; 2] = [libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64];
     let mut pair = Vec::new();
-    for other in (0..=TYPE).filter(|kind| *kind != libc::SOCK_STREAM as u64) {
+    for other in (0..=TYPE).filter(|kind| !CONNECTED.contains(kind)) {
         let kind = Condition::new(1, Length::Dword, Compare::MaskedEq(TYPE), other)?;
         pair.push(Rule::new(vec![kind])?);
     }

@@ -1,0 +1,225 @@
+//! Control groups: the memory and the processes of a command, counted with all that it starts.
+//!
+//! Limits of a process hold for each process by itself. Version 2 of the kernel's control groups
+//! (`cgroups(7)`) counts a command as a whole and ends it as a whole, where the group that the server
+//! runs in was given to it ([`delegation`]). A group is used by one command after the other: what is
+//! left in it then is the kernel's memory of files, which counts for nobody and is given up first.
+
+mod delegation;
+
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub use delegation::NotDelegated;
+use delegation::{Delegation, PREFIX};
+
+/// Processes of the server's own that go with a command: its init, its supervisor.
+const ESCORT: u64 = 4;
+
+/// Groups that are kept for the next command. More than run at once on most servers.
+const IDLE: usize = 32;
+
+/// How long what was ended may take to be gone.
+const LAST_WAIT: Duration = Duration::from_secs(2);
+
+/// Bounds of a command with all that it starts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TreeLimits {
+    /// Bytes of memory.
+    pub(crate) memory: u64,
+    /// Processes and threads.
+    pub(crate) processes: u64,
+}
+
+/// The groups of all commands of this server.
+#[derive(Debug)]
+pub(crate) struct Cgroups {
+    delegation: Delegation,
+    made: AtomicU64,
+    idle: Arc<Mutex<Vec<Cgroup>>>,
+}
+
+/// The group of one command.
+#[derive(Debug)]
+struct Cgroup {
+    directory: PathBuf,
+    /// Processes that the kernel had ended in it for their memory before the command began.
+    ended_before: u64,
+}
+
+/// A group while a command has it.
+#[derive(Debug)]
+pub(crate) struct LentCgroup {
+    /// Taken to be given back.
+    group: Option<Cgroup>,
+    idle: Arc<Mutex<Vec<Cgroup>>>,
+}
+
+impl Cgroups {
+    /// Makes the server's group the parent of all groups of commands, and removes what an earlier
+    /// server left there. To be called before any process is started.
+    pub(crate) fn claim() -> Result<Self, NotDelegated> {
+        let delegation = Delegation::find()?;
+        delegation.claim()?;
+        let groups = Self {
+            delegation,
+            made: AtomicU64::new(0),
+            idle: Arc::default(),
+        };
+        // What cannot be made now is said now.
+        drop(groups.lend(TreeLimits {
+            memory: 1 << 30,
+            processes: 1,
+        })?);
+        Ok(groups)
+    }
+
+    /// Whether a server that is started like this process would have groups, or has them.
+    pub(crate) fn look() -> Result<(), NotDelegated> {
+        Delegation::find().map(|_| ())
+    }
+
+    /// A group with these limits, in which nothing runs.
+    pub(crate) fn lend(&self, limits: TreeLimits) -> io::Result<LentCgroup> {
+        let used = locked(&self.idle).pop();
+        // Another server on the same group may have taken it for a leftover.
+        let used = used.and_then(|mut group| group.limit(limits).is_ok().then_some(group));
+        let group = match used {
+            Some(group) => group,
+            None => self.make(limits)?,
+        };
+        Ok(LentCgroup {
+            group: Some(group),
+            idle: Arc::clone(&self.idle),
+        })
+    }
+
+    fn make(&self, limits: TreeLimits) -> io::Result<Cgroup> {
+        loop {
+            let number = self.made.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PREFIX}{}.{number}", std::process::id());
+            let directory = self.delegation.group().join(name);
+            match std::fs::create_dir(&directory) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            }
+            let mut group = Cgroup {
+                directory,
+                ended_before: 0,
+            };
+            return match group.limit(limits) {
+                Ok(()) => Ok(group),
+                Err(error) => {
+                    group.remove();
+                    Err(error)
+                }
+            };
+        }
+    }
+}
+
+impl Drop for Cgroups {
+    fn drop(&mut self) {
+        locked(&self.idle).drain(..).for_each(Cgroup::remove);
+    }
+}
+
+impl LentCgroup {
+    /// Where a process enters by writing `0`.
+    pub(crate) fn entrance(&self) -> io::Result<File> {
+        let group = self.group.as_ref().ok_or(io::ErrorKind::NotFound)?;
+        File::options()
+            .write(true)
+            .open(group.directory.join("cgroup.procs"))
+    }
+
+    /// Whether the kernel has ended the command for its memory.
+    pub(crate) fn was_ended(&self) -> bool {
+        let group = self.group.as_ref();
+        group.is_some_and(|group| {
+            let ended = group.ended();
+            ended.is_ok_and(|ended| ended > group.ended_before)
+        })
+    }
+}
+
+impl Drop for LentCgroup {
+    fn drop(&mut self) {
+        let Some(group) = self.group.take() else {
+            return;
+        };
+        let is_empty = group.end_all();
+        let mut idle = locked(&self.idle);
+        if is_empty && idle.len() < IDLE {
+            idle.push(group);
+        } else {
+            drop(idle);
+            group.remove();
+        }
+    }
+}
+
+impl Cgroup {
+    fn limit(&mut self, limits: TreeLimits) -> io::Result<()> {
+        self.set("memory.max", limits.memory)?;
+        // Not there where the kernel does not count what is swapped out.
+        match self.set("memory.swap.max", 0) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // All of it, so that a command never goes on with a part of its processes.
+        self.set("memory.oom.group", 1)?;
+        self.set("pids.max", limits.processes.saturating_add(ESCORT))?;
+        self.ended_before = self.ended()?;
+        Ok(())
+    }
+
+    /// How many processes the kernel has ended here for their memory.
+    fn ended(&self) -> io::Result<u64> {
+        self.count("memory.events", "oom_kill")
+    }
+
+    /// Ends whatever is left in it, which is nothing after a command that has ended. Says whether it
+    /// is empty.
+    fn end_all(&self) -> bool {
+        let deadline = Instant::now() + LAST_WAIT;
+        loop {
+            match self.count("cgroup.events", "populated") {
+                Ok(0) => return true,
+                Ok(_) if Instant::now() < deadline => {}
+                _ => return false,
+            }
+            let _linux_before_5_14 = self.set("cgroup.kill", 1);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn set(&self, file: &str, value: u64) -> io::Result<()> {
+        let file = File::options().write(true).open(self.directory.join(file));
+        file?.write_all(value.to_string().as_bytes())
+    }
+
+    /// A number in a file of names and numbers.
+    fn count(&self, file: &str, name: &str) -> io::Result<u64> {
+        let text = std::fs::read_to_string(self.directory.join(file))?;
+        let counted = text.lines().find_map(|line| {
+            let (found, count) = line.split_once(' ')?;
+            (found == name).then(|| count.parse().ok())?
+        });
+        counted.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    fn remove(self) {
+        // One in which something still runs is removed by the next server.
+        let _still_in_use = std::fs::remove_dir(self.directory);
+    }
+}
+
+fn locked(idle: &Mutex<Vec<Cgroup>>) -> std::sync::MutexGuard<'_, Vec<Cgroup>> {
+    idle.lock().unwrap_or_else(PoisonError::into_inner)
+}

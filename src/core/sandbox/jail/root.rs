@@ -1,0 +1,118 @@
+//! The root of a mount namespace, and what is mounted below it.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
+
+/// The root of the mount namespace, over the host's.
+pub(super) struct Root(pub(super) OwnedFd);
+
+impl Root {
+    pub(super) fn new() -> io::Result<Self> {
+        let kind = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        rustix::mount::fsconfig_set_string(kind.as_fd(), "mode", "0755")?;
+        // It holds names. What is read of a file that has no content is bounded with it.
+        rustix::mount::fsconfig_set_string(kind.as_fd(), "size", "2m")?;
+        rustix::mount::fsconfig_create(kind.as_fd())?;
+        let flags = FsMountFlags::FSMOUNT_CLOEXEC;
+        let root = rustix::mount::fsmount(kind.as_fd(), flags, MountAttrFlags::empty())?;
+        let over = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        rustix::mount::move_mount(root.as_fd(), "", CWD, "/", over)?;
+        Ok(Self(root))
+    }
+
+    /// A directory of the system, or the link that stands for it.
+    pub(super) fn show_system(&self, path: &Path) -> io::Result<()> {
+        match std::fs::read_link(path) {
+            Ok(target) => Ok(rustix::fs::symlinkat(target, &self.0, below(path))?),
+            Err(_) => self.show(path),
+        }
+    }
+
+    /// A file or directory of the host in the same place; nothing where there is none.
+    pub(super) fn show(&self, path: &Path) -> io::Result<()> {
+        let Ok(stat) = rustix::fs::stat(path) else {
+            return Ok(());
+        };
+        self.make_place_for(path, FileType::from_raw_mode(stat.st_mode))?;
+        self.attach(&copy(path)?, path)
+    }
+
+    pub(super) fn make_place_for(&self, path: &Path, kind: FileType) -> io::Result<()> {
+        let place = below(path);
+        let directories: Vec<&Path> = place.ancestors().collect();
+        let own = usize::from(!kind.is_dir());
+        // From the top; the last of the ancestors is the root itself.
+        for directory in directories[own..].iter().rev().skip(1) {
+            match rustix::fs::mkdirat(&self.0, *directory, Mode::from(0o755)) {
+                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if own == 1 {
+            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+            rustix::fs::openat(&self.0, place, flags, Mode::from(0o644))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn attach(&self, tree: &OwnedFd, path: &Path) -> io::Result<()> {
+        let from_handle = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+        rustix::mount::move_mount(tree.as_fd(), "", self.0.as_fd(), below(path), from_handle)?;
+        Ok(())
+    }
+}
+
+/// A path from the root, as one relative to it.
+pub(super) fn below(path: &Path) -> &Path {
+    path.strip_prefix("/").unwrap_or(path)
+}
+
+/// A copy of what is mounted from `path` on, not yet anywhere.
+pub(super) fn copy(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    Ok(rustix::mount::open_tree(CWD, path, flags)?)
+}
+
+/// What is forbidden on a mount.
+pub(super) struct Attributes;
+
+impl Attributes {
+    pub(super) const RDONLY: u64 = libc::MOUNT_ATTR_RDONLY;
+    pub(super) const NOSUID: u64 = libc::MOUNT_ATTR_NOSUID;
+    pub(super) const NODEV: u64 = libc::MOUNT_ATTR_NODEV;
+    pub(super) const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
+}
+
+/// Forbids on a mount and all below it.
+pub(super) fn restrict(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
+    let wanted = libc::mount_attr {
+        attr_set: attributes,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    // SAFETY: the path is empty and static, the structure lives through the call and is of the
+    // size that is given.
+    #[expect(unsafe_code, reason = "no safe crate has mount_setattr")]
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            tree.as_raw_fd(),
+            c"".as_ptr(),
+            libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+            std::ptr::from_ref(&wanted),
+            size_of_val(&wanted),
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

@@ -1,0 +1,89 @@
+//! The processes of a session: what a job cannot leave, whatever groups it makes.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+/// Rounds after which nothing more is looked for: who starts processes while they are ended runs out
+/// of them.
+const ROUNDS: usize = 200;
+
+/// The sessions of a job: the one that its first process began, and the one that a terminal has.
+/// Whoever loses its parent there is a child of the first process, so one is found while anybody is
+/// left in it.
+pub(super) fn of(first: Pid) -> Vec<Pid> {
+    let parent = first.as_raw_pid().to_string();
+    let session_of_child = |stat: &str| {
+        let session = field(stat, SESSION).filter(|_| field(stat, PARENT) == Some(&parent))?;
+        Pid::from_raw(session.parse().ok()?)
+    };
+    let mut sessions: Vec<Pid> = all()
+        .filter_map(|(_, place)| session_of_child(&std::fs::read_to_string(place).ok()?))
+        .chain([first])
+        .collect();
+    sessions.sort_unstable_by_key(|session| session.as_raw_pid());
+    sessions.dedup();
+    sessions
+}
+
+/// Sends a signal to every process of a session.
+pub(super) fn signal(session: Pid, signal: Signal) {
+    for process in members(session) {
+        let _has_ended = rustix::process::pidfd_send_signal(process, signal);
+    }
+}
+
+/// Ends every process of a session, also what they start meanwhile.
+pub(super) fn end(session: Pid) {
+    for _ in 0..ROUNDS {
+        let members = members(session);
+        if members.is_empty() {
+            return;
+        }
+        for process in members {
+            let _has_ended = rustix::process::pidfd_send_signal(process, Signal::KILL);
+        }
+    }
+}
+
+/// The processes of a session that have not ended. What is held is the process, whose number may be
+/// another's by now.
+fn members(session: Pid) -> Vec<OwnedFd> {
+    let session = session.as_raw_pid().to_string();
+    let is_member = |stat: &str| {
+        let is_there = !matches!(field(stat, STATE), Some("Z" | "X"));
+        is_there && field(stat, SESSION) == Some(session.as_str())
+    };
+    let member = |(process, place): (Pid, PathBuf)| {
+        let is_one = || is_member(&std::fs::read_to_string(&place).unwrap_or_default());
+        if !is_one() {
+            return None;
+        }
+        let process = rustix::process::pidfd_open(process, PidfdFlags::empty()).ok()?;
+        is_one().then_some(process)
+    };
+    all().filter_map(member).collect()
+}
+
+/// Every process, and where its state is told.
+fn all() -> impl Iterator<Item = (Pid, PathBuf)> {
+    let number = |name: OsString| name.to_str()?.parse().ok().and_then(Pid::from_raw);
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(move |entry| Some((number(entry.file_name())?, entry.path().join("stat"))))
+}
+
+/// Fields of /proc/pid/stat behind the name (`proc_pid_stat(5)`).
+const STATE: usize = 0;
+const PARENT: usize = 1;
+pub(super) const SESSION: usize = 3;
+
+/// A field of /proc/pid/stat, counted from the one behind the name.
+pub(super) fn field(stat: &str, index: usize) -> Option<&str> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(index)
+}
