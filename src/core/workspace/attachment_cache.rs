@@ -18,6 +18,8 @@ pub(crate) struct AttachmentCache {
 pub(crate) struct Conversation {
     /// When the application was asked, for which message, and how long that counts.
     pub(crate) asked: Option<(Instant, Option<String>, Duration)>,
+    /// Whether the application ever said what is attached.
+    pub(crate) is_known: bool,
     /// Why nobody knows what is attached.
     pub(crate) unknown: Option<String>,
     /// What did not come in, by id.

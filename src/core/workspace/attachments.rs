@@ -70,6 +70,17 @@ impl Store {
         });
     }
 
+    /// Whether the application says what is attached to the caller's conversation.
+    pub(crate) fn knows_attachments(&self, caller: &Caller) -> bool {
+        let Ok(tenant) = self.tenant_key(caller) else {
+            return false;
+        };
+        let key = format!("{tenant}/{}", self.chat_directory(caller));
+        let conversation = self.attachments().conversation(key);
+        let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        conversation.is_known
+    }
+
     /// Fails where another call should try again soon.
     fn bring(
         &self,
@@ -79,9 +90,10 @@ impl Store {
         conversation: &mut Conversation,
     ) -> Result<Came, Error> {
         let files = match chat_host.attachments(caller)? {
-            Attached::Files(files) if !files.is_empty() => files,
-            _ => return Ok(Came::All),
+            Attached::Files(files) => files,
+            Attached::NoCredential | Attached::NotKept => return Ok(Came::All),
         };
+        conversation.is_known = true;
         let begun = Instant::now();
         let known = self.registry().attachments(tenant, chat)?;
         conversation
@@ -94,7 +106,13 @@ impl Store {
             if begun.elapsed() > PATIENCE || caller.cancellation.is_cancelled() {
                 return Ok(Came::Some);
             }
-            let Err(error) = self.fetch_attachment(caller, &ZonePath::root(), file) else {
+            let brought = match file.waiting {
+                Some(_) => self.bring_waiting(caller, file),
+                None => self
+                    .fetch_attachment(caller, &ZonePath::root(), file)
+                    .map(drop),
+            };
+            let Err(error) = brought else {
                 continue;
             };
             if error.retry_after().is_some() || error.code() == Code::OpenwebuiApiUnavailable {

@@ -35,6 +35,8 @@ pub struct Attachment {
     pub name: String,
     /// Its content, where the conversation itself has it.
     pub content: Option<Arc<[u8]>>,
+    /// Its path in the uploads, where a terminal brought it before there was a conversation.
+    pub waiting: Option<String>,
 }
 
 impl Debug for Attachment {

@@ -25,6 +25,17 @@ impl CommandSlots {
         }
     }
 
+    /// Lines of shells, which may last: apart from commands, so that neither keeps the other waiting.
+    /// How many one user has is counted where they are listed.
+    pub(crate) fn for_lines(settings: &Settings) -> Self {
+        let total = settings.exec_max_total.max(settings.terminal_max_processes);
+        let shares = Shares::fixed(total, total);
+        Self {
+            running: FairSemaphore::new(shares),
+            shares,
+        }
+    }
+
     /// Waits for the right to run one command, for `user`, as whom `caller` calls. Dropped, it is
     /// free.
     pub(crate) fn take(&self, user: &str, caller: &Caller) -> Result<Grant, BusyError> {

@@ -2,8 +2,9 @@
 //!
 //! A move copies nothing: it is one rename, or several that count as one where something is
 //! replaced, so that whenever the server dies, what moves is in exactly one of the two zones, whole.
-//! A copy is prepared beside the zone and arrives in one rename. Both zones are asked first: write locks,
-//! locks, space, and what the second one keeps for the server.
+//! A copy is prepared beside the zone and arrives in one rename. What moves into a group or out of it
+//! is copied and then removed, because each side has its owners and its history. Both zones are asked
+//! first: write locks, locks, space, and what the second one keeps for the server.
 
 use crate::guard::{ChangeRequest, CrossZoneWriter, check_owner};
 use crate::zone::{Zone, ZonePath};
@@ -52,19 +53,13 @@ pub struct CrossZoneResult {
 impl CrossZoneTransfer<'_> {
     /// Moves it.
     pub fn relocate(&self) -> Result<CrossZoneResult, Error> {
+        if self.from.group().or(self.to.group()).is_some() {
+            return self.carry();
+        }
         let (source, destination) = self.paths()?;
         let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
         let entry = self.from.entry_itself(&source)?;
-        let (weight, git) = self.weigh(&entry)?;
-        if let Some(path) = git {
-            return Err(self.from.explain(
-                CrossZoneError::Git {
-                    path,
-                    src: self.parameters.0,
-                }
-                .into(),
-            ));
-        }
+        let weight = self.weigh_whole(&entry)?;
         let (target, replaced) = self.target(&entry, &destination)?;
         let leaves = ChangeRequest::remove(&entry, weight.totals);
         let arrives = ChangeRequest::install(&target, &weight, replaced);
@@ -80,6 +75,41 @@ impl CrossZoneTransfer<'_> {
             is_directory: entry.kind() == Kind::Directory,
             without_git: false,
             commit,
+        })
+    }
+
+    /// Moves it into a group or out of one: what arrives is a file of the caller's, and what leaves
+    /// must be the caller's to remove. Until both have happened, both are undone.
+    fn carry(&self) -> Result<CrossZoneResult, Error> {
+        let (source, destination) = self.paths()?;
+        let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
+        let entry = self.from.entry_itself(&source)?;
+        let whole = self.weigh_whole(&entry)?;
+        let (target, replaced) = self.target(&entry, &destination)?;
+        check_owner(self.to, [target.path()])?;
+        self.to.expect_space(whole.totals.bytes)?;
+        let (leaving, arriving) = crossing.apart();
+        let leaving = leaving.guard(ChangeRequest::remove(&entry, whole.totals))?;
+        let staged = arriving
+            .staging()
+            .copy_tree(self.from.data(), &entry, |_| false)
+            .map_err(|error| self.from.explain_disk(error))?;
+        let weight = staged.weight()?;
+        let path = target.path().clone();
+        let message = self.describe("Move", entry.path(), &path);
+        let arrived = arriving
+            .guard(ChangeRequest::install(&target, &weight, replaced))?
+            .install(staged, target)?;
+        let left = leaving.remove(&entry)?;
+        let commit = arrived.commit(self.message, &message)?;
+        let removal = left.commit(self.message, &message)?;
+        Ok(CrossZoneResult {
+            source: entry.path().clone(),
+            destination: path,
+            totals: weight.totals,
+            is_directory: entry.kind() == Kind::Directory,
+            without_git: false,
+            commit: commit.or(removal),
         })
     }
 
@@ -126,6 +156,17 @@ impl CrossZoneTransfer<'_> {
             .to
             .path_to_bring(dest, self.destination, from, &source)?;
         Ok((source, destination))
+    }
+
+    /// What moves, all of which the second zone must take.
+    fn weigh_whole(&self, entry: &Entry) -> Result<Weight, Error> {
+        match self.weigh(entry)? {
+            (weight, None) => Ok(weight),
+            (_, Some(path)) => {
+                let src = self.parameters.0;
+                Err(self.from.explain(CrossZoneError::Git { path, src }.into()))
+            }
+        }
     }
 
     /// What arrives, and the first path that the second zone does not take.

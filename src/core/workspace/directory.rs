@@ -11,7 +11,7 @@ mod manage;
 mod membership;
 mod remote;
 
-use crate::{Caller, Code, Error, Store, UserId};
+use crate::{Caller, Code, Error, GroupClaim, Store, UserId};
 use fileshed_types::settings::GroupSource;
 
 pub use fileshed_types::group::{Group, GroupError, GroupId, Member, NAME_MAX_BYTES};
@@ -51,6 +51,11 @@ impl Store {
         }
     }
 
+    /// Remembers the groups that a call of the user named, for calls that cannot name any.
+    pub fn remember_groups(&self, user: &UserId, claims: &[GroupClaim]) {
+        self.recollection().remember(user, claims);
+    }
+
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {
@@ -60,6 +65,20 @@ impl Store {
     /// The groups of the caller, by name.
     pub fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
         let user = user_of(caller)?;
+        let recalled;
+        let caller = match self.settings().groups {
+            GroupSource::Headers if caller.recalls_groups => {
+                let Some(claims) = self.recollection().recall(user) else {
+                    return Ok(Vec::new());
+                };
+                recalled = Caller {
+                    groups: claims,
+                    ..caller.clone()
+                };
+                &recalled
+            }
+            _ => caller,
+        };
         let groups = self.directory().groups(caller)?;
         let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
         let name = caller.name.as_deref().unwrap_or_default();

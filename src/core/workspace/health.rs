@@ -153,6 +153,7 @@ impl Store {
         Machine {
             settings: self.settings(),
             confinement: self.confinement(),
+            trees: self.zygote().bounds_trees(),
             programs: self.programs(),
         }
     }
@@ -164,7 +165,8 @@ impl Store {
         let machine = Machine {
             settings,
             confinement: &Confinement::probe(&zygote, anywhere.handle(), settings),
-            programs: &Programs::find(),
+            trees: zygote.bounds_trees(),
+            programs: &Programs::find(settings),
         };
         Ok(machine.check())
     }

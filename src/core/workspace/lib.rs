@@ -14,11 +14,12 @@
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
-//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `programs`, limiters, keys;
+//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, [`background`],
+//!   [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
-//!   [`archive`], [`cross_zone`], [`sharing`];
+//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`];
 //! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
@@ -30,40 +31,53 @@ pub mod all_tenants;
 pub mod archive;
 mod attachment_cache;
 mod attachments;
+pub mod background;
 pub mod chat_host;
 pub mod command;
 mod command_slots;
+pub mod comparison;
 pub mod cross_zone;
 pub mod databases;
 pub mod directory;
+pub mod extraction;
+mod generated_key;
 pub mod guard;
 pub mod health;
 pub mod inspect;
 pub mod link;
 mod link_key;
 pub mod lockedit;
+mod make_directory;
 pub mod namespace;
 mod opening;
 mod process;
 pub mod programs;
 pub mod publication;
+mod recollection;
 mod running;
 pub mod sharing;
+pub mod shells;
 pub mod store;
 mod tenant;
+pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
 pub mod users;
+pub mod view;
+mod waiting_uploads;
+mod watched;
 pub mod whereabouts;
 mod write_lock;
 pub mod zone;
 mod zone_access;
 mod zones;
 
+pub use fileshed_files as files;
 pub use fileshed_history as history;
 pub use fileshed_registry as registry;
 pub use fileshed_rules as rules;
 pub use fileshed_sandbox as sandbox;
+pub use fileshed_search as search;
 pub use fileshed_storage as storage;
 pub use fileshed_tables as tables;
 pub use fileshed_text as text;
@@ -75,8 +89,10 @@ pub use fileshed_types::{
 };
 
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].
-pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] = &[databases::DATABASE_JOB];
+pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] =
+    &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
 
+pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};
 pub use store::Store;
 pub use zone::Zone;

@@ -124,13 +124,23 @@ impl Links<'_> {
         path: &ZonePath,
         purpose: Purpose,
     ) -> Result<Link, Error> {
+        let hours = i64::try_from(self.store.settings().link_expiry_hours).unwrap_or(i64::MAX);
+        let age = SignedDuration::try_from_hours(hours).unwrap_or(SignedDuration::MAX);
+        self.create_for(zone, path, purpose, age)
+    }
+
+    /// Makes a link that ends by itself after this time.
+    pub fn create_for(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        purpose: Purpose,
+        age: SignedDuration,
+    ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
         let (caller, settings) = (zone.caller(), self.store.settings());
         let now = self.store.clock().now();
-        let hours = i64::try_from(settings.link_expiry_hours).unwrap_or(i64::MAX);
-        let expires_at = SignedDuration::try_from_hours(hours)
-            .and_then(|age| now.checked_add(age).ok())
-            .unwrap_or(Timestamp::MAX);
+        let expires_at = now.checked_add(age).unwrap_or(Timestamp::MAX);
         let row = LinkRow {
             id: hex::encode(random::bytes::<ID_BYTES>()?),
             tenant: self.store.tenant_key(caller)?,

@@ -23,6 +23,14 @@ pub(crate) const OPEN_FILES: u64 = 256;
 /// Processes and threads of one command together: more than any needs, less than harms others.
 pub(crate) const PROCESSES: u64 = 256;
 
+/// Has libraries for numbers start one thread: by default it is one a processor of the machine, and
+/// each takes memory before it is needed.
+pub(crate) const FEW_THREADS: [(&str, &str); 3] = [
+    ("OPENBLAS_NUM_THREADS", "1"),
+    ("OMP_NUM_THREADS", "1"),
+    ("MKL_NUM_THREADS", "1"),
+];
+
 /// Fails where the kernel cannot confine processes and none run without.
 pub(crate) fn expect_confined(store: &Store) -> Result<(), Error> {
     match (

@@ -7,12 +7,20 @@
 )]
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use fileshed_rules::{CommandRule, commands};
+use fileshed_sandbox::CountedMemory;
+use fileshed_types::Settings;
+
+use self::format::Format;
+pub(super) use self::shell::Shell;
+
+mod chosen;
+mod format;
+mod shell;
 
 /// Where programs are looked for, in this order.
 pub(super) const DIRECTORIES: [&str; 6] = [
@@ -23,6 +31,21 @@ pub(super) const DIRECTORIES: [&str; 6] = [
     "/sbin",
     "/usr/local/sbin",
 ];
+
+/// The same as they really are, each once: on most systems some are links to others.
+pub(super) fn directories() -> &'static [PathBuf] {
+    static REAL: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    REAL.get_or_init(|| {
+        let mut real: Vec<PathBuf> = Vec::new();
+        for directory in DIRECTORIES {
+            match std::fs::canonicalize(directory) {
+                Ok(place) if !real.contains(&place) => real.push(place),
+                _ => {}
+            }
+        }
+        real
+    })
+}
 
 /// Commands that are shell scripts on common systems, and the program behind each.
 const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
@@ -49,24 +72,51 @@ pub struct Program {
     pub(super) readable: Vec<PathBuf>,
     /// Whether it starts other programs: git its own parts, diff3 diff.
     pub(super) starts_others: bool,
+    /// Whether an administrator has added it to the whitelist. Nobody judges what it is given, and it
+    /// has the room that interpreters need.
+    pub(super) is_chosen: bool,
 }
 
-/// All whitelisted commands.
+/// All whitelisted commands, and what an administrator has added.
 #[derive(Debug)]
 pub struct Programs {
     by_command: BTreeMap<&'static str, Program>,
+    /// For a line, and for somebody who types.
+    shells: [Option<Shell>; 2],
 }
 
 impl Programs {
     /// Looks every command up.
     #[must_use]
-    pub fn find() -> Self {
-        let by_command = commands()
+    pub fn find(settings: &Settings) -> Self {
+        let mut by_command: BTreeMap<&'static str, Program> = commands()
             .iter()
             .filter(|rule| !rule.is_built_in())
             .filter_map(|rule| Some((rule.name, Program::of(rule)?)))
             .collect();
-        Self { by_command }
+        let chosen = chosen::find(&settings.exec_programs);
+        let shells = Shell::find(&by_command, &chosen);
+        by_command.extend(chosen);
+        Self { by_command, shells }
+    }
+
+    /// The names that an administrator has added, as far as they are installed.
+    pub fn chosen(&self) -> impl Iterator<Item = &'static str> {
+        let chosen = self.by_command.iter();
+        chosen
+            .filter(|(_, program)| program.is_chosen)
+            .map(|(name, _)| *name)
+    }
+
+    /// A name that an administrator has added, where the program is installed.
+    pub(super) fn chosen_as(&self, name: &str) -> Option<&'static str> {
+        let (name, program) = self.by_command.get_key_value(name)?;
+        program.is_chosen.then_some(*name)
+    }
+
+    /// The shell for a line, or for somebody who types.
+    pub(super) fn shell(&self, is_interactive: bool) -> Option<&Shell> {
+        self.shells[usize::from(is_interactive)].as_ref()
     }
 
     /// The program of a command.
@@ -88,6 +138,15 @@ impl Programs {
 }
 
 impl Program {
+    /// Which of its memory is bounded: interpreters reserve more than they use.
+    pub(super) fn counted(&self) -> CountedMemory {
+        if self.is_chosen {
+            CountedMemory::Data
+        } else {
+            CountedMemory::AddressSpace
+        }
+    }
+
     fn of(rule: &CommandRule) -> Option<Self> {
         let mut program = Self::named(rule.program)?;
         for helper in rule.helpers.iter().copied().filter(|name| *name != "perl") {
@@ -119,9 +178,7 @@ impl Program {
             .iter()
             .filter(|(command, _)| *command == name)
             .map(|(_, place)| PathBuf::from(place));
-        let usual = DIRECTORIES
-            .iter()
-            .map(|directory| Path::new(directory).join(name));
+        let usual = directories().iter().map(|directory| directory.join(name));
         let behind = behind.filter_map(|place| {
             Some(Self {
                 called: Some(place.to_str()?.to_owned()),
@@ -148,6 +205,7 @@ impl Program {
                 prefix: Vec::new(),
                 readable: Vec::new(),
                 starts_others: false,
+                is_chosen: false,
             }),
             Format::Script { interpreter, flags } => {
                 let name = interpreter.file_name()?.to_str()?;
@@ -168,71 +226,13 @@ impl Program {
     }
 }
 
-/// What the kernel would do with an executable file.
-enum Format {
-    Elf {
-        /// The dynamic loader that the file names.
-        loader: Option<PathBuf>,
-    },
-    Script {
-        interpreter: PathBuf,
-        flags: Vec<String>,
-    },
-}
-
-impl Format {
-    fn of(path: &Path) -> Option<Self> {
-        let mut file = File::open(path).ok()?;
-        let mut head = Vec::new();
-        file.by_ref().take(256).read_to_end(&mut head).ok()?;
-        if let Some(line) = head.strip_prefix(b"#!") {
-            let line = String::from_utf8_lossy(line.split(|byte| *byte == b'\n').next()?);
-            let mut words = line.split_whitespace();
-            return Some(Self::Script {
-                interpreter: PathBuf::from(words.next()?),
-                flags: words.map(str::to_owned).collect(),
-            });
-        }
-        head.starts_with(b"\x7fELF").then(|| Self::Elf {
-            loader: loader(&mut file, &head).and_then(|loader| std::fs::canonicalize(loader).ok()),
-        })
-    }
-}
-
-/// The loader in the `PT_INTERP` segment of a 64-bit little-endian ELF file (elf(5)).
-fn loader(file: &mut File, head: &[u8]) -> Option<PathBuf> {
-    const PT_INTERP: u32 = 3;
-    let half =
-        |bytes: &[u8], at: usize| Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
-    let word =
-        |bytes: &[u8], at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
-    let long =
-        |bytes: &[u8], at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-    let (table, size, count) = (long(head, 32)?, half(head, 54)?, half(head, 56)?);
-    for index in 0..u64::from(count) {
-        let mut header = vec![0; usize::from(size)];
-        file.seek(SeekFrom::Start(table + index * u64::from(size)))
-            .ok()?;
-        file.read_exact(&mut header).ok()?;
-        if word(&header, 0)? == PT_INTERP {
-            let length = long(&header, 32)?.min(4096);
-            let mut name = vec![0; usize::try_from(length).ok()?];
-            file.seek(SeekFrom::Start(long(&header, 8)?)).ok()?;
-            file.read_exact(&mut name).ok()?;
-            let name = name.split(|byte| *byte == 0).next()?;
-            return Some(PathBuf::from(std::str::from_utf8(name).ok()?));
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn programs_are_real_files_and_never_shells() {
-        let programs = Programs::find();
+        let programs = Programs::find(&Settings::new("unused"));
         for command in ["cat", "ls", "grep", "sed"] {
             assert!(programs.has(command), "{command}");
         }

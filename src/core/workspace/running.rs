@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ZonePath;
+use crate::watched::WatchedZones;
 use fileshed_registry::Usage;
 use fileshed_storage::{DiskError, Root, Snapshot, Totals};
 
@@ -20,6 +21,7 @@ pub(crate) struct Running {
     /// Bytes outside the zones, by tenant and command.
     temporary: Mutex<HashMap<String, HashMap<u64, u64>>>,
     numbers: AtomicU64,
+    watched: WatchedZones,
 }
 
 /// One zone in which commands run.
@@ -76,6 +78,23 @@ impl Running {
         self.zones.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What lies in a zone.
+    pub(crate) fn snapshot(
+        &self,
+        (tenant, zone): (&str, &'static str),
+        data: &Root,
+    ) -> Result<Snapshot, DiskError> {
+        match self.watched.snapshot(tenant, zone, data) {
+            Some(snapshot) => Ok(snapshot),
+            None => data.snapshot(),
+        }
+    }
+
+    /// The zones of which it is told what changes.
+    pub(crate) fn watched(&self) -> &WatchedZones {
+        &self.watched
+    }
+
     fn running_zone(&self, tenant: &str, zone: &'static str) -> Option<Arc<RunningZone>> {
         self.zones().get(&(tenant.to_owned(), zone)).cloned()
     }
@@ -106,7 +125,7 @@ impl Running {
         let mut state = running_zone.state();
         let kept = match state.kept.take() {
             Some(kept) => kept,
-            None => data.snapshot()?,
+            None => self.snapshot((tenant, zone), data)?,
         };
         growing.before = kept.totals();
         growing.directories_before = kept.directories();
@@ -148,7 +167,7 @@ impl Running {
         };
         let mut state = running_zone.state();
         if let Some(kept) = &mut state.kept {
-            let snapshot = data.snapshot()?;
+            let snapshot = self.snapshot((tenant, zone), data)?;
             if snapshot.totals().bytes <= most {
                 *kept = snapshot.after(kept);
             } else {
@@ -234,9 +253,10 @@ impl Growing<'_> {
             return true;
         }
         // What vanishes while it is measured is measured again soon.
-        let Ok((totals, directories)) = data.measure_all() else {
+        let Ok(seen) = self.seen(data) else {
             return false;
         };
+        let (totals, directories) = (seen.totals(), seen.directories());
         self.running_zone.state().measured = Some(totals.bytes);
         let (tenant, zone) = &self.key;
         let beside = self.running.beside(tenant, zone, usage);
@@ -262,7 +282,12 @@ impl Growing<'_> {
             return Ok(None);
         }
         drop(state);
-        data.snapshot().map(Some)
+        self.seen(data).map(Some)
+    }
+
+    fn seen(&self, data: &Root) -> Result<Snapshot, DiskError> {
+        let (tenant, zone) = &self.key;
+        self.running.snapshot((tenant, zone), data)
     }
 
     fn own(&self) -> MutexGuard<'_, Option<Snapshot>> {

@@ -12,12 +12,15 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::attachment_cache::AttachmentCache;
+use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::programs::Programs;
+use crate::recollection::Recollection;
 use crate::running::Running;
+use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 use crate::write_lock::{Queue, WriteLock};
@@ -65,7 +68,12 @@ pub struct Store {
     visited: Mutex<HashSet<String>>,
     programs: Programs,
     slots: CommandSlots,
+    shell_slots: CommandSlots,
     running: Running,
+    background: BackgroundProcesses,
+    /// Unix seconds of the opening.
+    opened_at: i64,
+    shells: Shells,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
     egress: Egress,
@@ -75,6 +83,7 @@ pub struct Store {
     address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     attachments: AttachmentCache,
+    recollection: Recollection,
     recover_databases: RecoverDatabases,
 }
 
@@ -95,10 +104,14 @@ impl Store {
         let flusher = Flusher::start(&data, settings.durability)?;
         let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
+        let programs = Programs::find(&settings);
         let zygote = Zygote::new(settings.helper.clone());
         let links = LinkKey::of(&pepper);
         let slots = CommandSlots::new(&settings);
+        let shell_slots = CommandSlots::for_lines(&settings);
         let transfer_limiter = TransferLimiter::new(&settings);
+        let opened_at = clock.now().as_second();
+        let shells = Shells::new(&settings, &clock);
         Ok(Self {
             settings,
             clock,
@@ -111,9 +124,13 @@ impl Store {
             flusher,
             reserve,
             visited: Mutex::default(),
-            programs: Programs::find(),
+            programs,
             slots,
+            shell_slots,
             running: Running::default(),
+            background: BackgroundProcesses::default(),
+            opened_at,
+            shells,
             zygote,
             confinement: OnceLock::new(),
             egress,
@@ -122,6 +139,7 @@ impl Store {
             address: OnceLock::new(),
             chat_host: OnceLock::new(),
             attachments: AttachmentCache::default(),
+            recollection: Recollection::default(),
             recover_databases,
         })
     }
@@ -248,6 +266,19 @@ impl Store {
             .get_or_init(|| Confinement::probe(&self.zygote, self.data.handle(), &self.settings))
     }
 
+    /// Has the kernel bound each command together with all that it starts, where this process may
+    /// have that. For a server, before anything else is done with its store.
+    pub fn claim_cgroups(&self) {
+        self.zygote.claim_cgroups();
+    }
+
+    /// Whether a command is bounded together with all that it starts; otherwise each of its processes
+    /// is.
+    #[must_use]
+    pub fn bounds_trees(&self) -> bool {
+        self.zygote.bounds_trees().is_ok()
+    }
+
     /// The proxy through which commands reach the network when it is `safe`.
     #[must_use]
     pub fn egress(&self) -> &Egress {
@@ -264,9 +295,30 @@ impl Store {
         &self.slots
     }
 
+    /// Lines of shells that are running.
+    pub(crate) fn shell_slots(&self) -> &CommandSlots {
+        &self.shell_slots
+    }
+
     /// The space that running commands take.
     pub(crate) fn running(&self) -> &Running {
         &self.running
+    }
+
+    /// Processes that outlive the calls that start them.
+    pub(crate) fn background(&self) -> &BackgroundProcesses {
+        &self.background
+    }
+
+    /// Unix seconds of the opening.
+    pub(crate) fn opened_at(&self) -> i64 {
+        self.opened_at
+    }
+
+    /// The interactive shells.
+    #[must_use]
+    pub fn shells(&self) -> &Shells {
+        &self.shells
     }
 
     /// Whether no other process works on the same data.
@@ -317,6 +369,11 @@ impl Store {
     /// What is known of files that are attached to conversations.
     pub(crate) fn attachments(&self) -> &AttachmentCache {
         &self.attachments
+    }
+
+    /// The groups that the last calls of users named.
+    pub(crate) fn recollection(&self) -> &Recollection {
+        &self.recollection
     }
 
     /// Space that is kept for deletions.

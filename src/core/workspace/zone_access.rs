@@ -10,7 +10,7 @@ use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
 
 /// What stands for a directory that is not there, below a tenant's root: always empty.
-const NOTHING: &str = ".empty";
+pub(crate) const NOTHING: &str = ".empty";
 
 impl Store {
     /// Everything of the caller.

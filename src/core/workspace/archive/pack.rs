@@ -42,13 +42,14 @@ const NAMED: usize = 50;
 /// What an archive is to hold: an entry of a zone, and everything below it that is a file.
 ///
 /// Left out are symbolic links and special files, what is kept for the server, and repositories
-/// (`.git`). Names begin with the entry's own name; those below the root of a zone stand as they
-/// are.
+/// (`.git`). Names begin with the entry's own name, unless it is called something else; those below
+/// the root of a zone stand as they are.
 #[derive(Debug)]
 #[must_use]
 pub struct PackContent<'a> {
     zone: &'a Zone<'a>,
     entry: &'a Entry,
+    name: Option<String>,
     empty_directories: bool,
     without: Option<&'a ZonePath>,
 }
@@ -70,6 +71,7 @@ impl<'a> PackContent<'a> {
         Self {
             zone,
             entry,
+            name: None,
             empty_directories: false,
             without: None,
         }
@@ -78,6 +80,12 @@ impl<'a> PackContent<'a> {
     /// Whether directories that have nothing in them get an entry.
     pub fn with_empty_directories(mut self, yes: bool) -> Self {
         self.empty_directories = yes;
+        self
+    }
+
+    /// Gives the entry another name in the archive, which may have several segments.
+    pub fn called(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
         self
     }
 
@@ -101,8 +109,23 @@ impl<'a> PackContent<'a> {
         self.pack(self.entry.path(), sink, None)
     }
 
+    /// Packs several entries, which may lie in different zones, into one archive. Each must be called
+    /// something else.
+    pub fn stream_together(contents: &[Self], sink: impl Write) -> Result<Packed, Error> {
+        Self::pack_all(contents, &ZonePath::root(), sink, None)
+    }
+
     fn pack(
         &self,
+        archive: &ZonePath,
+        sink: impl Write,
+        limit: Option<u64>,
+    ) -> Result<Packed, Error> {
+        Self::pack_all(std::slice::from_ref(self), archive, sink, limit)
+    }
+
+    fn pack_all(
+        contents: &[Self],
         archive: &ZonePath,
         sink: impl Write,
         limit: Option<u64>,
@@ -117,7 +140,10 @@ impl<'a> PackContent<'a> {
             batch: Batch::default(),
             packed: Packed::default(),
         };
-        match self.fill(&mut packer).and_then(|()| packer.end_round()) {
+        let filled = contents
+            .iter()
+            .try_for_each(|content| content.fill(&mut packer));
+        match filled.and_then(|()| packer.end_round()) {
             Ok(()) => packer.finish(),
             Err(error) => {
                 // What is dropped now must not end as an archive.
@@ -131,16 +157,27 @@ impl<'a> PackContent<'a> {
         let data = self.zone.data();
         let path = self.entry.path();
         let above = path.parent().unwrap_or_else(ZonePath::root);
-        let skip = match above.as_str() {
-            "" => 0,
-            above => above.len() + 1,
+        let skip = match (&self.name, above.as_str()) {
+            (Some(_), _) => path.as_str().len(),
+            (None, "") => 0,
+            (None, above) => above.len() + 1,
+        };
+        let prefix: Arc<str> = match &self.name {
+            Some(name) if path.is_root() => format!("{name}/").into(),
+            Some(name) => name.as_str().into(),
+            None => "".into(),
+        };
+        let is_named = |path: &ZonePath| !prefix.is_empty() || path.as_str().len() > skip;
+        let label = || Label {
+            prefix: Arc::clone(&prefix),
+            skip,
         };
         if self.entry.kind() != Kind::Directory {
             self.entry.expect_file()?;
             let source = Source::File {
                 directory: Arc::new(data.hold(&above)?),
                 path: path.clone(),
-                skip,
+                label: label(),
             };
             return packer.add(source, self.entry.size());
         }
@@ -164,12 +201,12 @@ impl<'a> PackContent<'a> {
             let mut found = directory.list()?;
             found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
             found.retain(|found| self.takes(found, &mut packer.packed));
-            if found.is_empty() && self.empty_directories && path.as_str().len() > skip {
+            if found.is_empty() && self.empty_directories && is_named(&path) {
                 let changed = directory.changed()?;
                 packer.add(
                     Source::Directory {
                         path,
-                        skip,
+                        label: label(),
                         changed,
                     },
                     0,
@@ -181,7 +218,7 @@ impl<'a> PackContent<'a> {
                 let source = Source::File {
                     directory: Arc::clone(&directory),
                     path: file.path.clone(),
-                    skip,
+                    label: label(),
                 };
                 packer.add(source, file.size())?;
             }
@@ -213,16 +250,28 @@ impl Packed {
     }
 }
 
-/// Something that gets an entry. Its name is its path without the first `skip` bytes.
+/// How a path is called in the archive: without its first `skip` bytes, behind a prefix.
+struct Label {
+    prefix: Arc<str>,
+    skip: usize,
+}
+
+impl Label {
+    fn of(&self, path: &ZonePath) -> String {
+        format!("{}{}", self.prefix, &path.as_str()[self.skip..])
+    }
+}
+
+/// Something that gets an entry.
 enum Source {
     File {
         directory: Arc<Directory>,
         path: ZonePath,
-        skip: usize,
+        label: Label,
     },
     Directory {
         path: ZonePath,
-        skip: usize,
+        label: Label,
         changed: i64,
     },
 }
@@ -231,14 +280,14 @@ enum Source {
 struct Opened {
     file: File,
     path: ZonePath,
-    skip: usize,
+    label: Label,
     size: u64,
     options: FullFileOptions<'static, 'static>,
 }
 
 impl Opened {
     /// Opens a file; nothing where it is gone by now.
-    fn new(directory: &Directory, path: ZonePath, skip: usize) -> Result<Option<Self>, DiskError> {
+    fn new(directory: &Directory, path: ZonePath, label: Label) -> Result<Option<Self>, DiskError> {
         let file = match directory.open(path.name().unwrap_or_default()) {
             Ok(file) => file,
             Err(error) if error.is_gone() => return Ok(None),
@@ -259,14 +308,14 @@ impl Opened {
         Ok(Some(Self {
             file,
             path,
-            skip,
+            label,
             size,
             options,
         }))
     }
 
-    fn name(&self) -> &str {
-        &self.path.as_str()[self.skip..]
+    fn name(&self) -> String {
+        self.label.of(&self.path)
     }
 
     fn read_error(&self, error: io::Error) -> Error {
@@ -306,14 +355,14 @@ impl Batch {
         let (mut files, mut empty_directories) = (0, 0);
         let mut content = Vec::new();
         for source in self.sources {
-            let (directory, path, skip) = match source {
+            let (directory, path, label) = match source {
                 Source::Directory {
                     path,
-                    skip,
+                    label,
                     changed,
                 } => {
                     let options = options(changed, 0o755);
-                    zip.add_directory(&path.as_str()[skip..], options)
+                    zip.add_directory(label.of(&path), options)
                         .map_err(ArchiveError::Writer)?;
                     empty_directories += 1;
                     continue;
@@ -321,10 +370,10 @@ impl Batch {
                 Source::File {
                     directory,
                     path,
-                    skip,
-                } => (directory, path, skip),
+                    label,
+                } => (directory, path, label),
             };
-            let Some(opened) = Opened::new(&directory, path, skip)? else {
+            let Some(opened) = Opened::new(&directory, path, label)? else {
                 continue;
             };
             if opened.size > BATCH_BYTES {
@@ -367,9 +416,9 @@ impl<W: Write> Packer<'_, W> {
             if let Source::File {
                 directory,
                 path,
-                skip,
+                label,
             } = source
-                && let Some(opened) = Opened::new(&directory, path, skip)?
+                && let Some(opened) = Opened::new(&directory, path, label)?
             {
                 self.stream(&opened)?;
             }

@@ -84,6 +84,7 @@ diagnostics! {
                 Limit::FileSize { mebibytes: 300 },
                 Limit::CpuTime { seconds: 60 },
                 Limit::Memory { mebibytes: 512 },
+                Limit::MemoryOfTree { mebibytes: 512 },
                 Limit::OpenFiles,
                 Limit::Processes,
             ],
@@ -209,7 +210,9 @@ impl Limit {
         match self {
             Self::FileSize { .. } => Code::FileTooLarge,
             Self::CpuTime { .. } => Code::Timeout,
-            Self::Memory { .. } | Self::OpenFiles | Self::Processes => Code::ExecError,
+            Self::Memory { .. } | Self::MemoryOfTree { .. } | Self::OpenFiles | Self::Processes => {
+                Code::ExecError
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::output::Mask;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content, environment, sqlite};
 use crate::process::{
-    OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
+    FEW_THREADS, OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
 };
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
@@ -155,6 +155,9 @@ impl<'a> Run<'a> {
         let _slot = store.slots().take(&store.namespace(caller), caller)?;
         let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        if program.is_chosen {
+            environment.extend(FEW_THREADS.iter().map(own));
+        }
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
         let network = CommandNetwork::new(store, self.plan.network, invocation.command)?;
@@ -162,9 +165,10 @@ impl<'a> Run<'a> {
         let mut access = Access {
             execute: program.executables.clone(),
             read: program.readable.clone(),
-            write: Vec::new(),
             network: network.access(),
             version: landlock_version(self.settings.exec_landlock_abi),
+            any_program: program.is_chosen && self.settings.has_any_program(),
+            ..Access::default()
         };
         let repository = invocation.repository.as_deref();
         let mounts = self
@@ -182,8 +186,11 @@ impl<'a> Run<'a> {
         let spec = JobSpec {
             job,
             input: invocation.input.map(|staged| staged.location().to_owned()),
+            controlling_terminal: false,
+            makes_groups: program.is_chosen,
             limits: Limits {
                 memory: self.settings.exec_memory_limit_mb * MEBIBYTE,
+                counted: program.counted(),
                 cpu_seconds: self.settings.exec_cpu_limit_seconds,
                 // The kernel ends who only asks, at the limit, whether there is more to copy.
                 file_size: self.settings.largest_file().saturating_add(1),
@@ -239,6 +246,18 @@ impl<'a> Run<'a> {
             Ending::OverTemporary => {
                 let limit_mb = self.settings.exec_temporary_max_mb;
                 return Err(ProcessError::Temporary { command, limit_mb }.into());
+            }
+            Ending::OverMemory => {
+                return Err(ExecError::Struck {
+                    command,
+                    limit: Limit::MemoryOfTree {
+                        mebibytes: self.settings.exec_memory_limit_mb,
+                    },
+                    status: outcome.status,
+                    stdout,
+                    stderr,
+                }
+                .into());
             }
             // What was measured afterwards has refused an excess already.
             Ending::Exited | Ending::OverQuota => {}

@@ -23,8 +23,8 @@ type Identity = (u64, u64);
 
 /// Runs a command, and takes away what it left under kept names. What has such a name already came
 /// another way, from an administrator or a former server, and stays, also where it is moved.
-pub(super) fn without(
-    zone: &Zone<'_>,
+pub(super) fn without<'a>(
+    zone: &'a Zone<'a>,
     plan: &CommandPlan,
     permit: &OpenEndedPermit<'_>,
     effect: impl FnOnce() -> Result<CommandOutcome, Error>,
@@ -32,39 +32,78 @@ pub(super) fn without(
     if HARMLESS.contains(&plan.command) {
         return effect();
     }
-    let there: HashSet<Identity> = if zone.name().is_versioned() {
-        let found = find(zone)?.into_iter();
-        found.map(|(_, identity)| identity).collect()
-    } else {
-        HashSet::new()
-    };
+    let before = KeptNames::before(zone)?;
     let outcome = effect();
-    let mut removed = Vec::new();
-    for (path, identity) in find(zone)? {
-        if !there.contains(&identity) {
-            let entry = zone.data().entry(&path)?;
-            permit.remove(&entry)?;
-            removed.push(path.as_str().to_owned());
-        }
-    }
+    let removed = before.remove(permit)?;
     outcome.map(|outcome| CommandOutcome { removed, ..outcome })
+}
+
+/// What has kept names before a change of which nobody can say beforehand what it makes.
+#[derive(Debug)]
+pub(crate) struct KeptNames<'a> {
+    zone: &'a Zone<'a>,
+    there: HashSet<Identity>,
+}
+
+impl<'a> KeptNames<'a> {
+    pub(crate) fn before(zone: &'a Zone<'a>) -> Result<Self, Error> {
+        let there = if zone.name().is_versioned() {
+            let found = find(zone)?.into_iter();
+            found.map(|(_, identity)| identity).collect()
+        } else {
+            HashSet::new()
+        };
+        Ok(Self { zone, there })
+    }
+
+    /// Takes away what has come by now; gives the paths.
+    pub(crate) fn remove(&self, permit: &OpenEndedPermit<'_>) -> Result<Vec<String>, Error> {
+        let mut removed = Vec::new();
+        for (path, identity) in find(self.zone)? {
+            if !self.there.contains(&identity) {
+                let entry = self.zone.data().entry(&path)?;
+                permit.remove(&entry)?;
+                removed.push(path.as_str().to_owned());
+            }
+        }
+        Ok(removed)
+    }
+}
+
+/// The entries whose paths are kept, found by a walk.
+fn survey(
+    zone: &Zone<'_>,
+    is_kept: impl Fn(&str) -> bool,
+) -> Result<Vec<(String, Identity)>, Error> {
+    let mut found = Vec::new();
+    zone.data().survey(&ZonePath::root(), |path, _, stat| {
+        if let Ok(path) = std::str::from_utf8(path)
+            && is_kept(path)
+        {
+            found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
+        }
+    })?;
+    Ok(found)
 }
 
 /// The topmost entries with kept names.
 fn find(zone: &Zone<'_>) -> Result<Vec<(ZonePath, Identity)>, Error> {
     let versioned = zone.name().is_versioned();
-    let mut found: Vec<(String, Identity)> = Vec::new();
-    zone.data().survey(&ZonePath::root(), |path, _, stat| {
-        let Ok(path) = std::str::from_utf8(path) else {
-            return;
-        };
+    let is_kept = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         // The server's own file beside the files of a zone with history.
         let is_own = versioned && path == ".git";
-        if is_reserved(name) || (versioned && !is_own && is_git_name(name)) {
-            found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
+        is_reserved(name) || (versioned && !is_own && is_git_name(name))
+    };
+    let watched = zone.store.running().watched();
+    let known = watched.kept_names(&zone.tenant.key, zone.name().as_str(), zone.data());
+    let mut found = match known {
+        Some(mut known) => {
+            known.retain(|(path, _)| is_kept(path));
+            known
         }
-    })?;
+        None => survey(zone, is_kept)?,
+    };
     found.sort_unstable();
     let mut topmost: Vec<(ZonePath, Identity)> = Vec::new();
     for (path, identity) in found {

@@ -5,7 +5,7 @@ use fileshed_types::settings::MEBIBYTE;
 
 use crate::process::{OPEN_FILES, PROCESSES};
 
-/// A limit that the kernel keeps for each process of a command, with its value.
+/// A limit that the kernel keeps for each process of a command, or for all together, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Limit {
     /// Bytes of a file.
@@ -23,6 +23,14 @@ pub enum Limit {
     /// Address space.
     #[error("one process may have {mebibytes} MiB of memory (exec_memory_limit_mb)")]
     Memory {
+        /// The limit.
+        mebibytes: u64,
+    },
+    /// Memory of a command together with all that it started.
+    #[error(
+        "a command may have {mebibytes} MiB of memory with all that it starts (exec_memory_limit_mb)"
+    )]
+    MemoryOfTree {
         /// The limit.
         mebibytes: u64,
     },
@@ -92,7 +100,9 @@ impl Limit {
         match self {
             Self::FileSize { mebibytes } => ("max_file_size_mb", mebibytes),
             Self::CpuTime { seconds } => ("exec_cpu_limit_seconds", seconds),
-            Self::Memory { mebibytes } => ("exec_memory_limit_mb", mebibytes),
+            Self::Memory { mebibytes } | Self::MemoryOfTree { mebibytes } => {
+                ("exec_memory_limit_mb", mebibytes)
+            }
             Self::OpenFiles => ("open_files", OPEN_FILES),
             Self::Processes => ("processes", PROCESSES),
         }

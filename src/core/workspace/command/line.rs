@@ -7,10 +7,10 @@ use unicode_normalization::UnicodeNormalization;
 use super::command_line::seconds;
 use super::glob::{Expansion, Unexpanded};
 use super::{CommandLine, ExecError};
-use crate::Error;
 use crate::guard::check_lock;
 use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
+use crate::{Error, Scope, ZoneName};
 use fileshed_rules::{CommandContext, CommandPlan, PathArgument};
 use fileshed_storage::{DiskError, Root};
 
@@ -29,20 +29,43 @@ pub(super) fn judge(
     file_being_edited: Option<&str>,
 ) -> Result<CommandPlan, Error> {
     let named_alike = ZonePath::root().join(zone.name().as_str());
-    let context = CommandContext {
-        zone: zone.name(),
-        network: zone.store.settings().network_mode,
-        confined: zone.store.confinement().enforced().is_ok(),
-        allow_zone_in_path: zone.caller().names_zones || zone.data().entry(&named_alike).is_ok(),
-        stdout_file: line.stdout_file.is_some(),
-        file_being_edited,
-    };
-    let plan = fileshed_rules::plan(line.command, line.arguments, &context)
-        .map_err(|error| zone.explain(error.into()))?;
+    if file_being_edited.is_none()
+        && let Some(name) = zone.store.programs().chosen_as(line.command)
+    {
+        let changes = zone.name().is_writable() && zone.caller().scope == Scope::Write;
+        return Ok(CommandPlan::unjudged(name, line.arguments, changes));
+    }
+    let plan = plan(zone, line, |context| {
+        context.allow_zone_in_path |= zone.data().entry(&named_alike).is_ok();
+        context.file_being_edited = file_being_edited;
+    })?;
     if plan.changes {
         zone.expect_write_scope()?;
     }
     Ok(plan)
+}
+
+/// Judges a line that names no file of its zone, so that it may run in one that is only read.
+pub(super) fn judge_apart(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<CommandPlan, Error> {
+    plan(zone, line, |context| context.zone = ZoneName::Storage)
+}
+
+fn plan<'a>(
+    zone: &Zone<'_>,
+    line: &CommandLine<'_>,
+    adapt: impl FnOnce(&mut CommandContext<'a>),
+) -> Result<CommandPlan, Error> {
+    let mut context = CommandContext {
+        zone: zone.name(),
+        network: zone.store.settings().network_mode,
+        confined: zone.store.confinement().enforced().is_ok(),
+        allow_zone_in_path: zone.caller().names_zones,
+        stdout_file: line.stdout_file.is_some(),
+        file_being_edited: None,
+    };
+    adapt(&mut context);
+    let plan = fileshed_rules::plan(line.command, line.arguments, &context);
+    plan.map_err(|error| zone.explain(error.into()))
 }
 
 /// A name stands for a file of every spelling, as in every operation: what is not there as it is

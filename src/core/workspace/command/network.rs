@@ -10,7 +10,7 @@ use fileshed_types::settings::NetworkMode;
 
 /// The network of one command, until it is dropped.
 #[derive(Debug)]
-pub(super) enum CommandNetwork {
+pub(crate) enum CommandNetwork {
     None,
     Proxy(Grant),
     Open,
@@ -18,7 +18,7 @@ pub(super) enum CommandNetwork {
 
 impl CommandNetwork {
     /// What the network mode leaves to a command that wants a network.
-    pub(super) fn new(store: &Store, wanted: bool, command: &str) -> Result<Self, Error> {
+    pub(crate) fn new(store: &Store, wanted: bool, command: &str) -> Result<Self, Error> {
         if !wanted {
             return Ok(Self::None);
         }
@@ -40,8 +40,16 @@ impl CommandNetwork {
         }
     }
 
+    /// What the network mode leaves to a shell, whose programs nobody knows: nothing where its
+    /// connections cannot be held.
+    pub(crate) fn of_shell(store: &Store) -> Result<Self, Error> {
+        let safe = store.settings().network_mode == NetworkMode::Safe;
+        let wanted = !safe || store.confinement().holds_connections().is_ok();
+        Self::new(store, wanted, "curl")
+    }
+
     /// What the kernel lets through.
-    pub(super) fn access(&self) -> NetworkAccess {
+    pub(crate) fn access(&self) -> NetworkAccess {
         match self {
             Self::None => NetworkAccess::None,
             Self::Proxy(grant) => NetworkAccess::Proxy { port: grant.port() },
@@ -50,7 +58,7 @@ impl CommandNetwork {
     }
 
     /// How the command finds the proxy.
-    pub(super) fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
         match self {
             Self::Proxy(grant) => grant.environment(),
             Self::None | Self::Open => Vec::new(),
@@ -58,14 +66,14 @@ impl CommandNetwork {
     }
 
     /// Has the proxy listen in the command's own network namespace.
-    pub(super) fn listen(&self, listener: OwnedFd) {
+    pub(crate) fn listen(&self, listener: OwnedFd) {
         if let Self::Proxy(grant) = self {
             grant.listen(listener.into());
         }
     }
 
     /// What the proxy refused: tools say little of what a proxy tells them.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    pub(crate) fn remarks(&self) -> Vec<String> {
         match self {
             Self::Proxy(grant) => grant.remarks(),
             Self::None | Self::Open => Vec::new(),

@@ -360,6 +360,7 @@ impl<'a> DatabaseCall<'a> {
             database,
         };
         let bounds = JobBounds {
+            command: "shed_sqlite",
             private,
             changes: work.database.is_changed(),
             must_end: matches!(work.action, Action::Recover),

@@ -46,6 +46,12 @@ impl<'a> CrossZoneWriter<'a> {
         self.to
     }
 
+    /// The write locks of both zones, each for a change of its own.
+    #[must_use]
+    pub(crate) fn apart(self) -> (Writer<'a>, Writer<'a>) {
+        (self.from, self.to)
+    }
+
     /// Asks everything that may forbid what leaves the first zone and arrives in the second.
     /// Groups only take copies.
     pub fn guard(

@@ -4,6 +4,8 @@
 //! is found when it is over: taken into history and into the registry, also where the command was
 //! stopped, or undone where it wrote more than fits or, in a group, what was not the caller's.
 
+mod taking_in;
+
 use std::rc::Rc;
 
 use super::GroupTransaction;
@@ -12,16 +14,16 @@ use super::space::{Space, SpaceError, is_over};
 use crate::Error;
 use crate::running::Growing;
 use crate::zone::Zone;
-use fileshed_history::{Author, Found, History, Position};
+use fileshed_history::{Author, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
-use fileshed_storage::{DiskError, Entry, Snapshot, Staged, Target, Totals, Vacancy};
+use fileshed_storage::{DiskError, Entry, Staged, Target, Vacancy};
 
 /// Message of the commit that takes back what another one took in of an unfinished command.
 const UNDONE: &str = "Take back what an unfinished command wrote";
 
 /// What is known of such a change before it happens.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct OpenEndedRequest {
     /// The name for logs, and for the commit of a repair.
     pub(crate) operation: &'static str,
@@ -42,6 +44,8 @@ pub(crate) struct OpenEndedPermit<'a> {
     author: Author,
     /// In a group, where it begins and whose its new files will be.
     transaction: Option<(GroupTransaction<'a>, Position, OwnershipChange)>,
+    /// The last of these as the registry has it.
+    written: Option<String>,
     /// Where history is before it, if nobody else writes meanwhile.
     start: Option<Position>,
     growing: Option<Rc<Growing<'a>>>,
@@ -54,6 +58,36 @@ impl<'a> Zone<'a> {
     /// in a group that is always so, because what was changed is judged afterwards and put back as
     /// a whole.
     pub(crate) fn open_ended(
+        &'a self,
+        request: OpenEndedRequest,
+        hold: Option<ZoneHold<'a>>,
+    ) -> Result<OpenEndedPermit<'a>, Error> {
+        let mut permit = self.prepare(request, hold)?;
+        permit.intent = Some(self.store.registry().begin(&permit.new_intent())?);
+        Ok(permit)
+    }
+
+    /// Asks the same for a change of several zones, by the same command. Nothing of it is a group.
+    pub(crate) fn open_ended_together(
+        zones: &[&'a Self],
+        request: &OpenEndedRequest,
+    ) -> Result<Vec<OpenEndedPermit<'a>>, Error> {
+        let permits = zones.iter().map(|zone| zone.prepare(request.clone(), None));
+        let mut permits = permits.collect::<Result<Vec<_>, Error>>()?;
+        let plans: Vec<_> = permits.iter().map(OpenEndedPermit::new_intent).collect();
+        let intents = match zones.first() {
+            Some(zone) => zone.store.registry().begin_all(&plans)?,
+            None => Vec::new(),
+        };
+        drop(plans);
+        for (permit, intent) in permits.iter_mut().zip(intents) {
+            permit.intent = Some(intent);
+        }
+        Ok(permits)
+    }
+
+    /// A permit whose intent is not entered yet.
+    fn prepare(
         &'a self,
         request: OpenEndedRequest,
         hold: Option<ZoneHold<'a>>,
@@ -92,37 +126,42 @@ impl<'a> Zone<'a> {
             }
         };
         expect_directories(self, request.growth, growing.as_deref())?;
-        let author = self.author();
         let written = transaction
             .as_ref()
             .map(|(_, _, ownership_change)| ownership_change.written());
-        let intent = self.store.registry().begin(&NewIntent {
-            tenant: &self.tenant.key,
-            zone: self.name().as_str(),
-            instance: self.store.instance(),
-            operation: request.operation,
-            author_name: &author.name,
-            author_email: &author.email,
-            bytes: 0,
-            files: 0,
-            limit: self.tenant.limit,
-            most_files: self.store.settings().max_files,
-            ownership_change: written.as_deref(),
-        })?;
         Ok(OpenEndedPermit {
             zone: self,
             request,
-            author,
+            author: self.author(),
             transaction,
+            written,
             start,
             growing,
-            intent: Some(intent),
+            intent: None,
             hold,
         })
     }
 }
 
 impl<'a> OpenEndedPermit<'a> {
+    /// What is entered before the change begins.
+    fn new_intent(&self) -> NewIntent<'_> {
+        let zone = self.zone;
+        NewIntent {
+            tenant: &zone.tenant.key,
+            zone: zone.name().as_str(),
+            instance: zone.store.instance(),
+            operation: self.request.operation,
+            author_name: &self.author.name,
+            author_email: &self.author.email,
+            bytes: 0,
+            files: 0,
+            limit: zone.tenant.limit,
+            most_files: zone.store.settings().max_files,
+            ownership_change: self.written.as_deref(),
+        }
+    }
+
     /// Says, whenever it is asked, whether the change must stop for the space that it takes; nothing
     /// where it takes none.
     pub(crate) fn must_stop(&self) -> Option<impl Fn() -> bool + use<'a>> {
@@ -143,23 +182,16 @@ impl<'a> OpenEndedPermit<'a> {
         if self.request.command == "git" {
             fileshed_history::size::forget(&zone.base);
         }
-        let entered = self.enter(stopped);
-        zone.store.flusher().changed();
-        let Some(intent) = self.intent.take() else {
+        let Some(intent) = self.intent else {
             return Ok(None);
         };
-        let registry = zone.store.registry();
-        let entered = entered.and_then(|(refused, ownership_change)| {
-            if let Some(ownership_change) = ownership_change {
-                registry.record_intent(intent, &ownership_change)?;
-            }
-            registry.commit(intent)?;
-            Ok(refused)
-        });
+        let entered = self.enter(stopped, intent);
+        zone.store.flusher().changed();
+        self.intent = None;
         let refused = match entered {
             Ok(refused) => refused,
             Err(error) => {
-                registry.orphan(intent)?;
+                zone.store.registry().orphan(intent)?;
                 return Err(zone.explain(error));
             }
         };
@@ -168,9 +200,9 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(refused.map(|error| zone.explain(error)))
     }
 
-    /// Finds what was changed, and takes it into history or puts it back. Gives the refusal, and in
-    /// a group what became of ownership.
-    fn enter(&self, stopped: bool) -> Result<(Option<Error>, Option<OwnershipChange>), Error> {
+    /// Finds what was changed, and takes it into history or puts it back; then the intent is done.
+    /// Gives the refusal.
+    fn enter(&self, stopped: bool, intent: Intent) -> Result<Option<Error>, Error> {
         let zone = self.zone;
         let space = Space {
             zone,
@@ -184,64 +216,16 @@ impl<'a> OpenEndedPermit<'a> {
             let outcome =
                 transaction.judge(ownership_change, start, message, author, now, Some(&space))?;
             let (refused, ownership_change) = outcome.into_parts();
-            return Ok((refused, Some(ownership_change)));
+            let registry = zone.store.registry();
+            registry.record_intent(intent, &ownership_change)?;
+            registry.commit(intent)?;
+            return Ok(refused);
         }
         let _hold = match &self.hold {
             Some(_) => None,
             None => Some(zone.hold()?),
         };
-        Ok((self.take_in(&space)?, None))
-    }
-
-    /// Commits what was changed, where the zone has history, and enters its space; or undoes it and
-    /// says why. Nobody else writes meanwhile.
-    fn take_in(&self, space: &Space<'_>) -> Result<Option<Error>, Error> {
-        let (zone, author, start) = (self.zone, &self.author, self.start.as_ref());
-        let seen = match space.growing {
-            Some(growing) => growing.look(&zone.data)?,
-            None => None,
-        };
-        let (totals, refused) = if zone.name().is_versioned() {
-            let now = zone.store.clock().now();
-            History::work(&zone.base, &zone.data, now, |repository| {
-                let found = repository.find()?;
-                let totals = larger(found.totals(), seen.as_ref());
-                if let Some((growing, refused)) = space.excess(totals, true) {
-                    growing.undo(|kept| put_back(zone, repository, found, start, kept))?;
-                    let found = repository.find()?;
-                    let captured = repository.capture_found(found, UNDONE, author, now)?;
-                    return Ok((captured.totals, Some(refused)));
-                }
-                let captured =
-                    repository.capture_found(found, &self.request.message, author, now)?;
-                Ok::<_, Error>((captured.totals, None))
-            })?
-        } else {
-            let is_alone = zone.store.is_alone();
-            let totals = zone.measure()?;
-            match space.excess(larger(totals, seen.as_ref()), is_alone) {
-                Some((growing, refused)) => {
-                    if is_alone {
-                        growing.undo(|kept| zone.data.take_back(kept, |_, _, _| false))?;
-                    }
-                    (zone.measure()?, Some(refused))
-                }
-                None => (totals, None),
-            }
-        };
-        let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
-        zone.store.registry().measured(tenant, name, totals)?;
-        match space.growing {
-            Some(growing) if refused.is_none() => growing.settle(seen),
-            Some(_) => {}
-            None => {
-                let beside = space.beside()?;
-                let most = zone.tenant.limit.saturating_sub(beside.bytes);
-                let running = zone.store.running();
-                running.keep_all((tenant, name), &zone.data, most)?;
-            }
-        }
-        Ok(refused)
+        self.take_in(&space, intent)
     }
 }
 
@@ -285,7 +269,9 @@ fn expect_directories(
     let count = match growing {
         Some(growing) => growing.too_many_directories(limit),
         None if growth == Growth::Directories => {
-            let (_, count) = zone.data.measure_all()?;
+            let key = (zone.tenant.key.as_str(), zone.name().as_str());
+            let seen = zone.store.running().snapshot(key, &zone.data)?;
+            let count = seen.directories();
             (count > limit).then_some(count)
         }
         None => None,
@@ -312,38 +298,4 @@ fn begin<'a>(
         },
     };
     Ok((transaction, start, ownership_change))
-}
-
-/// Puts documents back to what their history has and what else was there before. What came by a
-/// command that is not over goes, also where another one has taken it into history.
-fn put_back(
-    zone: &Zone<'_>,
-    repository: &History,
-    mut found: Found,
-    start: Option<&Position>,
-    kept: &Snapshot,
-) -> Result<(), Error> {
-    if let Some(start) = start {
-        repository.return_to(start)?;
-        found = repository.find()?;
-    }
-    // Another process may have taken in what is not known here.
-    let is_alone = zone.store.is_alone();
-    let in_history =
-        |path: &[u8], kind, known| (known || !is_alone) && fileshed_history::holds(path, kind);
-    let gone = zone.data.take_back(kept, in_history)?;
-    found.leave(kept, &gone);
-    let staging = zone.store.staging(&zone.tenant)?;
-    repository.restore(found, Some(kept), &staging)?;
-    let stays = |path: &[u8], kind, _| !is_alone && fileshed_history::holds(path, kind);
-    zone.data.take_back(kept, stays)?;
-    Ok(())
-}
-
-/// What was there at the worse of two moments.
-fn larger(totals: Totals, seen: Option<&Snapshot>) -> Totals {
-    match seen.map(Snapshot::totals) {
-        Some(seen) if seen.bytes > totals.bytes => seen,
-        _ => totals,
-    }
 }

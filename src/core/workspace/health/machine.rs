@@ -3,13 +3,15 @@
 use super::{Check, CheckState};
 use crate::programs::Programs;
 use fileshed_rules::commands;
-use fileshed_sandbox::{Confinement, descriptor_limit};
-use fileshed_types::settings::{NetworkMode, SandboxPolicy, Settings};
+use fileshed_sandbox::{Confinement, NotDelegated, descriptor_limit};
+use fileshed_types::settings::{NetworkMode, ProgramName, SandboxPolicy, Settings};
 
 /// The machine, as far as it was looked at.
 pub(super) struct Machine<'a> {
     pub(super) settings: &'a Settings,
     pub(super) confinement: &'a Confinement,
+    /// Whether a command is bounded together with all that it starts.
+    pub(super) trees: Result<(), NotDelegated>,
     pub(super) programs: &'a Programs,
 }
 
@@ -19,8 +21,10 @@ impl Machine<'_> {
     pub(super) fn check(&self) -> Vec<Check> {
         vec![
             self.check_confinement(),
+            self.check_memory(),
             self.check_network(),
             self.check_commands(),
+            self.check_programs(),
             check_descriptors(descriptor_limit()),
         ]
     }
@@ -75,6 +79,21 @@ impl Machine<'_> {
         }
     }
 
+    /// What bounds the memory of commands.
+    fn check_memory(&self) -> Check {
+        let most = self.settings.exec_memory_limit_mb;
+        let text = match &self.trees {
+            Ok(()) => {
+                format!("{most} MiB for a command with all that it starts, in a control group")
+            }
+            Err(why) => format!(
+                "{most} MiB for each process of a command: {why}; {}",
+                NotDelegated::REMEDY
+            ),
+        };
+        Check::new("memory", CheckState::Ok, text)
+    }
+
     /// Not a failure either: only commands with network are off.
     fn check_network(&self) -> Check {
         let mode = self.settings.network_mode;
@@ -96,6 +115,57 @@ impl Machine<'_> {
                 "network",
                 CheckState::Ok,
                 "open: commands reach every address that this machine reaches",
+            ),
+        }
+    }
+
+    /// What an administrator has added, and what holds it.
+    fn check_programs(&self) -> Check {
+        let wanted = &self.settings.exec_programs;
+        if wanted.is_empty() {
+            return Check::new("programs", CheckState::Ok, "the whitelist alone");
+        }
+        let missing: Vec<&str> = wanted
+            .iter()
+            .filter(|name| !name.is_every() && !self.programs.has(name.as_str()))
+            .map(ProgramName::as_str)
+            .collect();
+        if !missing.is_empty() {
+            return Check::new(
+                "programs",
+                CheckState::Warning,
+                format!(
+                    "not installed, though exec.programs names them: {}",
+                    missing.join(", ")
+                ),
+            );
+        }
+        let count = self.programs.chosen().count();
+        match (
+            self.settings.has_any_program(),
+            self.confinement.has_namespaces(),
+        ) {
+            (false, _) => Check::new(
+                "programs",
+                CheckState::Ok,
+                format!("the whitelist and {count} more; what users bring is not executed"),
+            ),
+            (true, true) => Check::new(
+                "programs",
+                CheckState::Ok,
+                format!(
+                    "all {count} of the machine and what users bring, each line with files, \
+                     processes and memory of its own"
+                ),
+            ),
+            (true, false) => Check::new(
+                "programs",
+                CheckState::Warning,
+                format!(
+                    "all {count} of the machine and what users bring, in the reduced form: no \
+                     /proc, no shared memory, no sessions; {}",
+                    Confinement::NAMESPACES_REMEDY
+                ),
             ),
         }
     }

@@ -19,6 +19,22 @@ diagnostics! {
                 exec.temporary_max_mb",
             details: { "command": command, "exec.temporary_max_mb": limit_mb },
         },
+        /// It took more memory than commands get.
+        #[error(
+            "`{command}` was stopped: with all that it started it took more than {limit_mb} MiB of \
+             memory (exec_memory_limit_mb); give it less at once, or fewer processes"
+        )]
+        Memory {
+            /// The command.
+            command: String,
+            /// The limit in MiB.
+            limit_mb: u64 = 512,
+        } => {
+            code: ExecError,
+            hint: "read or make less at once, or start fewer processes; an administrator can raise \
+                exec_memory_limit_mb",
+            details: { "command": command, "exec_memory_limit_mb": limit_mb },
+        },
         /// Nobody waits for the answer.
         #[error("the caller went away, `{command}` was stopped")]
         Cancelled {

@@ -9,13 +9,15 @@ use super::{OPEN_FILES, PROCESSES, ProcessError, expect_confined};
 use crate::Error;
 use crate::zone::Zone;
 use fileshed_sandbox::{
-    Access, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, landlock_version,
+    Access, CountedMemory, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, landlock_version,
 };
 use fileshed_storage::{PrivateDirectory, Staged};
 use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
 
 /// What a built-in job may have.
 pub(crate) struct JobBounds<'a> {
+    /// What it is called where it fails.
+    pub(crate) command: &'static str,
     /// A directory that only this job has.
     pub(crate) private: &'a PrivateDirectory,
     /// Whether it changes files of the zone.
@@ -51,8 +53,11 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
     let spec = JobSpec {
         job,
         input: None,
+        controlling_terminal: false,
+        makes_groups: false,
         limits: Limits {
             memory: settings.exec_memory_limit_mb * MEBIBYTE,
+            counted: CountedMemory::AddressSpace,
             cpu_seconds: settings.exec_cpu_limit_seconds,
             file_size: bounds.file_size,
             open_files: OPEN_FILES,
@@ -96,18 +101,18 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
     match outcome.ending {
         Ending::TimedOut => Ok(JobEnd::TooLong),
         Ending::Exited if outcome.status == 0 => Ok(JobEnd::Answered(outcome.stderr.bytes)),
-        Ending::Exited | Ending::OverQuota => {
+        Ending::Exited | Ending::OverQuota | Ending::OverMemory => {
             let said = String::from_utf8_lossy(&outcome.stderr.bytes);
             tracing::warn!(status = outcome.status, %said, "a built-in job ended without an answer");
             Ok(JobEnd::Died)
         }
         Ending::OverTemporary => Err(ProcessError::Temporary {
-            command: "shed_sqlite".to_owned(),
+            command: bounds.command.to_owned(),
             limit_mb: settings.exec_temporary_max_mb,
         }
         .into()),
         Ending::Cancelled => Err(ProcessError::Cancelled {
-            command: "shed_sqlite".to_owned(),
+            command: bounds.command.to_owned(),
         }
         .into()),
     }

@@ -362,6 +362,17 @@ impl<'a> Zone<'a> {
         }
     }
 
+    /// Whether a failure says that it was met in this zone.
+    #[must_use]
+    pub fn is_met(&self, error: &Error) -> bool {
+        let is_so = |name: &str, value: &str| {
+            let detail = error.details().get(name);
+            detail.and_then(serde_json::Value::as_str) == Some(value)
+        };
+        let group = self.group();
+        is_so("zone", self.name.as_str()) && group.is_none_or(|group| is_so("group", &group.name))
+    }
+
     /// A failure of the disk in the words of this zone, with a hint that leads to what is there.
     #[must_use]
     pub fn explain_disk(&self, error: DiskError) -> Error {

@@ -1,0 +1,147 @@
+//! The text of documents: what people attach and models cannot read as it is.
+//!
+//! No parser of a document runs in the server: a file may be made to break it. PDF is read by a
+//! command in its jail, everything else by a built-in job in a confined process.
+
+mod error;
+mod job;
+
+use std::time::Duration;
+
+use crate::Error;
+use crate::command::{PdfText, pdf_text};
+use crate::process::{JobBounds, JobEnd, run_job};
+use crate::zone::Zone;
+use fileshed_sandbox::SandboxError;
+use fileshed_storage::Entry;
+use fileshed_types::settings::MEBIBYTE;
+
+pub use error::DocumentError;
+pub use job::DOCUMENT_JOB;
+use job::{Answer, DOCUMENT, Format, Work};
+
+/// The largest document that is read, in bytes.
+const LARGEST: u64 = 50 * MEBIBYTE;
+
+/// The most text of a document, in bytes.
+const MOST: usize = 4 * MEBIBYTE as usize;
+
+/// The text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentText {
+    /// Lines; a page, sheet or slide begins with a line such as `--- Page 2 ---`.
+    pub text: String,
+    /// Whether something is missing at its end.
+    pub truncated: bool,
+}
+
+/// The text of a file that is a document by its name and its first bytes; nothing where it is none.
+pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentText>, Error> {
+    let name = entry.path().name().unwrap_or_default();
+    let Some(reading) = Reading::of(name) else {
+        return Ok(None);
+    };
+    let beginning = entry.footprint();
+    let beginning = beginning.map_err(|error| zone.explain_disk(error))?;
+    if !reading.begins(&beginning.beginning) {
+        return Ok(None);
+    }
+    let path = entry.path().as_str().to_owned();
+    let explain = |error: DocumentError| zone.explain(error.into());
+    if entry.size() > LARGEST {
+        return Err(explain(DocumentError::TooLarge {
+            path,
+            size: entry.size(),
+            limit: LARGEST,
+        }));
+    }
+    match reading {
+        Reading::Pdf => match pdf_text(zone, entry, MOST)? {
+            PdfText::Pages(pages) => Ok(Some(paged(&pages))),
+            PdfText::Unreadable(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
+        },
+        Reading::Job(format) => match run(zone, entry, format)? {
+            Answer::Text { text, truncated } => Ok(Some(DocumentText { text, truncated })),
+            Answer::Unreadable(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
+            Answer::TooMuch => Err(explain(DocumentError::TooMuch { path })),
+        },
+    }
+}
+
+/// Who reads a document.
+enum Reading {
+    Pdf,
+    Job(Format),
+}
+
+impl Reading {
+    fn of(name: &str) -> Option<Self> {
+        let (_, end) = name.rsplit_once('.')?;
+        Some(match end.to_ascii_lowercase().as_str() {
+            "pdf" => Self::Pdf,
+            "docx" => Self::Job(Format::Docx),
+            "pptx" => Self::Job(Format::Pptx),
+            "odt" | "odp" => Self::Job(Format::OpenDocument),
+            "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Self::Job(Format::Sheets),
+            _ => return None,
+        })
+    }
+
+    /// Whether a file that begins so may be one.
+    fn begins(&self, bytes: &[u8]) -> bool {
+        let old = b"\xd0\xcf\x11\xe0";
+        match self {
+            Self::Pdf => bytes.windows(4).any(|window| window == b"%PDF"),
+            Self::Job(format) => {
+                bytes.starts_with(b"PK") || *format == Format::Sheets && bytes.starts_with(old)
+            }
+        }
+    }
+}
+
+/// Pages with a line in front of each.
+fn paged(bytes: &[u8]) -> DocumentText {
+    let truncated = bytes.len() > MOST;
+    let whole = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]);
+    let mut text = String::with_capacity(whole.len());
+    // Every page ends with a form feed.
+    let pages = whole.strip_suffix('\u{c}').unwrap_or(&whole);
+    for (page, number) in pages.split('\u{c}').zip(1_u64..) {
+        text.extend(["--- Page ", &number.to_string(), " ---\n"]);
+        let page = page.trim_end();
+        if !page.is_empty() {
+            text.push_str(page);
+            text.push('\n');
+        }
+    }
+    DocumentText { text, truncated }
+}
+
+/// Has a confined process read a copy of the document.
+fn run(zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> {
+    let private = zone.store.staging(&zone.tenant)?.private_directory()?;
+    private.receive(DOCUMENT, &mut entry.open()?)?;
+    let work = Work {
+        format,
+        directory: private.location().to_owned(),
+        most: MOST,
+    };
+    let bounds = JobBounds {
+        command: "read_file",
+        private: &private,
+        changes: false,
+        must_end: false,
+        output: None,
+        // JSON of a text may be six times as long.
+        answer: 6 * MOST + 1024,
+        time: Duration::from_secs(zone.store.settings().exec_timeout_default),
+        file_size: 0,
+    };
+    let job = work.job().map_err(SandboxError::Start)?;
+    Ok(match run_job(zone, job, bounds)? {
+        JobEnd::Answered(answer) => {
+            serde_json::from_slice(answer.trim_ascii()).unwrap_or(Answer::TooMuch)
+        }
+        JobEnd::TooLong | JobEnd::Died => Answer::TooMuch,
+    })
+}

@@ -1,0 +1,48 @@
+//! Documents whose text cannot be read.
+
+use crate::diagnostics;
+use fileshed_types::size::human_size;
+
+diagnostics! {
+    /// A document that has no text for anybody.
+    #[derive(Debug, thiserror::Error)]
+    pub enum DocumentError {
+        /// It is broken, or encrypted, or something else.
+        #[error("the text of `{path}` cannot be read: {reason}")]
+        Unreadable {
+            /// The document.
+            path: String = "report.docx".to_owned(),
+            /// Why not.
+            reason: String = "it is no archive that can be read".to_owned(),
+        } => {
+            code: InvalidFormat,
+            hint: "see what it is with the command `file`; a document that needs a password must be saved \
+                without it",
+            details: { "path": path, "reason": reason },
+        },
+        /// It has more bytes than are read.
+        #[error("`{path}` has {}, a document may have {}", human_size(*size), human_size(*limit))]
+        TooLarge {
+            /// The document.
+            path: String = "report.pdf".to_owned(),
+            /// Its bytes.
+            size: u64 = 60 << 20,
+            /// The most.
+            limit: u64 = 50 << 20,
+        } => {
+            code: FileTooLarge,
+            hint: "take a part of it with a command: qpdf and pdftotext take ranges of pages",
+            details: { "path": path, "size": size, "limit": limit },
+        },
+        /// Reading it takes more memory or time than there is.
+        #[error("reading the text of `{path}` took more memory or time than it may")]
+        TooMuch {
+            /// The document.
+            path: String = "report.xlsx".to_owned(),
+        } => {
+            code: ExecError,
+            hint: "save it with less in it, or read a part of it with a command",
+            details: { "path": path },
+        },
+    }
+}

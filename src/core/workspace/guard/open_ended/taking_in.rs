@@ -1,0 +1,173 @@
+//! What such a change did is taken into history and into the registry, or undone.
+
+use super::{OpenEndedPermit, UNDONE};
+use crate::guard::space::Space;
+use crate::watched::Known;
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, ZoneName};
+use fileshed_history::{Found, History, Position};
+use fileshed_registry::Intent;
+use fileshed_storage::{Snapshot, Totals};
+
+impl OpenEndedPermit<'_> {
+    /// Commits what was changed, where the zone has history, and enters its space; or undoes it and
+    /// says why. Nobody else writes meanwhile.
+    pub(super) fn take_in(
+        &self,
+        space: &Space<'_>,
+        intent: Intent,
+    ) -> Result<Option<Error>, Error> {
+        let zone = self.zone;
+        let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
+        let seen = match space.growing {
+            Some(growing) => growing.look(&zone.data)?,
+            None => None,
+        };
+        let watched = zone.store.running().watched();
+        let known = if self.request.command == "git" {
+            // It can change what history has without touching a file.
+            watched.unsettle(tenant, name);
+            None
+        } else {
+            watched.unsettled(tenant, name, &zone.data)
+        };
+        let entered = match known {
+            Some(known) => self.take_in_known(space, &known, seen.as_ref()),
+            None => Ok(None),
+        };
+        let entered = entered.and_then(|totals| match totals {
+            Some(totals) => Ok((totals, None)),
+            None => self.take_in_all(space, seen.as_ref()),
+        });
+        let (totals, refused) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
+        let registry = zone.store.registry();
+        registry.commit_measured(intent, (tenant, name), totals)?;
+        match space.growing {
+            Some(growing) if refused.is_none() => growing.settle(seen),
+            Some(_) => {}
+            None => {
+                let beside = space.beside()?;
+                let most = zone.tenant.limit.saturating_sub(beside.bytes);
+                let running = zone.store.running();
+                running.keep_all((tenant, name), &zone.data, most)?;
+            }
+        }
+        Ok(refused)
+    }
+
+    /// The same at the cost of what was changed, where that is known. Gives the space of the zone;
+    /// nothing where it must be looked at as a whole.
+    fn take_in_known(
+        &self,
+        space: &Space<'_>,
+        known: &Known,
+        seen: Option<&Snapshot>,
+    ) -> Result<Option<Totals>, Error> {
+        let zone = self.zone;
+        let mut totals = known.snapshot.totals();
+        if zone.name() == ZoneName::Uploads {
+            return Ok(None);
+        }
+        if zone.name().is_versioned() {
+            // The pointer to the repository is no file of the user's.
+            match known.snapshot.file_size(b".git") {
+                Some(size) => {
+                    totals.bytes -= size;
+                    totals.files -= 1;
+                }
+                None => return Ok(None),
+            }
+        }
+        if space.excess(larger(totals, seen), true).is_some() {
+            return Ok(None);
+        }
+        if !zone.name().is_versioned() {
+            return Ok(Some(totals));
+        }
+        let Some(unsettled) = &known.unsettled else {
+            return Ok(None);
+        };
+        let paths = unsettled.iter().map(|path| {
+            let path = std::str::from_utf8(path).ok()?;
+            (path != ".git").then(|| ZonePath::found(path.to_owned()))
+        });
+        let Some(paths) = paths.collect::<Option<Vec<ZonePath>>>() else {
+            return Ok(None);
+        };
+        if !paths.is_empty() {
+            let (message, now) = (&self.request.message, zone.store.clock().now());
+            zone.history(|history| history.commit_paths(&paths, message, &self.author, now))?;
+        }
+        Ok(Some(totals))
+    }
+
+    /// The same for the whole zone. Gives its space, and the refusal where it was put back.
+    fn take_in_all(
+        &self,
+        space: &Space<'_>,
+        seen: Option<&Snapshot>,
+    ) -> Result<(Totals, Option<Error>), Error> {
+        let (zone, author, start) = (self.zone, &self.author, self.start.as_ref());
+        if zone.name().is_versioned() {
+            let now = zone.store.clock().now();
+            return History::work(&zone.base, &zone.data, now, |repository| {
+                let found = repository.find()?;
+                let totals = larger(found.totals(), seen);
+                if let Some((growing, refused)) = space.excess(totals, true) {
+                    growing.undo(|kept| put_back(zone, repository, found, start, kept))?;
+                    let found = repository.find()?;
+                    let captured = repository.capture_found(found, UNDONE, author, now)?;
+                    return Ok((captured.totals, Some(refused)));
+                }
+                let captured =
+                    repository.capture_found(found, &self.request.message, author, now)?;
+                Ok::<_, Error>((captured.totals, None))
+            });
+        }
+        let is_alone = zone.store.is_alone();
+        let totals = zone.measure()?;
+        match space.excess(larger(totals, seen), is_alone) {
+            Some((growing, refused)) => {
+                if is_alone {
+                    growing.undo(|kept| zone.data.take_back(kept, |_, _, _| false))?;
+                }
+                Ok((zone.measure()?, Some(refused)))
+            }
+            None => Ok((totals, None)),
+        }
+    }
+}
+
+/// Puts documents back to what their history has and what else was there before. What came by a
+/// command that is not over goes, also where another one has taken it into history.
+fn put_back(
+    zone: &Zone<'_>,
+    repository: &History,
+    mut found: Found,
+    start: Option<&Position>,
+    kept: &Snapshot,
+) -> Result<(), Error> {
+    if let Some(start) = start {
+        repository.return_to(start)?;
+        found = repository.find()?;
+    }
+    // Another process may have taken in what is not known here.
+    let is_alone = zone.store.is_alone();
+    let in_history =
+        |path: &[u8], kind, known| (known || !is_alone) && fileshed_history::holds(path, kind);
+    let gone = zone.data.take_back(kept, in_history)?;
+    found.leave(kept, &gone);
+    let staging = zone.store.staging(&zone.tenant)?;
+    repository.restore(found, Some(kept), &staging)?;
+    let stays = |path: &[u8], kind, _| !is_alone && fileshed_history::holds(path, kind);
+    zone.data.take_back(kept, stays)?;
+    Ok(())
+}
+
+/// What was there at the worse of two moments.
+fn larger(totals: Totals, seen: Option<&Snapshot>) -> Totals {
+    match seen.map(Snapshot::totals) {
+        Some(seen) if seen.bytes > totals.bytes => seen,
+        _ => totals,
+    }
+}

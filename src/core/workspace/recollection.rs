@@ -1,0 +1,48 @@
+//! Groups that the last call of a user named, for calls that cannot name any.
+//!
+//! The proxy in front of the terminal passes no header of its own choice, so that what is known of
+//! its user's groups comes from another call of the same user. That is forgotten soon: who has left
+//! a group must not see it for long.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::{GroupClaim, UserId};
+
+/// How long what was named counts.
+const COUNTS: Duration = Duration::from_mins(15);
+
+/// Users who are remembered.
+const USERS_MAX: usize = 10_000;
+
+/// What the last calls of users named.
+#[derive(Debug, Default)]
+pub(crate) struct Recollection {
+    users: Mutex<HashMap<UserId, (Instant, Vec<GroupClaim>)>>,
+}
+
+impl Recollection {
+    /// Remembers what a call named, an empty list too.
+    pub(crate) fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
+        let mut users = self.users();
+        if users.len() >= USERS_MAX && !users.contains_key(user) {
+            users.retain(|_, (at, _)| at.elapsed() < COUNTS);
+            if users.len() >= USERS_MAX {
+                return;
+            }
+        }
+        users.insert(user.clone(), (Instant::now(), claims.to_vec()));
+    }
+
+    /// What the user's last call named; nothing where that is too long ago.
+    pub(crate) fn recall(&self, user: &UserId) -> Option<Vec<GroupClaim>> {
+        let users = self.users();
+        let (at, claims) = users.get(user)?;
+        (at.elapsed() < COUNTS).then(|| claims.clone())
+    }
+
+    fn users(&self) -> MutexGuard<'_, HashMap<UserId, (Instant, Vec<GroupClaim>)>> {
+        self.users.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

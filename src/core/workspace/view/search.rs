@@ -1,0 +1,138 @@
+//! What a search over the tree goes through: one zone, or all that the caller has.
+
+use std::time::Duration;
+
+use super::{Place, Resolved, View, ViewError, ViewPath};
+use crate::Error;
+use fileshed_search::{Bounds, Pattern, SearchError, Tree};
+use fileshed_storage::{Entry, Kind};
+use fileshed_text::line_pattern;
+
+/// How long a search may take.
+const TIME: Duration = Duration::from_secs(20);
+
+/// The most threads of all searches together.
+const THREADS: usize = 4;
+
+/// What is searched, held open.
+pub struct Searched<'a> {
+    parts: Vec<Part<'a>>,
+}
+
+struct Part<'a> {
+    found: Resolved<'a>,
+    entry: Entry,
+    /// Its path seen from where the search begins.
+    below: String,
+}
+
+impl<'a> View<'a> {
+    /// The file or directory at a path, with all zones below it where it is above them.
+    pub fn searched(
+        &self,
+        parameter: &'static str,
+        path: &ViewPath,
+    ) -> Result<Searched<'a>, Error> {
+        let zones = match path.place() {
+            Place::Top => {
+                let mut zones = vec!["documents".to_owned()];
+                zones.extend(
+                    self.groups()?
+                        .into_iter()
+                        .map(|name| format!("groups/{name}")),
+                );
+                zones.extend(["storage".to_owned(), "uploads".to_owned()]);
+                zones
+            }
+            Place::Groups => self.groups()?,
+            Place::Zone(..) | Place::Logs(_) | Place::Nowhere => {
+                let part = self.part(parameter, path.clone(), String::new())?;
+                return Ok(Searched { parts: vec![part] });
+            }
+        };
+        let mut parts = Vec::new();
+        for below in zones {
+            let inside = zones_path(path, &below);
+            let is_group = matches!(inside.place(), Place::Zone(_, Some(_), _));
+            match self.part(parameter, inside, below) {
+                Ok(part) => parts.push(part),
+                // One group that cannot be had hides nothing else.
+                Err(error) if is_group => {
+                    tracing::debug!(%error, "a group is not searched");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Searched { parts })
+    }
+
+    fn part(
+        &self,
+        parameter: &'static str,
+        at: ViewPath,
+        below: String,
+    ) -> Result<Part<'a>, Error> {
+        let (zone, path) = self.zone(parameter, &at)?;
+        let found = Resolved { at, zone, path };
+        let entry = found.entry()?;
+        Ok(Part {
+            found,
+            entry,
+            below,
+        })
+    }
+
+    /// How long a search of this caller may take, and how many threads may share it.
+    #[must_use]
+    pub fn search_bounds(&self) -> Bounds {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let cancellation = self.caller.cancellation.clone();
+        Bounds::new(cancellation, TIME, processors.min(THREADS))
+    }
+}
+
+fn zones_path(above: &ViewPath, below: &str) -> ViewPath {
+    below
+        .split('/')
+        .fold(above.clone(), |path, name| path.join(name))
+}
+
+impl Part<'_> {
+    fn tree(&self) -> Tree<'_> {
+        let Resolved { at, zone, .. } = &self.found;
+        Tree::new(zone.data(), &self.entry, at.as_str(), &self.below)
+    }
+}
+
+impl Searched<'_> {
+    /// What the search walks through.
+    #[must_use]
+    pub fn trees(&self) -> Vec<Tree<'_>> {
+        self.parts.iter().map(Part::tree).collect()
+    }
+
+    /// Fails where it is a file.
+    pub fn expect_directories(&self) -> Result<(), Error> {
+        for part in &self.parts {
+            if part.entry.kind() != Kind::Directory {
+                return Err(ViewError::no_directory(&part.found.at).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What lines are searched for: the value of `parameter`, which is written as for Python's `re` where
+/// it is a regular expression.
+pub fn pattern(
+    parameter: &'static str,
+    text: &str,
+    is_regex: bool,
+    ignores_case: bool,
+) -> Result<Pattern, SearchError> {
+    if is_regex {
+        Pattern::regex(parameter, text, line_pattern(text), ignores_case)
+    } else {
+        Pattern::literal(parameter, text, ignores_case)
+    }
+}

@@ -1,0 +1,199 @@
+//! Zones of which this process is told what changes, so that a command costs no more than what it did.
+//!
+//! A zone is watched from its first command on, and the ones that had none for the longest time are
+//! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fileshed_storage::{Root, Snapshot, Watch};
+use fileshed_types::zone::{is_git_name, is_reserved};
+
+/// Zones that are watched at a time: the kernel bounds how many one account may watch.
+const ZONES_MOST: usize = 32;
+
+/// Files and directories of all watched zones together: each takes some hundred bytes of memory.
+const NAMES_MOST: u64 = 250_000;
+
+/// Paths that are remembered until they are in history; of more, only that there are some.
+const UNSETTLED_MOST: usize = 256;
+
+/// How long a zone that could not be watched is not tried again.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A tenant and a zone of it.
+type Key = (String, &'static str);
+
+/// All watched zones of this process.
+#[derive(Debug, Default)]
+pub(crate) struct WatchedZones {
+    zones: Mutex<Zones>,
+}
+
+#[derive(Debug, Default)]
+struct Zones {
+    watched: HashMap<Key, Entry>,
+    /// Counts uses.
+    uses: u64,
+}
+
+/// One zone among all.
+#[derive(Debug, Default)]
+struct Entry {
+    /// When it was used last.
+    used: u64,
+    /// Files and directories in it.
+    names: u64,
+    zone: Arc<Mutex<WatchedZone>>,
+}
+
+#[derive(Debug, Default)]
+struct WatchedZone {
+    watch: Option<Watch>,
+    /// Where it could not be watched: when that is tried again.
+    again: Option<Instant>,
+    /// What changed since history had everything; nothing where it is not known that it ever did.
+    unsettled: Option<BTreeSet<Box<[u8]>>>,
+}
+
+/// What is known of a watched zone.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// What lies there.
+    pub(crate) snapshot: Snapshot,
+    /// What may not be in history yet; nothing where that is not known.
+    pub(crate) unsettled: Option<BTreeSet<Box<[u8]>>>,
+}
+
+impl WatchedZones {
+    fn zone(&self, tenant: &str, zone: &'static str) -> Arc<Mutex<WatchedZone>> {
+        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        zones.uses += 1;
+        let now = zones.uses;
+        let entry = zones.watched.entry((tenant.to_owned(), zone)).or_default();
+        entry.used = now;
+        let found = Arc::clone(&entry.zone);
+        while zones.are_too_many() {
+            let oldest = zones.watched.iter().min_by_key(|(_, entry)| entry.used);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                zones.watched.remove(&oldest);
+            }
+        }
+        found
+    }
+
+    /// Does something with what is known of a zone now; nothing where nothing is.
+    fn known<T>(
+        &self,
+        tenant: &str,
+        zone: &'static str,
+        data: &Root,
+        ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
+    ) -> Option<T> {
+        let watched = self.zone(tenant, zone);
+        let mut watched = lock(&watched);
+        let names = watched.refresh(data);
+        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = zones.watched.get_mut(&(tenant.to_owned(), zone)) {
+            entry.names = names;
+        }
+        drop(zones);
+        ask(&mut watched)
+    }
+
+    /// What lies in a zone now; nothing where that takes a walk.
+    pub(crate) fn snapshot(
+        &self,
+        tenant: &str,
+        zone: &'static str,
+        data: &Root,
+    ) -> Option<Snapshot> {
+        self.known(tenant, zone, data, |watched| {
+            Some(watched.watch.as_ref()?.snapshot().clone())
+        })
+    }
+
+    /// Paths in a zone whose names are kept for the server or for git, with device and inode.
+    pub(crate) fn kept_names(
+        &self,
+        tenant: &str,
+        zone: &'static str,
+        data: &Root,
+    ) -> Option<Vec<(String, (u64, u64))>> {
+        self.known(tenant, zone, data, |watched| {
+            let noted = watched.watch.as_ref()?.noted().iter();
+            let noted = noted.map(|(path, identity)| (path.clone(), *identity));
+            Some(noted.collect())
+        })
+    }
+
+    /// What is there, and what of it history may not have, which is not told again: the caller takes
+    /// it in, or says with [`WatchedZones::unsettle`] that it could not.
+    pub(crate) fn unsettled(&self, tenant: &str, zone: &'static str, data: &Root) -> Option<Known> {
+        self.known(tenant, zone, data, |watched| {
+            let snapshot = watched.watch.as_ref()?.snapshot().clone();
+            let unsettled = watched.unsettled.replace(BTreeSet::new());
+            Some(Known {
+                snapshot,
+                unsettled,
+            })
+        })
+    }
+
+    /// It is not known any more what history has.
+    pub(crate) fn unsettle(&self, tenant: &str, zone: &'static str) {
+        lock(&self.zone(tenant, zone)).unsettled = None;
+    }
+}
+
+impl Zones {
+    fn are_too_many(&self) -> bool {
+        let names: u64 = self.watched.values().map(|entry| entry.names).sum();
+        self.watched.len() > ZONES_MOST || (self.watched.len() > 1 && names > NAMES_MOST)
+    }
+}
+
+impl WatchedZone {
+    /// Takes in what changed by now, with a new watch where there is none, or the one that was is
+    /// over. Gives the number of files and directories.
+    fn refresh(&mut self, data: &Root) -> u64 {
+        let names = self.refreshed(data).map_or(0, |watch| {
+            let snapshot = watch.snapshot();
+            snapshot.totals().files + snapshot.directories()
+        });
+        if names > NAMES_MOST {
+            self.watch = None;
+            self.unsettled = None;
+            self.again = Some(Instant::now() + PATIENCE);
+            return 0;
+        }
+        names
+    }
+
+    fn refreshed(&mut self, data: &Root) -> Option<&Watch> {
+        if let Some(watch) = &mut self.watch {
+            if let Some(changed) = watch.refresh(data) {
+                if let Some(unsettled) = &mut self.unsettled {
+                    unsettled.extend(changed);
+                    if unsettled.len() > UNSETTLED_MOST {
+                        self.unsettled = None;
+                    }
+                }
+                return self.watch.as_ref();
+            }
+            self.watch = None;
+        }
+        self.unsettled = None;
+        if self.again.is_some_and(|again| Instant::now() < again) {
+            return None;
+        }
+        self.watch = Watch::begin(data, |name| is_reserved(name) || is_git_name(name));
+        self.again = self.watch.is_none().then(|| Instant::now() + PATIENCE);
+        self.watch.as_ref()
+    }
+}
+
+fn lock(zone: &Mutex<WatchedZone>) -> MutexGuard<'_, WatchedZone> {
+    zone.lock().unwrap_or_else(PoisonError::into_inner)
+}
