@@ -1,0 +1,213 @@
+//! What the tools refuse.
+
+use fileshed_types::diagnostics;
+use fileshed_types::zone::PathError;
+
+diagnostics! {
+    /// A call of a tool that came to nothing. The message says all: most callers read nothing else.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ToolError {
+        /// The path leads out.
+        #[error("Path escapes workspace boundary: {path}")]
+        Escapes {
+            /// What was given.
+            path: String = "../etc/passwd".to_owned(),
+        } => {
+            code: PathEscape,
+            hint: "give a path inside the workspace, like notes/todo.md",
+            details: { "path": path },
+        },
+        /// The path has a name that is kept.
+        #[error("Path component '{name}' is reserved")]
+        Reserved {
+            /// What was given.
+            path: String = ".lfsig/a.json".to_owned(),
+            /// The name.
+            name: String = ".lfsig".to_owned(),
+        } => {
+            code: ProtectedPath,
+            hint: "choose another name",
+            details: { "path": path },
+        },
+        /// The path cannot be used.
+        #[error(transparent)]
+        Path(#[from] error: PathError = PathError::LongName { parameter: "path" }) => { same_as: error },
+        /// Nothing is there.
+        #[error("File not found: {path}")]
+        NotFound {
+            /// What was given.
+            path: String,
+        } => {
+            code: FileNotFound,
+            hint: "list_files shows what is there",
+            details: { "path": path },
+        },
+        /// A file was needed.
+        #[error("Not a file: {path} is a directory; list_files shows what is in it")]
+        IsDirectory {
+            /// What was given.
+            path: String = "notes".to_owned(),
+        } => {
+            code: NotAFile,
+            hint: "give the path of a file",
+            details: { "path": path },
+        },
+        /// A directory was needed.
+        #[error("Not a directory: {path}")]
+        NotDirectory {
+            /// What was given.
+            path: String,
+        } => {
+            code: InvalidPath,
+            hint: "give the path of a directory",
+            details: { "path": path },
+        },
+        /// More than a text may have.
+        #[error("Content size {size} exceeds limit of {limit} bytes")]
+        TooLarge {
+            /// Bytes of the file, as it is or would be.
+            size: u64 = 10_485_761,
+            /// Most bytes.
+            limit: u64 = 10_485_760,
+        } => {
+            code: FileTooLarge,
+            hint: "split the file",
+            details: { "size_bytes": size, "limit_bytes": limit },
+        },
+        /// No text.
+        #[error("Refusing to read binary file: {path}; encoding=\"base64\" gives its bytes")]
+        Binary {
+            /// What was given.
+            path: String = "a.zip".to_owned(),
+        } => {
+            code: UnsupportedFileType,
+            hint: "read it with encoding=\"base64\"",
+            details: { "path": path },
+        },
+        /// No text to edit.
+        #[error("Refusing to edit binary file: {path}")]
+        EditBinary {
+            /// What was given.
+            path: String = "a.zip".to_owned(),
+        } => {
+            code: UnsupportedFileType,
+            hint: "write it as a whole with write_file and encoding=\"base64\"",
+            details: { "path": path },
+        },
+        /// No base64.
+        #[error("content is not base64: {reason}")]
+        Base64 {
+            /// What is wrong with it.
+            reason: String = "Invalid symbol 33, offset 3.".to_owned(),
+        } => {
+            code: InvalidFormat,
+            hint: "leave encoding out to write text",
+            details: { "parameter": "content" },
+        },
+        /// The workspace is only for reading.
+        #[error("The workspace is read-only: nothing was changed")]
+        ReadOnly => {
+            code: ZoneReadonly,
+            hint: "reading and searching work",
+        },
+        /// A pattern of lines that cannot be used.
+        #[error("Regex pattern rejected: {reason}")]
+        Regex {
+            /// Why not.
+            reason: String = "unclosed group".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "correct it, or search for the text as it is with is_regex=false",
+            details: { "parameter": "pattern", "reason": reason },
+        },
+        /// A pattern of names that cannot be used.
+        #[error("Glob pattern rejected: {reason}; write it as in a shell: **/*.md, src/*.{{js,ts}}")]
+        Glob {
+            /// Which parameter.
+            parameter: &'static str = "pattern",
+            /// Why not.
+            reason: String = "unclosed alternate group".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "write it as in a shell: **/*.md, src/*.{js,ts}",
+            details: { "parameter": parameter, "reason": reason },
+        },
+        /// A number that is too small.
+        #[error("{parameter} is {value}, but must be at least 1")]
+        Below {
+            /// Which parameter.
+            parameter: &'static str = "offset",
+            /// What was given.
+            value: i64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: "the first line is 1; leave it out to begin there",
+            details: { "parameter": parameter },
+        },
+        /// Nothing to replace.
+        #[error("old_string is empty: give text as it stands in the file; write_file writes a whole file")]
+        NothingToReplace => {
+            code: MissingParameter,
+            hint: "read_file shows the text",
+            details: { "parameter": "old_string" },
+        },
+        /// Nothing would change.
+        #[error("old_string and new_string are the same: nothing was changed")]
+        NoChange => {
+            code: InvalidParameter,
+            hint: "give the new text in new_string",
+            details: { "parameter": "new_string" },
+        },
+        /// The text to replace is not there.
+        #[error("old_string not found in {path}{nearest}")]
+        TextNotFound {
+            /// What was given.
+            path: String,
+            /// What the file has instead, where something is like it.
+            nearest: String = "; nearest lines:\n3:old text".to_owned(),
+        } => {
+            code: PatternNotFound,
+            hint: "copy the text from read_file, without the line numbers",
+            details: { "path": path },
+        },
+        /// The text to replace is there more than once.
+        #[error(
+            "old_string is there {count} times in {path}; make it longer, or set replace_all=true\n{lines}"
+        )]
+        TextAmbiguous {
+            /// What was given.
+            path: String,
+            /// How often.
+            count: u64 = 2,
+            /// The first of the lines, numbered.
+            lines: String = "3:old text\n7:old text".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "make old_string longer, or set replace_all=true",
+            details: { "path": path, "count": count },
+        },
+        /// Somebody else wrote it meanwhile.
+        #[error("{path} was changed by somebody else at the same time: nothing was changed; read it again")]
+        Changed {
+            /// What was given.
+            path: String,
+        } => {
+            code: PreconditionFailed,
+            hint: "read it again, then repeat the change",
+            details: { "path": path },
+        },
+        /// The storage does not answer.
+        #[error("the storage does not answer now; repeat the call later")]
+        Unavailable {
+            /// What was given.
+            path: String,
+            /// For the log.
+            reason: String,
+        } => {
+            code: Busy,
+            hint: "repeat the call in some seconds",
+            details: { "path": path },
+            retry_after: 5,
+        },
+    }
+}

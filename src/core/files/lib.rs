@@ -1,0 +1,53 @@
+//! Nine file tools for language models, over whatever stores files.
+//!
+//! A [`Provider`] is the files of one user: it stores bytes with their [`Metadata`] and knows nothing
+//! of tools. [`Files`] is the tools on top of one: reading by lines, writing, editing, searching. What
+//! a caller writes as a path becomes a [`ZonePath`] before anything is stored or looked up
+//! ([`path`]), so that no provider ever meets `..`, an absolute path or a name that is kept.
+//!
+//! Everything here blocks, and nothing here touches a file, a clock or the network: providers do.
+//!
+//! ```
+//! use fileshed_files::{Files, Limits, Memory, ReadFile, WriteFile};
+//!
+//! let memory = Memory::default();
+//! let files = Files::new(&memory, Limits::default());
+//! let written = files.write_file(&WriteFile::new("notes/todo.md", "# To do\nBread\n"))?;
+//! assert_eq!((written.status, written.bytes_written), ("created", 14));
+//! let read = files.read_file(&ReadFile::new("notes/todo.md"))?;
+//! assert_eq!(read.text(), Some("     1→# To do\n     2→Bread"));
+//! let outside = files.read_file(&ReadFile::new("../secret")).expect_err("outside");
+//! assert_eq!(outside.message(), "Path escapes workspace boundary: ../secret");
+//! # Ok::<(), fileshed_files::Error>(())
+//! ```
+
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
+mod error;
+mod memory;
+mod metadata;
+pub mod path;
+mod provider;
+mod subtree;
+mod tools;
+
+pub use error::ToolError;
+pub use fileshed_types::{Code, Error, ZonePath};
+pub use memory::Memory;
+pub use metadata::{EntryType, Metadata, Version};
+pub use provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
+pub use subtree::Subtree;
+pub use tools::edit::{EditFile, Edited};
+
+pub use tools::glob::{Found, GlobSearch};
+pub use tools::grep::{GrepMatch, GrepSearch, Matches, OutputMode};
+pub use tools::list::{ListFiles, Listed};
+pub use tools::output::{OutputFile, Sent};
+pub use tools::read::{Lines, Read, ReadFile};
+pub use tools::remove::{RemoveFile, Removed};
+pub use tools::stat::{Shown, StatFile};
+pub use tools::write::{ContentEncoding, Stored, WriteFile};
+pub use tools::{Files, Limits};
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/files.md");

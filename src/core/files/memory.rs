@@ -1,0 +1,289 @@
+//! Files in memory: for tests, and for those who want nothing kept.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::{Bound, Range};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fileshed_types::{Clock, ZonePath};
+
+use crate::provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
+use crate::{EntryType, Metadata, Version};
+
+/// The files of one user, as long as the process lives.
+#[derive(Debug, Default)]
+pub struct Memory {
+    clock: Clock,
+    tree: Mutex<Tree>,
+}
+
+/// Everything that is there, by directory and name.
+#[derive(Debug, Default)]
+struct Tree {
+    nodes: BTreeMap<(String, String), Node>,
+    versions: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    metadata: Metadata,
+    content: Vec<u8>,
+}
+
+impl Memory {
+    /// No files, with the times of this clock.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            tree: Mutex::default(),
+        }
+    }
+
+    fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn directory(&self, path: &ZonePath) -> Metadata {
+        let now = self.clock.now();
+        Metadata {
+            path: path.clone(),
+            kind: EntryType::Directory,
+            mime_type: None,
+            size: 0,
+            created_at: now,
+            updated_at: now,
+            version: Version("0".to_owned()),
+        }
+    }
+}
+
+impl Tree {
+    fn get(&self, path: &ZonePath) -> Option<&Node> {
+        self.nodes.get(&key(path))
+    }
+
+    /// What is at `path`, or why nothing can be.
+    fn find(&self, path: &ZonePath) -> Result<&Node, ProviderError> {
+        if let Some(node) = self.get(path) {
+            return Ok(node);
+        }
+        self.expect_directories(path)?;
+        Err(ProviderError::NotFound(path.clone()))
+    }
+
+    /// Fails where a file is in the place of a directory above `path`.
+    fn expect_directories(&self, path: &ZonePath) -> Result<(), ProviderError> {
+        let mut above = path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            if let Some(node) = self.get(&directory)
+                && !node.metadata.is_directory()
+            {
+                return Err(ProviderError::NotDirectory(directory));
+            }
+            above = directory.parent();
+        }
+        Ok(())
+    }
+
+    fn next_version(&mut self) -> Version {
+        self.versions += 1;
+        Version(self.versions.to_string())
+    }
+
+    /// The names in a directory, from `after` on.
+    fn names<'t>(
+        &'t self,
+        directory: &'t ZonePath,
+        after: Option<&str>,
+    ) -> impl Iterator<Item = &'t Node> {
+        let above = directory.as_str().to_owned();
+        let start = match after {
+            Some(after) => Bound::Excluded((above, after.to_owned())),
+            None => Bound::Included((above, String::new())),
+        };
+        self.nodes
+            .range((start, Bound::Unbounded))
+            .take_while(|((above, _), _)| above == directory.as_str())
+            .map(|(_, node)| node)
+    }
+
+    /// Takes out what is at `path` and below it.
+    fn take(&mut self, path: &ZonePath) -> Vec<Node> {
+        let mut taken: Vec<Node> = self.nodes.remove(&key(path)).into_iter().collect();
+        let mut pending = vec![path.clone()];
+        while let Some(directory) = pending.pop() {
+            let below: Vec<ZonePath> = self
+                .names(&directory, None)
+                .map(|node| node.metadata.path.clone())
+                .collect();
+            for path in below {
+                taken.extend(self.nodes.remove(&key(&path)));
+                pending.push(path);
+            }
+        }
+        taken
+    }
+
+    fn put(&mut self, node: Node) {
+        self.nodes.insert(key(&node.metadata.path), node);
+    }
+}
+
+/// A path as its directory and its name.
+fn key(path: &ZonePath) -> (String, String) {
+    let above = path.parent().unwrap_or_else(ZonePath::root);
+    let name = path.name().unwrap_or_default();
+    (above.as_str().to_owned(), name.to_owned())
+}
+
+impl Provider for Memory {
+    fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError> {
+        if path.is_root() {
+            return Ok(self.directory(path));
+        }
+        self.tree().find(path).map(|node| node.metadata.clone())
+    }
+
+    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
+        if path.is_root() {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        let tree = self.tree();
+        let node = tree.find(path)?;
+        if node.metadata.is_directory() {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        let end = (node.content.len() as u64).min(range.end) as usize;
+        let start = (range.start as usize).min(end);
+        Ok(Content {
+            bytes: node.content[start..end].to_vec(),
+            metadata: node.metadata.clone(),
+        })
+    }
+
+    fn write(
+        &self,
+        path: &ZonePath,
+        source: &mut dyn io::Read,
+        write: &Write,
+    ) -> Result<Written, ProviderError> {
+        let mut content = Vec::new();
+        let read = source.read_to_end(&mut content);
+        read.map_err(|error| ProviderError::Unavailable(error.to_string()))?;
+        let mut tree = self.tree();
+        if path.is_root() {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        tree.expect_directories(path)?;
+        let old = tree.get(path).map(|node| node.metadata.clone());
+        if old.as_ref().is_some_and(Metadata::is_directory) {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        match (&write.condition, &old) {
+            (Condition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
+            (Condition::Version(wanted), old)
+                if old.as_ref().is_none_or(|old| old.version != *wanted) =>
+            {
+                return Err(ProviderError::Changed(path.clone()));
+            }
+            _ => {}
+        }
+        let mut above = path.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            if tree.get(&directory).is_none() {
+                tree.put(Node {
+                    metadata: self.directory(&directory),
+                    content: Vec::new(),
+                });
+            }
+            above = directory.parent();
+        }
+        let now = self.clock.now();
+        let kept = old.as_ref().and_then(|old| old.mime_type.clone());
+        let metadata = Metadata {
+            path: path.clone(),
+            kind: EntryType::File,
+            mime_type: write.mime_type.clone().or(kept),
+            size: content.len() as u64,
+            created_at: old.as_ref().map_or(now, |old| old.created_at),
+            updated_at: now,
+            version: tree.next_version(),
+        };
+        tree.put(Node {
+            metadata: metadata.clone(),
+            content,
+        });
+        Ok(Written {
+            metadata,
+            created: old.is_none(),
+        })
+    }
+
+    fn list(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Page, ProviderError> {
+        let tree = self.tree();
+        if !directory.is_root() && !tree.find(directory)?.metadata.is_directory() {
+            return Err(ProviderError::NotDirectory(directory.clone()));
+        }
+        let mut names = tree.names(directory, after);
+        let entries = names.by_ref().take(most);
+        let entries = entries.map(|node| node.metadata.clone()).collect();
+        let more = names.next().is_some();
+        Ok(Page { entries, more })
+    }
+
+    fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {
+        let mut tree = self.tree();
+        tree.find(path)?;
+        tree.take(path);
+        Ok(())
+    }
+
+    fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
+        let mut tree = self.tree();
+        tree.find(from)?;
+        tree.expect_directories(to)?;
+        let into_itself = to.as_str().starts_with(&format!("{}/", from.as_str()));
+        if to.is_root() || into_itself || tree.get(to).is_some() {
+            return Err(ProviderError::Exists(to.clone()));
+        }
+        let mut above = to.parent();
+        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
+            if tree.get(&directory).is_none() {
+                tree.put(Node {
+                    metadata: self.directory(&directory),
+                    content: Vec::new(),
+                });
+            }
+            above = directory.parent();
+        }
+        for mut node in tree.take(from) {
+            let below = &node.metadata.path.as_str()[from.as_str().len()..];
+            node.metadata.path = ZonePath::found(format!("{}{below}", to.as_str()));
+            tree.put(node);
+        }
+        tree.find(to).map(|node| node.metadata.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance;
+
+    #[test]
+    fn memory_keeps_every_promise() {
+        conformance::keeps_every_promise(&Memory::default());
+    }
+
+    #[test]
+    fn memory_loses_no_update() {
+        let memory = Memory::default();
+        conformance::loses_no_update(&[&memory, &memory, &memory, &memory]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Paths as models write them.
+//!
+//! They are relative to the workspace; a slash in front means the same. What climbs out is refused,
+//! even where it would come back: `a/../b` is `b` to whoever reads it, and a mistake to whoever
+//! wrote it.
+
+use fileshed_types::ZonePath;
+use fileshed_types::zone::PathError;
+
+use crate::error::ToolError;
+
+/// Reads the value of `path`; the workspace itself comes out for an empty one, `.` and `/`.
+///
+/// ```
+/// use fileshed_files::path;
+///
+/// assert_eq!(path::parse("/docs//a.md")?.as_str(), "docs/a.md");
+/// assert!(path::parse("")?.is_root());
+/// let escapes = path::parse("docs/../../etc/passwd").expect_err("outside");
+/// assert!(escapes.to_string().contains("escapes workspace boundary"));
+/// let reserved = path::parse(".lfsig/poison.json").expect_err("reserved");
+/// assert_eq!(reserved.to_string(), "Path component '.lfsig' is reserved");
+/// # Ok::<(), fileshed_files::ToolError>(())
+/// ```
+pub fn parse(text: &str) -> Result<ZonePath, ToolError> {
+    let text = text.trim_start_matches("./");
+    if text.trim().is_empty() {
+        return Ok(ZonePath::root());
+    }
+    let escapes = || ToolError::Escapes {
+        path: text.to_owned(),
+    };
+    if text.split(['/', '\\']).any(|segment| segment == "..") {
+        return Err(escapes());
+    }
+    let path = ZonePath::parse("path", text).map_err(|error| match error {
+        PathError::Reserved { path, name, .. } => ToolError::Reserved { path, name },
+        PathError::Escape { path, .. } => ToolError::Escapes { path },
+        error => ToolError::Path(error),
+    })?;
+    if has_drive(path.as_str()) {
+        return Err(escapes());
+    }
+    Ok(path)
+}
+
+/// Reads a path that must name something inside the workspace.
+pub(crate) fn inside(text: &str) -> Result<ZonePath, ToolError> {
+    let path = parse(text)?;
+    path.refuse_root("path").map_err(ToolError::Path)?;
+    Ok(path)
+}
+
+/// Whether a path begins with a drive of Windows, or is a share there.
+fn has_drive(text: &str) -> bool {
+    text.starts_with(r"\\")
+        || matches!(text.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_leads_out_is_refused_in_every_spelling() {
+        for text in [
+            "..",
+            "../a",
+            "a/..",
+            "a/../b",
+            "/../etc/passwd",
+            r"..\a",
+            r"a\..\..\b",
+            r"C:\Windows\win.ini",
+            "c:/Windows",
+            r"\\server\share",
+        ] {
+            let error = parse(text).expect_err(text).to_string();
+            assert_eq!(error, format!("Path escapes workspace boundary: {text}"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_stays_inside(text in "[a-c./~ \\\\]{0,20}") {
+            if let Ok(path) = parse(&text) {
+                prop_assert!(path.segments().all(|name| !["", ".", ".."].contains(&name)));
+                prop_assert_eq!(parse(path.as_str()).expect("a path"), path);
+            }
+        }
+    }
+}

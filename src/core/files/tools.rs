@@ -1,0 +1,145 @@
+//! The tools on top of a provider.
+
+use std::time::{Duration, Instant};
+
+use fileshed_types::cancellation::Cancellation;
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Error, ZonePath};
+
+use crate::provider::{Content, Provider, ProviderError};
+
+pub(crate) mod edit;
+
+pub(crate) mod glob;
+pub(crate) mod grep;
+pub(crate) mod list;
+pub(crate) mod output;
+pub(crate) mod read;
+pub(crate) mod remove;
+pub(crate) mod stat;
+#[cfg(test)]
+mod tests;
+mod walk;
+pub(crate) mod write;
+
+use crate::error::ToolError;
+
+/// What the tools may take and answer.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of a text that is read or written.
+    pub text_bytes: u64,
+    /// Bytes of text in an answer.
+    pub answer_bytes: usize,
+    /// Results of a search, entries of a list.
+    pub results: usize,
+    /// Entries that a search looks at.
+    pub entries: usize,
+    /// How long a search may take.
+    pub time: Duration,
+    /// Nothing is changed.
+    pub read_only: bool,
+    /// Ends a search early.
+    pub cancellation: Cancellation,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            text_bytes: 10 * MEBIBYTE,
+            answer_bytes: 50_000,
+            results: 500,
+            entries: 200_000,
+            time: Duration::from_secs(20),
+            read_only: false,
+            cancellation: Cancellation::default(),
+        }
+    }
+}
+
+/// The tools, on the files of one user.
+pub struct Files<'p> {
+    provider: &'p dyn Provider,
+    limits: Limits,
+}
+
+impl<'p> Files<'p> {
+    /// The tools on what this provider stores.
+    #[must_use]
+    pub fn new(provider: &'p dyn Provider, limits: Limits) -> Self {
+        Self { provider, limits }
+    }
+
+    /// Fails where nothing may be changed.
+    fn expect_writable(&self) -> Result<(), ToolError> {
+        if self.limits.read_only {
+            return Err(ToolError::ReadOnly);
+        }
+        Ok(())
+    }
+
+    /// A whole file of no more bytes than a text may have.
+    fn whole(&self, given: &str, path: &ZonePath) -> Result<Content, Error> {
+        let limit = self.limits.text_bytes;
+        // One byte more shows that there is more.
+        let content = self.provider.read(path, 0..limit.saturating_add(1));
+        let content = content.map_err(|error| ToolError::of_provider(given, error))?;
+        let size = content.metadata.size.max(content.bytes.len() as u64);
+        self.expect_size(size)?;
+        Ok(content)
+    }
+
+    fn expect_size(&self, size: u64) -> Result<(), ToolError> {
+        let limit = self.limits.text_bytes;
+        if size > limit {
+            return Err(ToolError::TooLarge { size, limit });
+        }
+        Ok(())
+    }
+
+    /// Until when a search may go on.
+    fn deadline(&self) -> Deadline<'_> {
+        Deadline {
+            end: Instant::now() + self.limits.time,
+            cancellation: &self.limits.cancellation,
+        }
+    }
+}
+
+/// The end of a search.
+struct Deadline<'f> {
+    end: Instant,
+    cancellation: &'f Cancellation,
+}
+
+impl Deadline<'_> {
+    fn is_over(&self) -> bool {
+        self.cancellation.is_cancelled() || Instant::now() >= self.end
+    }
+}
+
+/// Bytes at the beginning of a file that show whether it is text.
+const BEGINNING: usize = 8 * 1024;
+
+/// Whether a file with these bytes is no text: it has a NUL byte near its beginning and no mark of
+/// an encoding that explains it.
+fn is_binary(bytes: &[u8]) -> bool {
+    let beginning = &bytes[..bytes.len().min(BEGINNING)];
+    beginning.contains(&0)
+        && !fileshed_text::Encoding::of(beginning, beginning.len() == bytes.len()).is_text()
+}
+
+impl ToolError {
+    /// A failure of a provider in the words of the tools, for a path as it was given.
+    pub(crate) fn of_provider(given: &str, error: ProviderError) -> Error {
+        let path = given.to_owned();
+        match error {
+            ProviderError::NotFound(_) => Self::NotFound { path }.into(),
+            ProviderError::IsDirectory(_) => Self::IsDirectory { path }.into(),
+            ProviderError::NotDirectory(_) => Self::NotDirectory { path }.into(),
+            ProviderError::Exists(_) | ProviderError::Changed(_) => Self::Changed { path }.into(),
+            ProviderError::Unavailable(reason) => Self::Unavailable { path, reason }.into(),
+            ProviderError::Refused(error) => error,
+        }
+    }
+}

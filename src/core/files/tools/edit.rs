@@ -1,0 +1,138 @@
+//! `edit_file`: one text for another.
+
+use fileshed_text::{Closest, Position, TextEdit, TextError};
+use fileshed_types::Error;
+use serde::{Deserialize, Serialize};
+
+use super::{Files, is_binary};
+use crate::error::ToolError;
+use crate::path;
+use crate::provider::{Condition, ProviderError, Write};
+
+/// How often an edit is made again that met another one.
+const ATTEMPTS: usize = 8;
+
+/// Lines that show where a text is.
+const SHOWN: usize = 5;
+
+/// What to replace.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct EditFile {
+    /// File
+    pub path: String,
+    /// Text as it stands there, without line numbers
+    pub old_string: String,
+    /// What it becomes
+    pub new_string: String,
+    /// Every place, not the only one
+    pub replace_all: Option<bool>,
+}
+
+/// What was replaced.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Edited {
+    /// `ok`
+    pub status: &'static str,
+    /// As it was given.
+    pub path: String,
+    /// How many places.
+    pub replacements: u64,
+    /// The text that was there.
+    pub old_string: String,
+    /// The text that is there.
+    pub new_string: String,
+}
+
+impl Files<'_> {
+    /// Replaces a text in a file. What somebody else writes at the same time is not lost: the edit is
+    /// made again on what is there then.
+    pub fn edit_file(&self, request: &EditFile) -> Result<Edited, Error> {
+        self.expect_writable()?;
+        let given = request.path.as_str();
+        let path = path::inside(given)?;
+        if request.old_string.is_empty() {
+            return Err(ToolError::NothingToReplace.into());
+        }
+        if request.old_string == request.new_string {
+            return Err(ToolError::NoChange.into());
+        }
+        let mut attempts = 1;
+        loop {
+            let content = self.whole(given, &path)?;
+            if is_binary(&content.bytes) {
+                let path = given.to_owned();
+                return Err(ToolError::EditBinary { path }.into());
+            }
+            let (bytes, replacements) = self.edited(request, &content.bytes)?;
+            let write = Write {
+                mime_type: None,
+                condition: Condition::Version(content.metadata.version),
+            };
+            match self.provider.write(&path, &mut bytes.as_slice(), &write) {
+                Ok(_) => {
+                    return Ok(Edited {
+                        status: "ok",
+                        path: given.to_owned(),
+                        replacements,
+                        old_string: request.old_string.clone(),
+                        new_string: request.new_string.clone(),
+                    });
+                }
+                Err(ProviderError::Changed(_)) if attempts < ATTEMPTS => attempts += 1,
+                Err(error) => return Err(ToolError::of_provider(given, error)),
+            }
+        }
+    }
+
+    fn edited(&self, request: &EditFile, text: &[u8]) -> Result<(Vec<u8>, u64), Error> {
+        let edit = TextEdit {
+            position: Position::Replace,
+            content: &request.new_string,
+            line: None,
+            end_line: None,
+            find: Some(&request.old_string),
+            pattern: None,
+            regex_flags: "",
+            match_all: request.replace_all.unwrap_or(false),
+        };
+        let limit = self.limits.text_bytes;
+        let edited = edit.apply(text, limit).map_err(|error| {
+            let path = request.path.clone();
+            match error {
+                TextError::NotFound { closest, .. } => ToolError::TextNotFound {
+                    path,
+                    nearest: closest.as_deref().map(nearest).unwrap_or_default(),
+                }
+                .into(),
+                TextError::FoundSeveral { count, lines, .. } => ToolError::TextAmbiguous {
+                    path,
+                    count,
+                    lines: numbered(text, &lines),
+                }
+                .into(),
+                error => Error::from(error),
+            }
+        })?;
+        self.expect_size(edited.bytes.len() as u64)?;
+        Ok((edited.bytes, edited.matches))
+    }
+}
+
+fn nearest(closest: &Closest) -> String {
+    format!("; nearest lines:\n{}", closest.lines().trim_end())
+}
+
+/// The first of these lines with their numbers.
+fn numbered(text: &[u8], lines: &[u64]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let wanted = lines.iter().take(SHOWN);
+    let shown = wanted.filter_map(|number| {
+        let line = text.lines().nth((*number as usize).checked_sub(1)?)?;
+        Some(format!(
+            "{number}:{}",
+            &line[..line.floor_char_boundary(200)]
+        ))
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,96 @@
+//! `glob_search`: files by their names.
+
+use std::ops::ControlFlow;
+
+use fileshed_types::{Error, ZonePath};
+use globset::{GlobBuilder, GlobMatcher};
+use serde::{Deserialize, Serialize};
+
+use super::Files;
+use crate::error::ToolError;
+use crate::path;
+
+/// The longest pattern, in bytes.
+const LENGTH: usize = 1024;
+
+/// What names are looked for.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct GlobSearch {
+    /// Like **/*.md or src/*.{js,ts}
+    pub pattern: String,
+    /// Directory
+    #[serde(alias = "cwd")]
+    pub path: Option<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// `ok`
+    pub status: &'static str,
+    /// As it was given.
+    pub pattern: String,
+    /// Paths in the workspace.
+    pub matches: Vec<String>,
+    /// Whether there may be more.
+    pub truncated: bool,
+    /// Directories that were not searched to their end.
+    pub truncated_branches: Vec<String>,
+}
+
+impl Files<'_> {
+    /// Finds files and directories whose path below `path` fits a pattern.
+    pub fn glob_search(&self, request: &GlobSearch) -> Result<Found, Error> {
+        let given = request.path.as_deref().unwrap_or("");
+        let start = path::parse(given)?;
+        let pattern = request
+            .pattern
+            .trim_start_matches("./")
+            .trim_start_matches('/');
+        if pattern.split(['/', '\\']).any(|segment| segment == "..") {
+            let path = request.pattern.clone();
+            return Err(ToolError::Escapes { path }.into());
+        }
+        let glob = matcher("pattern", pattern)?;
+        let deadline = self.deadline();
+        let mut matches = Vec::new();
+        let unseen = self.walk(given, &start, &deadline, |entry| {
+            if glob.is_match(below(&start, &entry.path)) {
+                if matches.len() >= self.limits.results {
+                    return Ok(ControlFlow::Break(()));
+                }
+                matches.push(entry.path.as_str().to_owned());
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        matches.sort_unstable();
+        Ok(Found {
+            status: "ok",
+            pattern: request.pattern.clone(),
+            matches,
+            truncated: unseen.any,
+            truncated_branches: unseen.branches,
+        })
+    }
+}
+
+/// A pattern of names, where `*` stays within a name and `**` does not.
+pub(super) fn matcher(parameter: &'static str, pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let rejected = |reason: String| ToolError::Glob { parameter, reason };
+    if pattern.is_empty() || pattern.len() > LENGTH {
+        return Err(rejected("it must have 1 to 1024 bytes".to_owned()));
+    }
+    let glob = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .allow_unclosed_class(true)
+        .build();
+    let glob = glob.map_err(|error| rejected(error.kind().to_string()))?;
+    Ok(glob.compile_matcher())
+}
+
+/// A path seen from a directory above it.
+pub(super) fn below<'p>(start: &ZonePath, path: &'p ZonePath) -> &'p str {
+    let rest = path.as_str().strip_prefix(start.as_str());
+    rest.unwrap_or_default().trim_start_matches('/')
+}

@@ -1,0 +1,104 @@
+//! `write_file`: a file with this content, whatever was there.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fileshed_types::Error;
+use serde::{Deserialize, Serialize};
+
+use super::Files;
+use crate::error::ToolError;
+use crate::path;
+use crate::provider::Write;
+
+/// How a content is written down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum ContentEncoding {
+    /// As text.
+    #[default]
+    #[serde(rename = "utf-8", alias = "utf8")]
+    Utf8,
+    /// Bytes in base64.
+    #[serde(rename = "base64")]
+    Base64,
+}
+
+/// The file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct WriteFile {
+    /// File; directories are made
+    pub path: String,
+    /// The whole content
+    pub content: String,
+    /// base64 for bytes
+    #[cfg_attr(feature = "schema", schema(inline))]
+    pub encoding: Option<ContentEncoding>,
+    /// Type, if the name does not tell it
+    pub mime_type: Option<String>,
+}
+
+impl WriteFile {
+    /// A text.
+    #[must_use]
+    pub fn new(path: &str, content: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            content: content.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stored {
+    /// `created` or `updated`
+    pub status: &'static str,
+    /// As it was given.
+    pub path: String,
+    /// Bytes that the file has now.
+    pub bytes_written: u64,
+}
+
+impl Files<'_> {
+    /// Writes a file.
+    pub fn write_file(&self, request: &WriteFile) -> Result<Stored, Error> {
+        self.expect_writable()?;
+        let given = request.path.as_str();
+        let path = path::inside(given)?;
+        let decoded;
+        let bytes = match request.encoding.unwrap_or_default() {
+            ContentEncoding::Utf8 => request.content.as_bytes(),
+            ContentEncoding::Base64 => {
+                decoded =
+                    STANDARD
+                        .decode(request.content.trim())
+                        .map_err(|error| ToolError::Base64 {
+                            reason: error.to_string(),
+                        })?;
+                &decoded
+            }
+        };
+        self.expect_size(bytes.len() as u64)?;
+        // What is there may be written, whatever its name; a new name must suit every system.
+        if path.check_new_names("path", 0).is_err() && self.provider.stat(&path).is_err() {
+            path.check_new_names("path", 0).map_err(ToolError::Path)?;
+        }
+        let write = Write {
+            mime_type: request.mime_type.clone().filter(|kind| !kind.is_empty()),
+            ..Write::default()
+        };
+        let written = self.provider.write(&path, &mut &*bytes, &write);
+        let written = written.map_err(|error| ToolError::of_provider(given, error))?;
+        Ok(Stored {
+            status: if written.created {
+                "created"
+            } else {
+                "updated"
+            },
+            path: given.to_owned(),
+            bytes_written: bytes.len() as u64,
+        })
+    }
+}
