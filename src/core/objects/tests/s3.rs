@@ -1,0 +1,46 @@
+//! On a real server of S3's interface.
+
+use fileshed_files::{Provider as _, ZonePath, conformance};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::s3_server::{S3, storage};
+
+#[test]
+fn keeps_every_promise() {
+    let Some(server) = S3::start() else { return };
+    let storage = storage(&server.address, &[]);
+    assert_eq!(storage.check(), Ok(()));
+    conformance::keeps_every_promise(&storage.files("alice"));
+    // Nothing of it is another namespace's.
+    let bob = storage.files("bob");
+    let page = bob.list(&ZonePath::root(), None, 10).expect("a list");
+    assert_eq!(page.entries, []);
+}
+
+#[test]
+fn two_servers_lose_no_update() {
+    let Some(server) = S3::start() else { return };
+    let (one, other) = (storage(&server.address, &[]), storage(&server.address, &[]));
+    let (one, other) = (one.files("alice"), other.files("alice"));
+    conformance::loses_no_update(&[&one, &other, &one, &other]);
+}
+
+#[test]
+fn agrees_with_memory() {
+    let Some(server) = S3::start() else { return };
+    let storage = storage(&server.address, &[]);
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 6,
+        // A failure is shown with all of its steps; shrinking takes minutes here.
+        max_shrink_iters: 0,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let result = runner.run(&conformance::steps(40), |steps| {
+        let namespace = uuid::Uuid::new_v4().simple().to_string();
+        conformance::agrees_with_memory(&storage.files(&namespace), &steps);
+        Ok(())
+    });
+    result.expect("the same answers");
+}
