@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::short_answer::Keep;
 use super::vocabulary::NoParameters;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_allowed_commands`
 pub struct AllowedCommands;
@@ -74,6 +74,7 @@ impl Operation for AllowedCommands {
     const ID: &str = "shed_allowed_commands";
     const SUMMARY: &str = "List allowed commands";
     const DOC: &str = "List every command that shed_exec runs here.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[
@@ -121,13 +122,20 @@ impl Operation for AllowedCommands {
     ) -> Result<Reply<Response>, Error> {
         let mode = store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
+        // Of the many that the machine has, `*` is all that need be said.
+        let added: Vec<&'static str> = if store.settings().has_any_program() {
+            vec!["*"]
+        } else {
+            store.programs().chosen().collect()
+        };
         let commands = |suits: &dyn Fn(&CommandRule) -> bool| {
-            let (available, missing) = rules::commands()
+            let (mut available, missing): (Vec<_>, Vec<_>) = rules::commands()
                 .iter()
                 .filter(offered)
                 .filter(|rule| suits(rule))
                 .map(|rule| rule.name)
                 .partition(|name| store.programs().has(name));
+            available.extend(&added);
             Commands { available, missing }
         };
         let all = commands(&|_| true);

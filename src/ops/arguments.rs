@@ -11,6 +11,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use fileshed_core::Error;
 use fileshed_core::nearest::nearest;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Operation, schema};
@@ -23,7 +24,8 @@ mod request;
 pub(super) use error::ArgumentError;
 use error::{Meaning, Received};
 use parameter_type::ParameterType;
-pub(super) use parameter_type::{integer, is_true};
+pub(super) use parameter_type::is_true;
+pub(crate) use parameter_type::{integer, truth};
 
 type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
 
@@ -51,6 +53,14 @@ pub(super) fn is_known<O: Operation>(name: &str) -> bool {
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
     let coerced = coerce(schema_of::<O>(), arguments, O::is_harmless)?;
     request::read(coerced)
+}
+
+/// Coerces `arguments` to what a schema says, and reads a request from them.
+pub(crate) fn request<T: DeserializeOwned>(
+    schema: &Value,
+    arguments: Map<String, Value>,
+) -> Result<T, Error> {
+    request::read(coerce(schema, arguments, |_| false)?)
 }
 
 fn coerce(

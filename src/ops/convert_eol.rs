@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_convert_eol`
 pub struct ConvertEol;
@@ -50,6 +50,7 @@ impl Operation for ConvertEol {
     const ID: &str = "shed_convert_eol";
     const SUMMARY: &str = "Convert line ends";
     const DOC: &str = "Convert the line ends of a text file to unix (LF, default) or windows (CRLF); the encoding stays. shed_convert_eol(zone=\"storage\", path=\"a.csv\", to=\"windows\")";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied

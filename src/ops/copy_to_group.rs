@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::PersonalZone;
-use super::{Operation, Reply, cross_zone};
+use super::{Effect, Operation, Reply, cross_zone};
 
 /// `shed_copy_to_group`
 pub struct CopyToGroup;
@@ -54,6 +54,7 @@ impl Operation for CopyToGroup {
     const ID: &str = "shed_copy_to_group";
     const SUMMARY: &str = "Copy into a group";
     const DOC: &str = "Copy a file or directory of yours into a group. mode: group (default: everyone may change it), owner (only you), owner_ro (nobody). shed_copy_to_group(src_zone=\"documents\", src_path=\"plan.md\", group=\"team\", dest_path=\"plan.md\", mode=\"owner\")";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, GROWTH;
         ZoneForbidden, InvalidMode, PermissionDenied, FileExists, FileLocked

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Operation, Reply, write};
+use super::{Effect, Operation, Reply, write};
 
 /// `shed_create_file`
 pub struct CreateFile;
@@ -52,6 +52,7 @@ impl Operation for CreateFile {
     const SUMMARY: &str = "Create or overwrite a file";
     const DOC: &str = "Write a whole file, new or not; makes directories. A part of it: shed_patch_text. shed_create_file(zone=\"storage\", path=\"notes/a.md\", content=\"# A\\n\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE, GROWTH;
         NotAFile, InvalidFormat, PermissionDenied, InvalidMode

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// An operation that moves or copies between two of the caller's own zones. It states only what
 /// distinguishes it from the others; the rest of [`Operation`] is written once, below.
@@ -42,6 +42,7 @@ impl<T: BetweenZones> Operation for T {
     const SUMMARY: &'static str = T::SUMMARY;
     const DOC: &'static str = T::DOC;
     const CORE: bool = T::CORE;
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &'static [Code] = T::ERRORS;
     const EXAMPLES: &'static [&'static str] = T::EXAMPLES;
     const ACCESS: Access = if T::COPIES {

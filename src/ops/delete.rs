@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_delete`
 pub struct Delete;
@@ -44,6 +44,7 @@ impl Operation for Delete {
     const SUMMARY: &str = "Delete a file or directory";
     const DOC: &str = "Delete one file or directory, in uploads too. shed_delete(zone=\"storage\", path=\"old.md\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: Access = Access::Remove;

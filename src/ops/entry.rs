@@ -5,6 +5,7 @@ use fileshed_core::hint::{Surface, Tools};
 use fileshed_core::{Answers, Caller, Code, Error, Settings, Store, Toolset};
 use serde_json::{Map, Value};
 
+use super::effect::Effect;
 use super::operation::{Operation, Reply};
 use super::short_answer::{self, Keep};
 use super::{
@@ -35,6 +36,8 @@ pub struct Entry {
     pub doc: &'static str,
     /// [`Operation::CORE`]
     pub core: bool,
+    /// [`Operation::EFFECT`]
+    pub effect: Effect,
     /// [`Operation::ERRORS`]
     pub errors: &'static [Code],
     /// [`Operation::EXAMPLES`]
@@ -64,6 +67,7 @@ impl Entry {
             summary: O::SUMMARY,
             doc: O::DOC,
             core: O::CORE,
+            effect: O::EFFECT,
             errors: O::ERRORS,
             examples: O::EXAMPLES,
             request_schema: schema::of_request::<O>,

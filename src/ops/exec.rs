@@ -12,7 +12,7 @@ use super::arguments::{integer, not_negative, split_words};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply, missing_file};
+use super::{Effect, Operation, Reply, missing_file};
 
 /// Commands that only read, whatever their arguments are.
 const READERS: &[&str] = &[
@@ -83,6 +83,7 @@ impl Operation for Exec {
     const SUMMARY: &str = "Run a command";
     const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, awk, find, jq, sort, tar, git, mkdir, cp, pdftotext … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::CHANGES.outside();
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE, COMMAND, GROWTH;
         ArgumentRequired, InvalidFormat, NotAFile, PermissionDenied, ExecError

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_file_type`
 pub struct FileType;
@@ -58,6 +58,7 @@ impl Operation for FileType {
     const ID: &str = "shed_file_type";
     const SUMMARY: &str = "Tell what a file is";
     const DOC: &str = "Tell what a file is by its content: media type, text encoding, format.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.txt"}"#];
     const SHORT_ANSWER: &[Keep] = &[

@@ -10,7 +10,7 @@ use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_force_unlock`
 pub struct ForceUnlock;
@@ -39,6 +39,7 @@ impl Operation for ForceUnlock {
     const SUMMARY: &str = "End a stuck locked edit";
     const DOC: &str =
         "End a locked edit that another conversation left behind; its unsaved changes are lost.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: Access = Access::Remove;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_group_chown`
 pub struct GroupChown;
@@ -38,6 +38,7 @@ impl Operation for GroupChown {
     const ID: &str = "shed_group_chown";
     const SUMMARY: &str = "Give a file of a group away";
     const DOC: &str = "Give your file in a group to another member.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::arguments::ArgumentError;
 use super::short_answer::Keep;
 use super::stats::Total as Space;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// Files of one answer.
 const FILES: i64 = 500;
@@ -82,6 +82,7 @@ impl Operation for GroupInfo {
     const ID: &str = "shed_group_info";
     const SUMMARY: &str = "Show members and files of a group";
     const DOC: &str = "Show the members of a group and its files with owner and mode. To read them: shed_exec with zone=\"group\".";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &[r#"{"group": "team"}"#];
     const SHORT_ANSWER: &[Keep] = &[

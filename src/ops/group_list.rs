@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::short_answer::Keep;
 use super::vocabulary::NoParameters;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_group_list`
 pub struct GroupList;
@@ -38,6 +38,7 @@ impl Operation for GroupList {
     const SUMMARY: &str = "List your groups";
     const DOC: &str =
         "List the groups whose files you share; use one with zone=\"group\", group=<name>.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[Code::GroupNotAvailable];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[

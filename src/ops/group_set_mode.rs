@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_group_set_mode`
 pub struct GroupSetMode;
@@ -39,6 +39,7 @@ impl Operation for GroupSetMode {
     const ID: &str = "shed_group_set_mode";
     const SUMMARY: &str = "Protect a file of a group";
     const DOC: &str = "Say who may change your file in a group.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
     const ACCESS: Access = Access::Change;

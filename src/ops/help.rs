@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
 use super::short_answer::Keep;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 mod offered;
 
@@ -93,6 +93,7 @@ impl Operation for Help {
     const SUMMARY: &str = "Read a guide";
     const DOC: &str = "Guides with examples: edit, paths, commands, large_files, network, csv_to_sqlite, upload, download, share, full.";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}", r#"{"howto": "edit"}"#];
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("help"), Keep::Unusual("howtos")];

@@ -13,7 +13,7 @@ use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// Bytes that are shown unless the call says otherwise.
 const LENGTH: i64 = 256;
@@ -61,6 +61,7 @@ impl Operation for Hexdump {
     const ID: &str = "shed_hexdump";
     const SUMMARY: &str = "Show bytes of a file";
     const DOC: &str = "Show bytes of a file as offset, hex and ASCII.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "image.png", "length": 64}"#,

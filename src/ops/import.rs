@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Unknown};
 
@@ -81,6 +81,7 @@ impl Operation for Import {
     const SUMMARY: &str = "Import files of this conversation";
     const DOC: &str = "List the files attached to this chat, which are in zone uploads by themselves; fetch one again that was deleted.";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES.outside();
     const ERRORS: &[Code] = errors![
         PATH, GROWTH;
         FileNotFound, FileExists, OpenwebuiApiUnavailable, OpenwebuiGetError

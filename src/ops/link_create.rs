@@ -17,7 +17,7 @@ use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply, markdown};
+use super::{Effect, Operation, Reply, markdown};
 use crate::content_type;
 
 /// `shed_link_create`
@@ -71,6 +71,7 @@ impl Operation for LinkCreate {
     const SUMMARY: &str = "Create a link";
     const DOC: &str = "Make a download link for a file, or a directory as ZIP; show clickable_link to the user as it is. shed_link_create(zone=\"storage\", path=\"notes/todo.md\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::ADDS.each_time().outside();
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE;
         QuotaExceeded, OpenwebuiApiUnavailable, OpenwebuiInsertError

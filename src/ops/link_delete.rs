@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::short_answer::Keep;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_link_delete`
 pub struct LinkDelete;
@@ -31,6 +31,7 @@ impl Operation for LinkDelete {
     const ID: &str = "shed_link_delete";
     const SUMMARY: &str = "Take a link back";
     const DOC: &str = "End a link at once; the file stays.";
+    const EFFECT: Effect = Effect::REPLACES.outside();
     const ERRORS: &[Code] = &[
         Code::MissingFileId,
         Code::NotAFileshedLink,

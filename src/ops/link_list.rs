@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::short_answer::Keep;
 use super::vocabulary::NoParameters;
-use super::{Operation, Reply, markdown};
+use super::{Effect, Operation, Reply, markdown};
 use crate::content_type;
 
 /// `shed_link_list`
@@ -63,6 +63,7 @@ impl Operation for LinkList {
     const ID: &str = "shed_link_list";
     const SUMMARY: &str = "List links";
     const DOC: &str = "List your download and upload links that still work, with file_id.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_lockedit_cancel`
 pub struct LockeditCancel;
@@ -41,6 +41,7 @@ impl Operation for LockeditCancel {
     const SUMMARY: &str = "Drop a locked edit";
     const DOC: &str =
         "Drop the working copy of a locked edit and unlock; the file stays as it was.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: Access = Access::Change;

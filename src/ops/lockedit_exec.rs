@@ -12,7 +12,7 @@ use super::arguments::{not_negative, split_words};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_lockedit_exec`
 pub struct LockeditExec;
@@ -59,6 +59,7 @@ impl Operation for LockeditExec {
     const ID: &str = "shed_lockedit_exec";
     const SUMMARY: &str = "Run a command on a locked file";
     const DOC: &str = "Run a command on the working copy of an open locked edit. shed_lockedit_exec(zone=\"storage\", path=\"a.md\", cmd=\"sed\", args=[\"-i\", \"s/old/new/\", \".\"])";
+    const EFFECT: Effect = Effect::CHANGES.outside();
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, COMMAND, GROWTH];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_lockedit_open`
 pub struct LockeditOpen;
@@ -47,6 +47,7 @@ impl Operation for LockeditOpen {
     const ID: &str = "shed_lockedit_open";
     const SUMMARY: &str = "Lock a file for editing";
     const DOC: &str = "Keep a file from other conversations while you edit a copy of it in several steps: then shed_lockedit_exec or shed_lockedit_overwrite, at the end shed_lockedit_save or shed_lockedit_cancel. For one change shed_patch_text is enough. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
+    const EFFECT: Effect = Effect::ADDS;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE;
         InvalidFormat, PermissionDenied, QuotaExceeded

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_lockedit_overwrite`
 pub struct LockeditOverwrite;
@@ -51,6 +51,7 @@ impl Operation for LockeditOverwrite {
     const SUMMARY: &str = "Write the working copy of a locked file";
     const DOC: &str =
         "Give the working copy of an open locked edit a new content, or append to it.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH; InvalidFormat];
     const EXAMPLES: &[&str] =
         &[r##"{"zone": "storage", "path": "notes/todo.md", "content": "# New\n"}"##];

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_lockedit_save`
 pub struct LockeditSave;
@@ -47,6 +47,7 @@ impl Operation for LockeditSave {
     const ID: &str = "shed_lockedit_save";
     const SUMMARY: &str = "Save a locked file and unlock it";
     const DOC: &str = "Make the working copy of a locked edit the file, and unlock it.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE, OPEN_EDIT, GROWTH;
         PreconditionFailed, NotAFile, PermissionDenied

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::short_answer::Keep;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_maintenance`
 pub struct Maintenance;
@@ -60,6 +60,7 @@ impl Operation for Maintenance {
     const ID: &str = "shed_maintenance";
     const SUMMARY: &str = "Clean up expired locks";
     const DOC: &str = "Release expired and broken locks of your zones and groups.";
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::access::Access;
+use super::effect::Effect;
 use super::short_answer::Keep;
 
 /// What the file of an operation provides.
@@ -21,6 +22,8 @@ pub trait Operation: 'static {
     const DOC: &'static str;
     /// Whether the small toolset has it.
     const CORE: bool = false;
+    /// What a call may do.
+    const EFFECT: Effect;
     /// The codes of its own failures; `COMMON_ERRORS` come on top.
     const ERRORS: &'static [Code];
     /// Requests that work, as JSON. The first is shown in the OpenAPI document.

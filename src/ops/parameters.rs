@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::short_answer::Keep;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_parameters`
 pub struct Parameters;
@@ -83,6 +83,7 @@ impl Operation for Parameters {
     const SUMMARY: &'static str = "Limits and switches";
     const DOC: &'static str =
         "Show quotas, limits of size and time, and whether commands have network.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &'static [Code] = &[];
     const EXAMPLES: &'static [&'static str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_bytes`
 pub struct PatchBytes;
@@ -54,6 +54,7 @@ impl Operation for PatchBytes {
     const ID: &str = "shed_patch_bytes";
     const SUMMARY: &str = "Write bytes";
     const DOC: &str = "Change bytes of a file: append (default), insert or replace at an offset. Text: shed_patch_text. shed_patch_bytes(zone=\"storage\", path=\"a.bin\", content=\"48656c6c6f\", position=\"replace\", offset=0)";
+    const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied, InvalidMode

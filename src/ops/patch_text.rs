@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_text`
 pub struct PatchText;
@@ -62,6 +62,7 @@ impl Operation for PatchText {
     const SUMMARY: &str = "Write text";
     const DOC: &str = "Change a part of a text file: replace text (find), insert or replace lines, append. shed_patch_text(zone=\"storage\", path=\"a.md\", find=\"old\", content=\"new\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PatternNotFound, PermissionDenied, InvalidMode

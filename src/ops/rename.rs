@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_rename`
 pub struct Rename;
@@ -45,6 +45,7 @@ impl Operation for Rename {
     const SUMMARY: &str = "Rename or move inside one zone";
     const DOC: &str = "Rename or move a file or directory inside its zone, never to another one. shed_rename(zone=\"storage\", old_path=\"a.md\", new_path=\"notes/a.md\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE;
         FileNotFound, FileExists, PermissionDenied

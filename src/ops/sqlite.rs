@@ -14,7 +14,7 @@ use super::arguments::{ArgumentError, choice, not_negative};
 use super::codes::errors;
 use super::short_answer::{Keep, csv};
 use super::vocabulary::AnyZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 mod dialect;
 mod response;
@@ -74,6 +74,7 @@ impl Operation for Sqlite {
     const SUMMARY: &str = "Query an SQLite database, import and export CSV";
     const DOC: &str = "Query or change an SQLite database, import a CSV file, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         InvalidFormat, PermissionDenied, CommandForbidden, ExecError, Timeout, TableExists, CsvEmpty,

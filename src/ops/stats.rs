@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::short_answer::Keep;
 use super::vocabulary::NoParameters;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// `shed_stats`
 pub struct Stats;
@@ -83,6 +83,7 @@ impl Operation for Stats {
     const ID: &str = "shed_stats";
     const SUMMARY: &str = "Show space used";
     const DOC: &str = "Show the space used in each zone and group, and the quotas.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = &[];
     const EXAMPLES: &[&str] = &["{}"];
     const SHORT_ANSWER: &[Keep] = &[

@@ -14,7 +14,7 @@ use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// Entries of one directory that are drawn.
 const ENTRIES: usize = 100;
@@ -59,6 +59,7 @@ impl Operation for Tree {
     const SUMMARY: &str = "Show a directory tree";
     const DOC: &str = "List the files of a zone with their sizes. shed_tree(zone=\"storage\")";
     const CORE: bool = true;
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound];
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage"}"#,

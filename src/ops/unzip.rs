@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::{AnyZone, WritableZone};
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// Files that are named.
 const NAMED: usize = 50;
@@ -62,6 +62,7 @@ impl Operation for Unzip {
     const ID: &str = "shed_unzip";
     const SUMMARY: &str = "Unpack a ZIP archive";
     const DOC: &str = "Unpack a ZIP archive into a directory; replaces no file. For tar use shed_exec. shed_unzip(zone=\"storage\", src=\"notes.zip\")";
+    const EFFECT: Effect = Effect::ADDS;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         FileExists, InvalidFormat, ZipBomb

@@ -49,11 +49,15 @@ pub(super) fn drop_mode_outside_groups(arguments: &mut Map<String, Value>) {
 const BEGINNING: u64 = 64 * 1024;
 
 /// One file to write.
-pub(super) struct FileWrite<'a> {
-    pub(super) zone: &'a Zone<'a>,
-    pub(super) operation: &'static str,
-    pub(super) path: &'a str,
-    pub(super) message: Option<&'a str>,
+pub(crate) struct FileWrite<'a> {
+    /// The zone that holds it.
+    pub(crate) zone: &'a Zone<'a>,
+    /// The name for history and logs.
+    pub(crate) operation: &'static str,
+    /// Its path in the zone.
+    pub(crate) path: &'a str,
+    /// The caller's commit message.
+    pub(crate) message: Option<&'a str>,
 }
 
 /// What an addition to a file has to know of it.
@@ -92,9 +96,9 @@ impl Existing {
 }
 
 /// What was written.
-pub(super) struct Written {
+pub(crate) struct Written {
     pub(super) path: String,
-    pub(super) size: u64,
+    pub(crate) size: u64,
     pub(super) created: bool,
     /// The mode that it has now, in a group.
     pub(super) mode: Option<&'static str>,
@@ -176,12 +180,15 @@ impl Written {
 
 impl FileWrite<'_> {
     /// Gives the file this content, whatever it had.
-    pub(super) fn overwrite(&self, content: &[u8]) -> Result<Written, Error> {
+    pub(crate) fn overwrite(&self, content: &[u8]) -> Result<Written, Error> {
         let path = self.zone.path_to_change("path", self.path)?;
         self.zone.expect_writable()?;
         self.expect_plain(self.zone.target("path", &path)?.entry())?;
-        // Written before the write lock is taken: nobody has to wait for it.
-        let staged = self.zone.stage(content)?;
+        // On disk before the write lock is taken: nobody has to wait for it.
+        let mut staged = self.zone.stage(content)?;
+        staged
+            .flush()
+            .map_err(|error| self.zone.explain_disk(error))?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;
         self.expect_plain(target.entry())?;
@@ -197,7 +204,7 @@ impl FileWrite<'_> {
 
     /// Gives the file what `edit` makes of its content; a missing file is empty, or an error
     /// where `must_exist`. Nobody else writes in between.
-    pub(super) fn edit(
+    pub(crate) fn edit(
         &self,
         must_exist: bool,
         edit: impl FnOnce(&[u8]) -> Result<Vec<u8>, Error>,

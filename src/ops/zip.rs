@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Operation, Reply};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_zip`
 pub struct Zip;
@@ -59,6 +59,7 @@ impl Operation for Zip {
     const ID: &str = "shed_zip";
     const SUMMARY: &str = "Pack a ZIP archive";
     const DOC: &str = "Pack one file or directory into a ZIP archive beside it; replaces an old archive. shed_zip(zone=\"storage\", src=\"notes\")";
+    const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE, GROWTH;
         FileExists, PermissionDenied

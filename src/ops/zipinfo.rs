@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Operation, Reply};
+use super::{Effect, Operation, Reply};
 
 /// Entries that are listed.
 const ENTRIES: usize = 100;
@@ -73,6 +73,7 @@ impl Operation for Zipinfo {
     const ID: &str = "shed_zipinfo";
     const SUMMARY: &str = "List a ZIP archive";
     const DOC: &str = "List what a ZIP archive holds, without unpacking it.";
+    const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, EXISTING_FILE; InvalidFormat];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes.zip"}"#];
     const SHORT_ANSWER: &[Keep] = &[

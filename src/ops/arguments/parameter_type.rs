@@ -15,6 +15,8 @@ pub(in crate::ops) enum ParameterType {
     Text,
     /// A whole number.
     Integer,
+    /// A number.
+    Number,
     /// true or false.
     Boolean,
     /// A list of texts.
@@ -30,6 +32,7 @@ impl ParameterType {
         match schema["type"].as_str() {
             Some("string") => Self::Text,
             Some("integer") => Self::Integer,
+            Some("number") => Self::Number,
             Some("boolean") => Self::Boolean,
             Some("array") if schema["items"]["type"] == "string" => Self::Texts,
             Some("array") => Self::List,
@@ -42,6 +45,7 @@ impl ParameterType {
         match self {
             Self::Text => "a string",
             Self::Integer => "an integer",
+            Self::Number => "a number",
             Self::Boolean => "true or false",
             Self::Texts => "a list of strings",
             Self::List => "a list",
@@ -64,11 +68,7 @@ impl ParameterType {
                 [Value::String(only)] => Some(only.as_str().into()),
                 _ => None,
             },
-            (Self::Boolean, _) => match word.as_str() {
-                "1" | "yes" | "y" | "on" => Some(true.into()),
-                "0" | "no" | "n" | "off" => Some(false.into()),
-                _ => None,
-            },
+            (Self::Boolean, _) => truth(value).map(Value::from),
             (Self::Texts | Self::List, Value::Number(_)) => Some(vec![word].into()),
             (Self::Texts | Self::List, Value::String(text))
                 if text.len() <= WORDS_MAX_BYTES && !text.trim_start().starts_with(['[', '{']) =>
@@ -85,6 +85,7 @@ impl ParameterType {
         match self {
             Self::Text if value.is_string() => Ok(value),
             Self::Integer => integer(&value).map(Value::from).ok_or(value),
+            Self::Number => number(&value).ok_or(value),
             Self::Boolean => boolean(&value).map(Value::from).ok_or(value),
             Self::Texts => texts(&value).ok_or(value),
             Self::List => list(&value).map(Value::from).ok_or(value),
@@ -95,7 +96,7 @@ impl ParameterType {
 }
 
 /// The whole number that a raw argument means.
-pub(in crate::ops) fn integer(value: &Value) -> Option<i64> {
+pub(crate) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
             let float = number.as_f64()?;
@@ -106,11 +107,37 @@ pub(in crate::ops) fn integer(value: &Value) -> Option<i64> {
     }
 }
 
+fn number(value: &Value) -> Option<Value> {
+    match value {
+        Value::Number(_) => Some(value.clone()),
+        Value::String(text) => {
+            let number: f64 = text.trim().parse().ok()?;
+            number.is_finite().then(|| number.into())
+        }
+        _ => None,
+    }
+}
+
 fn boolean(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
         Value::String(text) if text.eq_ignore_ascii_case("true") => Some(true),
         Value::String(text) if text.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// What a raw argument means where it can only be true or false.
+pub(crate) fn truth(value: &Value) -> Option<bool> {
+    let word = match value {
+        Value::Bool(flag) => return Some(*flag),
+        Value::String(text) => text.trim().to_ascii_lowercase(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    match word.as_str() {
+        "1" | "yes" | "y" | "on" | "true" | "t" => Some(true),
+        "0" | "no" | "n" | "off" | "false" | "f" => Some(false),
         _ => None,
     }
 }

@@ -1,0 +1,222 @@
+//! The Model Context Protocol, at `/mcp` over HTTP and on the standard streams of `fileshed mcp`.
+//!
+//! Its tools are the operations of [`crate::ops`], its answers theirs; the protocol itself, in all its
+//! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
+//! request does, so there is no session that somebody else could take over.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use fileshed_core::{Answers, Caller, Error};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+
+use super::admission::CallPermit;
+use super::middleware::{Outcome, RequestId, Subject};
+use super::{Server, body, envelope, prefer, response_body, route};
+
+mod failure;
+mod handler;
+mod held_body;
+mod message;
+mod metadata;
+mod tools;
+mod toolset;
+
+use handler::Handler;
+use held_body::HeldBody;
+pub(super) use toolset::McpToolset;
+
+/// Every address of the surface.
+pub(super) fn routes() -> Router<Arc<Server>> {
+    let mut router = Router::new();
+    for toolset in McpToolset::ALL {
+        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
+            answer(&server, toolset, request).await
+        };
+        router = router.route(toolset.path(), post(handler).fallback(wrong_method));
+    }
+    metadata::PATHS.iter().fold(router, |router, path| {
+        router.route(path, get(metadata::document))
+    })
+}
+
+/// What the log calls a request whose address is one of the surface.
+pub(super) fn operation(path: &str) -> Option<&'static str> {
+    if metadata::PATHS.contains(&path) {
+        return Some("mcp.metadata");
+    }
+    let mut toolsets = McpToolset::ALL.into_iter();
+    toolsets
+        .any(|toolset| toolset.path() == path)
+        .then_some("mcp")
+}
+
+async fn wrong_method(request: Request) -> Response {
+    route::refuse_method(&request, Method::POST)
+}
+
+/// A request as the handler of its message sees it.
+#[derive(Clone)]
+struct Arrival {
+    caller: Caller,
+    /// The id of the request, for failures of the server.
+    id: String,
+    /// How long the message is.
+    bytes: u64,
+    /// The right to run, until the answer has been written out.
+    permit: PermitSlot,
+    /// What came of the call.
+    outcome: Outcome,
+}
+
+/// Where a permit lies that nobody uses at the moment.
+#[derive(Clone, Default)]
+struct PermitSlot(Arc<Mutex<Option<CallPermit>>>);
+
+impl PermitSlot {
+    fn put(&self, permit: CallPermit) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
+    }
+
+    fn take(&self) -> Option<CallPermit> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
+    }
+}
+
+/// Who calls, and the answer to them.
+async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> Response {
+    let (parts, mut body) = request.into_parts();
+    let caller = match identify(server, &parts).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return metadata::challenge(&server.public_url, &parts, envelope::failure(error));
+        }
+    };
+    let subject = Subject::of(&server.store, &caller);
+    let outcome = Outcome::default();
+    let answered = run(server, toolset, caller, &parts, &mut body, &outcome).await;
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            envelope::failure(error)
+        }
+    };
+    let answers = prefer::answers(&parts.headers);
+    prefer::applied(&mut response, answers);
+    response.extensions_mut().insert(subject);
+    response.extensions_mut().insert(outcome);
+    response
+}
+
+/// Finds out who calls.
+async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
+    server.authenticator.refuse_unlisted_pages(parts)?;
+    route::identify(server, parts).await
+}
+
+/// Waits for the permit of a call, reads its body, and hands it to the protocol.
+async fn run(
+    server: &Arc<Server>,
+    toolset: McpToolset,
+    mut caller: Caller,
+    parts: &Parts,
+    body: &mut Body,
+    outcome: &Outcome,
+) -> Result<Response, Error> {
+    let mut admitted = server
+        .admission
+        .admit(&server.store.namespace(&caller))
+        .await?;
+    caller.place = admitted.place();
+    caller.client.answers = prefer::answers(&parts.headers);
+    let length = body::content_length(&parts.headers);
+    let text = body::collect(body, length, server.body_limit, &mut admitted).await?;
+    if let Err(refusal) = message::check(&text)? {
+        return Ok(refusal);
+    }
+    let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
+    permit.put(admitted);
+    let mut request = Request::new(Body::from(text));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = parts.uri.clone();
+    *request.headers_mut() = accepting(&parts.headers);
+    let id = parts.extensions.get::<RequestId>();
+    request.extensions_mut().insert(Arrival {
+        caller,
+        id: id.map_or_else(String::new, |id| id.0.clone()),
+        bytes,
+        permit: permit.clone(),
+        outcome: outcome.clone(),
+    });
+    let response = service(server, toolset).handle(request).await;
+    Ok(sent(response.map(Body::new), permit).await)
+}
+
+/// The protocol over HTTP. The credential was looked at before, and with it `Host` and `Origin`.
+fn service(
+    server: &Arc<Server>,
+    toolset: McpToolset,
+) -> StreamableHttpService<Handler, NeverSessionManager> {
+    let handler = Handler::new(Arc::clone(server), toolset);
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_max_request_body_bytes(server.body_limit as usize);
+    StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(NeverSessionManager::default()),
+        config,
+    )
+}
+
+/// The headers of a request. Who takes everything takes both forms of an answer.
+fn accepting(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    let takes_all = match headers.get(ACCEPT).map(HeaderValue::to_str) {
+        None => true,
+        Some(Ok(text)) => text.contains("*/*"),
+        Some(Err(_)) => false,
+    };
+    if takes_all {
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, both);
+    }
+    headers
+}
+
+/// The answer, which keeps the permit until it has been written out.
+async fn sent(response: Response, permit: PermitSlot) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let json = HeaderValue::from_static("application/json");
+    if parts.headers.get(CONTENT_TYPE) != Some(&json) {
+        return Response::from_parts(parts, Body::new(HeldBody::new(body, permit)));
+    }
+    // It is whole already.
+    let Ok(text) = to_bytes(body, usize::MAX).await else {
+        parts.status = StatusCode::INTERNAL_SERVER_ERROR;
+        return (parts.status, Body::empty()).into_response();
+    };
+    let body = match permit.take() {
+        Some(admitted) => response_body::body(text.into(), admitted),
+        None => Body::from(text),
+    };
+    Response::from_parts(parts, body)
+}
+
+/// Whether the caller wants what it cannot know yet, and no more.
+fn is_short(caller: &Caller) -> bool {
+    caller.client.answers == Answers::Minimal
+}

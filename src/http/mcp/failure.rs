@@ -1,0 +1,57 @@
+//! Failures as clients of the protocol read them.
+
+use fileshed_core::nearest::nearest;
+use fileshed_core::{Error, diagnostics};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock};
+
+use super::{Arrival, is_short};
+use crate::http::envelope;
+
+/// A call that failed: the model reads what and why, and what to do, as over HTTP.
+pub(super) fn of_call(error: &Error, arrival: &Arrival) -> CallToolResult {
+    let client = arrival.caller.client;
+    let answer = envelope::failure_envelope(error, &arrival.id, client);
+    if is_short(&arrival.caller) {
+        return CallToolResult::error(vec![ContentBlock::text(answer.to_string())]);
+    }
+    CallToolResult::structured_error(answer)
+}
+
+/// A request that failed and is no call of a tool: the program reads it.
+#[expect(dead_code, reason = "resources need it")]
+pub(super) fn of_request(error: &Error, arrival: &Arrival) -> ErrorData {
+    let client = arrival.caller.client;
+    let mut answer = envelope::failure_envelope(error, &arrival.id, client);
+    let answer = answer["error"].take();
+    let message = answer["message"].as_str().unwrap_or_default().to_owned();
+    ErrorData::invalid_params(message, Some(answer))
+}
+
+/// There is no tool of that name here.
+pub(super) fn unknown_tool(name: &str, known: impl Iterator<Item = &'static str>) -> ErrorData {
+    let name: String = name.chars().take(100).collect();
+    let meant = nearest(&name, known);
+    let error = Error::from(McpError::UnknownTool { name, meant });
+    let message = format!("{}; {}", error.message(), error.hint());
+    ErrorData::invalid_params(message, None)
+}
+
+diagnostics! {
+    /// Why a request of the protocol cannot be answered.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum McpError {
+        /// There is no such tool.
+        #[error("there is no tool `{name}`")]
+        UnknownTool {
+            name: String = "shed_tre".to_owned(),
+            meant: Option<&'static str> => [Some("shed_tree"), None],
+        } => {
+            code: UnknownOperation,
+            hint: match meant {
+                Some(meant) => format!("did you mean {meant}?"),
+                None => "tools/list lists the tools".to_owned(),
+            },
+        },
+    }
+}

@@ -1,0 +1,66 @@
+//! A message before the protocol reads it: whether it is JSON, and how much it would become.
+
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::Error;
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use crate::http::body::BodyError;
+use crate::json::VALUES_MAX;
+
+/// What JSON-RPC calls a message that is no JSON.
+const PARSE_ERROR: i32 = -32_700;
+
+/// Refuses a message that cannot be read: in the words of the protocol, or of this server where it
+/// would take too much memory.
+pub(super) fn check(text: &[u8]) -> Result<Result<(), Response>, Error> {
+    if values_at_most(text) > VALUES_MAX {
+        return Err(BodyError::TooMany.into());
+    }
+    Ok(match serde_json::from_slice::<IgnoredAny>(text) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let body = json!({
+                "jsonrpc": "2.0",
+                "id": null,
+                "error": {"code": PARSE_ERROR, "message": format!("the message is not valid JSON: {error}")},
+            });
+            let headers = [(CONTENT_TYPE, "application/json")];
+            Err((StatusCode::BAD_REQUEST, headers, body.to_string()).into_response())
+        }
+    })
+}
+
+/// How many values a text can hold: each is the first, or follows one of three signs.
+fn values_at_most(text: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (1, false, false);
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_never_more_than_counted() {
+        for (text, least) in [
+            ("1", 1),
+            (r#"{"a": 1, "b": [2, 3]}"#, 5),
+            (r#"["a,\",[{", "b"]"#, 3),
+        ] {
+            assert!(values_at_most(text.as_bytes()) >= least, "{text}");
+        }
+        assert_eq!(values_at_most(br#""[[[,,,""#), 1);
+    }
+}
