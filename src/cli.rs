@@ -1,7 +1,8 @@
 //! The program: its command line (`arguments`), and what each command does.
 //!
 //! Answers go to standard output, complaints to standard error; secrets are printed only by
-//! `token create`, once, and by `openwebui connection`, which says so.
+//! `token create`, once, by `openwebui connection`, which says so, and when the server has made a
+//! key for itself, once.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -12,9 +13,11 @@ use fileshed_core::{Check, CheckState, Error, Store};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::state_name;
+use crate::http::terminal::document;
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
+use crate::openwebui::register::check_terminal;
 
 mod arguments;
 mod group;
@@ -120,8 +123,13 @@ pub fn run(
             fileshed_core::BUILT_IN_JOBS,
         )));
     }
-    if let Command::Openapi { toolset } = command {
-        return print(openapi::pretty(toolset)?.trim_end());
+    if let Command::Openapi { toolset, terminal } = command {
+        let document = if terminal {
+            document::pretty()?
+        } else {
+            openapi::pretty(toolset)?
+        };
+        return print(document.trim_end());
     }
     if let Command::Openwebui(command) = &command {
         inputs.flags.extend(command.setting());
@@ -136,14 +144,42 @@ pub fn run(
         Command::Token(command) => command.run(&open(config)?),
         Command::Group(command) => command.run(&open(config)?),
         Command::User(command) => command.run(&open(config)?),
-        Command::Openwebui(command) => command.run(config),
+        Command::Openwebui(command) => {
+            let mut config = config.clone();
+            if config.keys_to_make().next().is_some() {
+                config = with_keys(&config, &open(&config)?)?;
+            }
+            command.run(&config)
+        }
         Command::Jail | Command::Openapi { .. } => Ok(ExitCode::SUCCESS),
     }
 }
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.
-pub fn serve(config: &Config) -> Result<Store, Failure> {
-    Store::open(config.core.clone()).map_err(|error| cannot_open(config, error))
+/// The configuration then has the keys that the server makes for itself.
+pub fn serve(config: &Config) -> Result<(Store, Config), Failure> {
+    let store = Store::open(config.core.clone());
+    let store = store.map_err(|error| cannot_open(config, error))?;
+    let config = with_keys(config, &store)?;
+    Ok((store, config))
+}
+
+/// The configuration with the keys that the server makes for itself; a new one is shown once.
+fn with_keys(config: &Config, store: &Store) -> Result<Config, Failure> {
+    let mut config = config.clone();
+    let place = config.core.storage_base_path.clone();
+    for (setting, key) in config.keys_to_make() {
+        let made = store.generated_key(setting)?;
+        if made.is_new {
+            tell(&format!(
+                "{setting}: made the key {} and keeps it in {}; it is not shown again",
+                made.key.reveal(),
+                place.join(&made.file).display()
+            ));
+        }
+        *key = made.key;
+    }
+    Ok(config)
 }
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
@@ -196,6 +232,7 @@ fn doctor(config: &Config) -> Result<ExitCode, Failure> {
     };
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
+    checks.extend(check_terminal(config));
     for check in &checks {
         let state = state_name(check.state);
         print(&format!("{state:<7} {}: {}", check.name, check.text))?;

@@ -27,6 +27,9 @@ pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;
 
+/// A key in a list that stands for one that the server makes at its first start.
+pub const AUTO: &str = "auto";
+
 /// Everything that was decided.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -36,6 +39,8 @@ pub struct Config {
     pub bind: SocketAddr,
     /// Keys with which a gateway may name its users.
     pub api_keys: Vec<Secret>,
+    /// Keys with which a terminal connection may name its users.
+    pub terminal_api_keys: Vec<Secret>,
     /// How a gateway names the user.
     pub header_user_id: HeaderName,
     /// How a gateway gives the user's display name.
@@ -96,6 +101,7 @@ impl Default for Config {
             core: Settings::new("./data"),
             bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8000)),
             api_keys: Vec::new(),
+            terminal_api_keys: Vec::new(),
             header_user_id: HeaderName::from_static("x-openwebui-user-id"),
             header_user_name: HeaderName::from_static("x-openwebui-user-name"),
             header_user_email: HeaderName::from_static("x-openwebui-user-email"),
@@ -128,6 +134,24 @@ impl Config {
         !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()
     }
 
+    /// Whether anybody has to say who calls.
+    #[must_use]
+    pub fn asks_who_calls(&self) -> bool {
+        !self.api_keys.is_empty() || !self.terminal_api_keys.is_empty() || self.takes_sessions()
+    }
+
+    /// The lists of keys in which one is still to be made, by the names of their settings.
+    pub fn keys_to_make(&mut self) -> impl Iterator<Item = (&'static str, &mut Secret)> {
+        let lists = [
+            ("api_keys", &mut self.api_keys),
+            ("terminal_api_keys", &mut self.terminal_api_keys),
+        ];
+        lists.into_iter().filter_map(|(name, keys)| {
+            let key = keys.iter_mut().find(|key| key.reveal() == AUTO)?;
+            Some((name, key))
+        })
+    }
+
     /// Why these decisions do not go together: the two settings, and what to do about the first.
     fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
         let mut found = self.contradictions_of_identity();
@@ -152,6 +176,12 @@ impl Config {
                 core.exec_max_total,
             ),
             (
+                "terminal.max_shells",
+                core.terminal_max_shells,
+                "terminal.max_shells_total",
+                core.terminal_max_shells_total,
+            ),
+            (
                 "transfer.max_per_user",
                 core.transfer_max_per_user,
                 "transfer.max_total",
@@ -174,7 +204,7 @@ impl Config {
         let unasked = self.openwebui_api_url.is_empty();
         let cases = [
             (
-                !self.bind.ip().is_loopback() && nobody && !self.takes_sessions(),
+                !self.bind.ip().is_loopback() && !self.asks_who_calls(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and without `api_keys` everybody there would \
                  share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
@@ -186,10 +216,17 @@ impl Config {
                 "needs `openwebui_api_url`, where Open WebUI can be asked",
             ),
             (
-                self.core.groups == GroupSource::Headers && nobody && self.takes_sessions(),
+                self.core.groups == GroupSource::Headers && nobody && self.asks_who_calls(),
                 ["groups", "api_keys"],
                 "needs `api_keys`: headers are not believed from users who call with their own \
                  sessions; set `openwebui` or `local`",
+            ),
+            (
+                self.forward_jwt_secret.is_some()
+                    && has_one_of(&self.terminal_api_keys, &self.api_keys),
+                ["terminal_api_keys", "api_keys"],
+                "must not hold a key of `api_keys` where `forward_jwt_secret` is set: beside that key \
+                 nothing unsigned is believed, and terminals name their users unsigned",
             ),
             (
                 cfg!(not(feature = "tls")) && self.openwebui_api_url.as_str().starts_with("https:"),
@@ -202,7 +239,7 @@ impl Config {
                 "needs `openwebui_api_url`: the key is for asking Open WebUI",
             ),
             (
-                self.forward_jwt_secret.is_some() && nobody && !self.takes_sessions(),
+                self.forward_jwt_secret.is_some() && !self.asks_who_calls(),
                 ["forward_jwt_secret", "api_keys"],
                 "needs `api_keys`: signed users count beside a service key, and without any \
                  credential everybody would share one workspace",
@@ -213,4 +250,13 @@ impl Config {
             .map(|(_, settings, problem)| (settings, problem.to_owned()))
             .collect()
     }
+}
+
+/// Whether two lists of keys have one in common.
+fn has_one_of(keys: &[Secret], others: &[Secret]) -> bool {
+    let mut keys = keys.iter();
+    keys.any(|key| {
+        let is_same = |other: &Secret| other.reveal() == key.reveal();
+        key.reveal() != AUTO && others.iter().any(is_same)
+    })
 }

@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use fileshed_core::Store;
 use fileshed_core::settings::MEBIBYTE;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_swagger_ui::SwaggerUi;
 
@@ -29,31 +29,44 @@ pub use files::fuzzing;
 mod health;
 pub mod identity;
 mod index;
+mod mcp;
 mod middleware;
 mod prefer;
 mod response_body;
 mod route;
 mod serve;
+pub mod terminal;
 
 use admission::Admission;
 pub use health::state_name;
 pub use serve::{ShutdownSignal, serve};
+use terminal::Listings;
 
 /// Credentials that are looked up in the registry at once: each takes a moment and a thread.
 const LOOKUPS: usize = 16;
+
+/// Sockets of which nobody knows yet who is there.
+const HANDSHAKES: usize = 128;
 
 /// What every request needs.
 pub(crate) struct Server {
     store: Arc<Store>,
     authenticator: identity::Authenticator,
+    /// Where people reach the server; empty where nobody said so.
+    public_url: String,
     /// Most bytes that a call may bring.
     body_limit: u64,
     admission: Admission,
     /// Credentials that are looked up at once.
     lookups: Arc<Semaphore>,
+    /// Sockets whose clients have not said who they are.
+    handshakes: Arc<Semaphore>,
     /// One at a time asks whether everything is there.
     checks: Semaphore,
     documents: documents::Documents,
+    /// Made when it is first asked for.
+    terminal_document: OnceCell<documents::Document>,
+    listings: Listings,
 }
 
 impl Server {
@@ -62,11 +75,15 @@ impl Server {
         Self {
             store,
             authenticator,
+            public_url: config.core.public_url.to_string(),
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
             admission: Admission::new(config),
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
+            handshakes: Arc::new(Semaphore::new(HANDSHAKES)),
             checks: Semaphore::new(1),
             documents: documents::Documents::new(),
+            terminal_document: OnceCell::new(),
+            listings: Listings::new(),
         }
     }
 }
@@ -92,6 +109,8 @@ pub(crate) fn router(
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
     let routes = route::operations()
         .merge(files::routes())
+        .merge(terminal::routes())
+        .merge(mcp::routes())
         .route("/", get(index::page))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
@@ -101,7 +120,9 @@ pub(crate) fn router(
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))
         .layer(from_fn(middleware::limit_headers));
+    let names: middleware::Names =
+        |method, path| terminal::operation(method, path).or_else(|| mcp::operation(path));
     cors::allow(routes, config)
-        .layer(from_fn(middleware::log_request))
+        .layer(from_fn_with_state(names, middleware::log_request))
         .with_state(server)
 }

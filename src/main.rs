@@ -22,9 +22,12 @@ fn main() -> ExitCode {
 /// Makes the parts, wires them, and serves until a stop is asked for.
 fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::log(config);
+    fileshed_core::sandbox::share_heaps();
     fileshed_core::sandbox::hide_this_process();
     let descriptors = fileshed_core::sandbox::raise_descriptor_limit();
-    let store = Arc::new(cli::serve(config)?);
+    let (store, config) = cli::serve(config)?;
+    store.claim_cgroups();
+    let (store, config) = (Arc::new(store), &config);
     cli::report_store(&store);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
@@ -43,11 +46,19 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         tracing::info!(%address, "listening");
         cli::report(config, address);
         let app = fileshed::app(Arc::clone(&store), config);
-        http::serve(listener, app, stop, patience, descriptors)
+        // What waits for a background process waits no longer.
+        let stopping = || {
+            store.stop_processes();
+            store.shells().stop();
+        };
+        http::serve(listener, app, stop, stopping, patience, descriptors)
             .await
             .map_err(Failure::from)
     });
+    store.shells().wait(patience);
     runtime.shutdown_timeout(patience);
+    store.stop_processes();
+    store.await_processes(patience);
     drop(store);
     tracing::info!("stopped");
     served?;

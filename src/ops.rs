@@ -8,9 +8,10 @@
 use fileshed_core::Code;
 
 mod access;
-mod arguments;
+pub(crate) mod arguments;
 mod codes;
 mod cross_zone;
+mod effect;
 mod entry;
 mod markdown;
 mod missing_file;
@@ -20,9 +21,10 @@ mod read_only_zone;
 pub mod schema;
 pub mod short_answer;
 mod vocabulary;
-mod write;
+pub(crate) mod write;
 
 pub use access::Access;
+pub use effect::Effect;
 pub use entry::{Answer, Entry, Handler, offered};
 pub use operation::{Operation, Reply};
 

@@ -45,6 +45,7 @@ pub fn statuses(code: Code) -> &'static [StatusCode] {
         Code::MethodNotAllowed => &[StatusCode::METHOD_NOT_ALLOWED],
         Code::FileExists | Code::TableExists | Code::NotInEditMode => &[StatusCode::CONFLICT],
         Code::PreconditionFailed => &[StatusCode::PRECONDITION_FAILED],
+        Code::UnsupportedFileType => &[StatusCode::UNSUPPORTED_MEDIA_TYPE],
         Code::RangeNotSatisfiable => &[StatusCode::RANGE_NOT_SATISFIABLE],
         Code::FileTooLarge | Code::ZipBomb | Code::CsvTooWide | Code::BodyTooLarge => {
             &[StatusCode::PAYLOAD_TOO_LARGE]

@@ -58,6 +58,9 @@ pub enum Command {
             value_parser = one_of(&Toolset::NAMES, Toolset::parse)
         )]
         toolset: Toolset,
+        /// The document of terminals instead
+        #[arg(long, conflicts_with = "toolset")]
+        terminal: bool,
     },
     /// Look whether everything that is needed is there
     Doctor,

@@ -103,6 +103,13 @@ struct ConnectionArguments {
     name: Option<String>,
     #[arg(
         long,
+        help = "A terminal connection instead of a tool server: files, commands and a shell beside \
+                the chat, with the first of terminal_api_keys or the user's own session"
+    )]
+    terminal: bool,
+    #[arg(
+        long,
+        conflicts_with = "terminal",
         value_name = "SET",
         value_parser = one_of(&Toolset::NAMES, Toolset::parse),
         help = "Which operations [default: all]"
@@ -133,6 +140,7 @@ impl ConnectionArguments {
             auth,
             id,
             name,
+            terminal,
             toolset,
         } = self.clone();
         ConnectionOptions {
@@ -140,6 +148,7 @@ impl ConnectionArguments {
             auth,
             id,
             name,
+            terminal,
             toolset,
             grants: grants.to_vec(),
         }

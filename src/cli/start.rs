@@ -68,6 +68,12 @@ fn callers(config: &Config) -> Check {
             config.api_keys.len()
         ));
     }
+    if !config.terminal_api_keys.is_empty() {
+        ways.push(format!(
+            "{} keys of terminal connections",
+            config.terminal_api_keys.len()
+        ));
+    }
     if config.takes_sessions() {
         ways.push("sessions of Open WebUI".to_owned());
     }
@@ -86,7 +92,7 @@ fn callers(config: &Config) -> Check {
 /// Whether links lead somewhere for others than this machine.
 pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
     let public = &config.core.public_url;
-    let is_for_one = config.api_keys.is_empty() && !config.takes_sessions();
+    let is_for_one = !config.asks_who_calls();
     let (state, text) = if public.is_empty() && !address.ip().is_loopback() {
         let text = "begin with `/links/`, because the server does not know its own address: set \
                     `public_url` to where people reach it";

@@ -21,8 +21,13 @@ pub static SETTINGS: &[Setting] = &[
     open("bind", "Address and port to listen on", |c| &mut c.bind),
     secret(
         "api_keys",
-        "Service keys, comma-separated: who has one may name its users",
+        "Service keys, comma-separated: who has one may name its users; auto makes one",
         |c| &mut c.api_keys,
+    ),
+    secret(
+        "terminal_api_keys",
+        "The same for terminal connections, which name their users in X-User-Id",
+        |c| &mut c.terminal_api_keys,
     ),
     open(
         "header_user_id",
@@ -192,6 +197,11 @@ pub static SETTINGS: &[Setting] = &[
         &mut c.core.exec_max_total
     }),
     open(
+        "exec.programs",
+        "Programs besides the whitelist, like python3, for shed_exec and the terminal; * is all there are",
+        |c| &mut c.core.exec_programs,
+    ),
+    open(
         "exec.sandbox",
         "What happens where the kernel cannot confine commands: refuse them, or run them",
         |c| &mut c.core.exec_sandbox,
@@ -205,6 +215,36 @@ pub static SETTINGS: &[Setting] = &[
         "exec.landlock_abi",
         "Newest version of Landlock that is used: a lower one tries what an older kernel would hold",
         |c| &mut c.core.exec_landlock_abi,
+    ),
+    open(
+        "terminal.max_processes",
+        "Background processes that one user may have at once",
+        |c| &mut c.core.terminal_max_processes,
+    ),
+    open(
+        "terminal.process_max_minutes",
+        "Minutes that a background process may run",
+        |c| &mut c.core.terminal_process_max_minutes,
+    ),
+    open(
+        "terminal.log_days",
+        "Days for which the log of a background process is kept",
+        |c| &mut c.core.terminal_log_days,
+    ),
+    open(
+        "terminal.max_shells",
+        "Interactive shells that one user may have open",
+        |c| &mut c.core.terminal_max_shells,
+    ),
+    open(
+        "terminal.max_shells_total",
+        "Interactive shells that may be open on the whole server",
+        |c| &mut c.core.terminal_max_shells_total,
+    ),
+    open(
+        "terminal.shell_idle_minutes",
+        "Minutes for which a shell stays that nobody is connected to",
+        |c| &mut c.core.terminal_shell_idle_minutes,
     ),
     open(
         "network_mode",
@@ -258,6 +298,12 @@ pub static SETTINGS: &[Setting] = &[
     open("link_max_per_user", "Links that one user may have", |c| {
         &mut c.core.link_max_per_user
     }),
+    // The terminal.
+    open(
+        "terminal.binary_mime_prefixes",
+        "Types of files that read_file of the terminal gives to models as they are: beginnings of media types, comma-separated",
+        |c| &mut c.core.terminal_binary_mime_prefixes,
+    ),
     // The server itself.
     open(
         "max_body_mb",

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use fileshed_core::Secret;
 use fileshed_core::settings::{
-    Destination, Durability, GroupSource, LinkHost, NamespacePolicy, NamespaceStyle, NetworkMode,
-    PublicUrl, SandboxPolicy, WriteMode,
+    Destination, Durability, GroupSource, LinkHost, MimePrefix, NamespacePolicy, NamespaceStyle,
+    NetworkMode, ProgramName, PublicUrl, SandboxPolicy, WriteMode,
 };
 use tracing::Level;
 
@@ -138,6 +138,8 @@ macro_rules! list {
 }
 
 list!(Destination);
+list!(MimePrefix);
+list!(ProgramName);
 list!(Origin);
 
 impl SettingValue for Vec<Secret> {

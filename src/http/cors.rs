@@ -42,7 +42,13 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
         .allow_private_network(AllowPrivateNetwork::predicate(
             move |origin: &HeaderValue, _: &Parts| is_listed(&by_network, origin),
         ))
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::OPTIONS])
+        .allow_methods([
+            Method::GET,
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+            Method::OPTIONS,
+        ])
         .allow_headers(taken(config))
         .expose_headers([CONTENT_DISPOSITION, ETAG, RETRY_AFTER, X_REQUEST_ID])
         .max_age(MAX_AGE);

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::{Toolset, diagnostics};
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::Server;
@@ -23,7 +24,8 @@ pub(super) struct Documents {
     core: Document,
 }
 
-struct Document {
+/// A document as it is sent.
+pub(super) struct Document {
     bytes: Bytes,
     tag: Option<ETag>,
 }
@@ -31,15 +33,15 @@ struct Document {
 impl Documents {
     pub(super) fn new() -> Self {
         Self {
-            all: Document::new(Toolset::All),
-            core: Document::new(Toolset::Core),
+            all: Document::new(&openapi::document(Toolset::All)),
+            core: Document::new(&openapi::document(Toolset::Core)),
         }
     }
 }
 
 impl Document {
-    fn new(toolset: Toolset) -> Self {
-        let bytes = Bytes::from(openapi::document(toolset).to_string());
+    pub(super) fn new(document: &Value) -> Self {
+        let bytes = Bytes::from(document.to_string());
         let digest = hex::encode(Sha256::digest(&bytes));
         Self {
             bytes,
@@ -53,6 +55,21 @@ impl Document {
         condition
             .zip(self.tag.as_ref())
             .is_some_and(|(condition, tag)| !condition.precondition_passes(tag))
+    }
+
+    /// The document, or that the client has it already.
+    pub(super) fn answer(&self, headers: &HeaderMap) -> Response {
+        let mut fixed = HeaderMap::new();
+        if let Some(tag) = &self.tag {
+            fixed.typed_insert(tag.clone());
+        }
+        fixed.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        fixed.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self.is_known(headers) {
+            (StatusCode::NOT_MODIFIED, fixed).into_response()
+        } else {
+            (fixed, self.bytes.clone()).into_response()
+        }
     }
 }
 
@@ -73,17 +90,7 @@ pub(super) async fn openapi(
         Some(Toolset::Core) => &server.documents.core,
         None => return envelope::failure(UnknownToolset(name)),
     };
-    let mut fixed = HeaderMap::new();
-    if let Some(tag) = &document.tag {
-        fixed.typed_insert(tag.clone());
-    }
-    fixed.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    fixed.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    if document.is_known(&headers) {
-        (StatusCode::NOT_MODIFIED, fixed).into_response()
-    } else {
-        (fixed, document.bytes.clone()).into_response()
-    }
+    document.answer(&headers)
 }
 
 diagnostics! {

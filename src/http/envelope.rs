@@ -44,11 +44,24 @@ impl<'a> SuccessEnvelope<'a> {
 
 /// The text of a success.
 pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
-    let text = match answer {
-        Answer::Full(reply) => serde_json::to_vec(&SuccessEnvelope::of(reply)),
-        Answer::Short(fields) => serde_json::to_vec(fields),
-    };
-    text.map_err(|error| SerializeError(error).into())
+    match answer {
+        Answer::Full(reply) => json_text(&SuccessEnvelope::of(reply)),
+        Answer::Short(fields) => json_text(fields),
+    }
+}
+
+/// A success as JSON.
+pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
+    match answer {
+        Answer::Full(reply) => serde_json::to_value(SuccessEnvelope::of(reply)),
+        Answer::Short(fields) => Ok(fields.clone()),
+    }
+    .map_err(|error| SerializeError(error).into())
+}
+
+/// An answer as JSON text.
+pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
+    serde_json::to_vec(answer).map_err(|error| SerializeError(error).into())
 }
 
 diagnostics! {
@@ -69,6 +82,10 @@ pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
         Err(error) => failure(error),
     }
 }
+
+/// Writes a failure, with the id of its request, in the form of a surface that has its own.
+#[derive(Clone, Copy)]
+pub(super) struct FailureForm(pub(super) fn(&Error, &str) -> Value);
 
 /// An answer that says what went wrong.
 #[must_use]
@@ -103,14 +120,19 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     let headers = &mut parts.headers;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if error.code() == Code::Unauthorized {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        let bearer = HeaderValue::from_static("Bearer");
+        headers.entry(WWW_AUTHENTICATE).or_insert(bearer);
     }
     if let Some(seconds) = error.retry_after() {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     let client = parts.extensions.get::<Client>().copied();
     let client = client.unwrap_or_default();
-    let text = failure_envelope(&error, request_id, client).to_string();
+    let text = match parts.extensions.remove::<FailureForm>() {
+        Some(FailureForm(write)) => write(&error, request_id),
+        None => failure_envelope(&error, request_id, client),
+    }
+    .to_string();
     let held = parts.extensions.remove::<PermitExtension>();
     let held = held.and_then(|held| held.0.lock().ok()?.take());
     let body = match held {
@@ -120,7 +142,8 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     (Response::from_parts(parts, body), Some(error))
 }
 
-fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
+/// The envelope of a failure.
+pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
     let hint = error.hint().told(&ops::offered(client.toolset));
     let error = if is_ours(error.code()) {
         json!({

@@ -19,18 +19,18 @@ use serde::Deserialize;
 use super::middleware::Subject;
 use super::{Server, envelope, route};
 
-mod archive;
-mod body_reader;
+pub(super) mod archive;
+pub(super) mod body_reader;
 mod browser_policy;
 mod channel_body;
 mod condition;
 mod content;
 mod disposition;
-mod download;
+pub(super) mod download;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod link;
-mod multipart;
+pub(super) mod multipart;
 mod page;
 mod range;
 mod upload;

@@ -20,16 +20,23 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     // Tried once by starting a helper, which blocks.
     let tried = move || {
         let (sandbox, namespaces) = (store.sandbox().as_str(), store.has_namespaces());
-        (store.isolation().as_str(), sandbox, namespaces)
+        let memory = if store.bounds_trees() {
+            "command"
+        } else {
+            "process"
+        };
+        (store.isolation().as_str(), sandbox, namespaces, memory)
     };
     let held = tokio::task::spawn_blocking(tried).await;
-    let (isolation, sandbox, namespaces) = held.unwrap_or(("unknown", "unknown", false));
+    let (isolation, sandbox, namespaces, memory) =
+        held.unwrap_or(("unknown", "unknown", false, "unknown"));
     Json(json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
         "isolation": isolation,
         "sandbox": sandbox,
         "namespaces": namespaces,
+        "memory_limit": memory,
     }))
     .into_response()
 }

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::config::{Config, Origin, Secret};
+use crate::config::{AUTO, Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
 mod browser;
@@ -27,6 +27,7 @@ mod headers;
 mod jwt;
 mod session;
 mod signed;
+mod terminal;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +48,10 @@ pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-i
 pub struct Authenticator {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
+    /// Whether a credential is needed at all.
+    asks: bool,
+    /// Digests of the keys of terminals.
+    terminal_keys: Vec<[u8; 32]>,
     /// Verifies signed users, if gateways must sign them.
     signatures: Option<SignedUserVerifier>,
     /// Verifies sessions of Open WebUI, if they are accepted.
@@ -102,11 +107,9 @@ impl Authenticator {
     #[must_use]
     pub fn new(config: &Config, clock: &Clock, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         Self {
-            keys: config
-                .api_keys
-                .iter()
-                .map(|key| digest(key.reveal()))
-                .collect(),
+            keys: digests(&config.api_keys),
+            asks: config.asks_who_calls(),
+            terminal_keys: digests(&config.terminal_api_keys),
             signatures: SignedUserVerifier::new(config, clock),
             sessions: SessionVerifier::new(config, clock, openwebui),
             origins: config.cors_origins.clone(),
@@ -125,9 +128,17 @@ impl Authenticator {
 
     /// Reads the credential of a request, without disk, registry or network.
     pub fn read(&self, request: &Parts) -> Result<Credential, IdentityError> {
-        let (headers, accepted) = (&request.headers, self.accepted());
+        self.read_where(request, self.accepted())
+    }
+
+    fn read_where(
+        &self,
+        request: &Parts,
+        accepted: AcceptedCredentials,
+    ) -> Result<Credential, IdentityError> {
+        let headers = &request.headers;
         let kind = match (credential(headers, accepted)?, &self.sessions) {
-            (None, None) if self.keys.is_empty() => {
+            (None, None) if !self.asks => {
                 browser::refuse_foreign_pages(request, &self.origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
@@ -135,7 +146,7 @@ impl Authenticator {
                 CredentialKind::Resolved(caller)
             }
             (None, _) => return Err(IdentityError::NoCredential(accepted)),
-            (Some(secret), _) if self.is_service_key(&secret) => {
+            (Some(secret), _) if is_among(&self.keys, &secret) => {
                 CredentialKind::Resolved(self.gateway(headers)?)
             }
             (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
@@ -149,6 +160,11 @@ impl Authenticator {
             }
         };
         Ok(Credential(kind))
+    }
+
+    /// Refuses pages of sites that are not listed, for surfaces that no page of this server calls.
+    pub fn refuse_unlisted_pages(&self, request: &Parts) -> Result<(), IdentityError> {
+        browser::refuse_unlisted_pages(request, &self.origins)
     }
 
     /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
@@ -199,18 +215,17 @@ impl Authenticator {
         AcceptedCredentials {
             key: !self.keys.is_empty(),
             session: self.sessions.is_some(),
+            terminal_key: false,
         }
     }
 
-    fn is_service_key(&self, secret: &Secret) -> bool {
-        let given = digest(secret.reveal());
-        let none = Choice::from(0);
-        // All keys are compared, whichever matches.
-        let found = self
-            .keys
-            .iter()
-            .fold(none, |found, key| found | key.ct_eq(&given));
-        found.into()
+    /// The same, for the terminal.
+    fn accepted_by_terminal(&self) -> AcceptedCredentials {
+        AcceptedCredentials {
+            key: false,
+            terminal_key: !self.terminal_keys.is_empty(),
+            ..self.accepted()
+        }
     }
 
     fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
@@ -269,6 +284,11 @@ impl Authenticator {
             chat: self.chat(headers)?,
             message: self.message(headers)?,
         })
+    }
+
+    /// The user that the headers name, which nothing proves.
+    pub(super) fn named_user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
+        self.user(headers)
     }
 
     /// The user that the headers name; two headers must agree.
@@ -362,6 +382,20 @@ fn user_of_open_webui(
             Ok(caller)
         }
     }
+}
+
+/// Whether a credential is one of these keys. All are compared, whichever matches.
+fn is_among(keys: &[[u8; 32]], secret: &Secret) -> bool {
+    let given = digest(secret.reveal());
+    let keys = keys.iter();
+    let found = keys.fold(Choice::from(0), |found, key| found | key.ct_eq(&given));
+    found.into()
+}
+
+/// What stands for a key that was not made is none.
+fn digests(keys: &[Secret]) -> Vec<[u8; 32]> {
+    let keys = keys.iter().filter(|key| key.reveal() != AUTO);
+    keys.map(|key| digest(key.reveal())).collect()
 }
 
 fn digest(text: &str) -> [u8; 32] {

@@ -2,11 +2,12 @@
 //!
 //! The line says who, what, how long and with which result; never contents, file names or secrets.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::{Caller, Error, Store, diagnostics};
@@ -18,6 +19,20 @@ const REQUEST_ID_MAX_BYTES: usize = 64;
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 
+/// Probes, and what Open WebUI fetches on every turn of every chat or every few seconds.
+const ASKED_OFTEN: &[&str] = &[
+    "health",
+    "ready",
+    "openapi.json",
+    "terminal/api/config",
+    "terminal/health",
+    "terminal/openapi.json",
+    "terminal/system",
+    "list_ports",
+    "list_processes",
+    "list_skills",
+];
+
 /// The namespace of a request, for the log.
 #[derive(Clone)]
 pub(super) struct Subject(String);
@@ -25,6 +40,36 @@ pub(super) struct Subject(String);
 impl Subject {
     pub(super) fn of(store: &Store, caller: &Caller) -> Self {
         Self(store.namespace(caller))
+    }
+}
+
+/// The id of a request, for who answers it.
+#[derive(Clone)]
+pub(super) struct RequestId(pub(super) String);
+
+/// What came of a call whose answer is no failure of HTTP, for the log.
+#[derive(Clone, Default)]
+pub(super) struct Outcome(Arc<Mutex<Called>>);
+
+#[derive(Default)]
+struct Called {
+    operation: Option<&'static str>,
+    error: Option<Arc<Error>>,
+}
+
+impl Outcome {
+    /// Says which operation was called.
+    pub(super) fn names(&self, operation: &'static str) {
+        self.called().operation = Some(operation);
+    }
+
+    /// Says that it failed.
+    pub(super) fn failed(&self, error: Error) {
+        self.called().error = Some(Arc::new(error));
+    }
+
+    fn called(&self) -> MutexGuard<'_, Called> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -41,16 +86,29 @@ pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// What a surface calls the requests that are its own.
+pub(super) type Names = fn(&Method, &str) -> Option<&'static str>;
+
 /// Gives a request its id, logs it, and writes out its failure.
-pub(super) async fn log_request(request: Request, next: Next) -> Response {
-    let line = RequestLog {
+pub(super) async fn log_request(
+    State(names): State<Names>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let mut line = RequestLog {
         id: request_id(request.headers()),
-        operation: operation(request.uri().path()),
+        operation: operation(&request, names),
         started: Instant::now(),
         done: false,
     };
+    request.extensions_mut().insert(RequestId(line.id.clone()));
     let response = next.run(request).await;
-    let (mut response, error) = envelope::seal(response, &line.id);
+    let (mut response, mut error) = envelope::seal(response, &line.id);
+    if let Some(outcome) = response.extensions_mut().remove::<Outcome>() {
+        let called = outcome.called();
+        line.operation = called.operation.unwrap_or(line.operation);
+        error = error.or_else(|| called.error.clone());
+    }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Ok(id) = HeaderValue::from_str(&line.id) {
@@ -79,7 +137,11 @@ fn request_id(headers: &HeaderMap) -> String {
 }
 
 /// The operation or page of an address; other addresses may hold anything and are not logged.
-fn operation(path: &str) -> &'static str {
+fn operation(request: &Request, names: Names) -> &'static str {
+    let path = request.uri().path();
+    if let Some(id) = names(request.method(), path) {
+        return id;
+    }
     let name = path.trim_start_matches('/');
     if let Some(entry) = crate::ops::find(name.strip_prefix("core/").unwrap_or(name)) {
         return entry.id;
@@ -125,8 +187,7 @@ impl RequestLog {
                     operation, status, code, latency_ms, namespace, request_id, cause, "request"
                 );
             }
-            // Probes, and what Open WebUI fetches on every turn of every chat.
-            _ if matches!(operation, "health" | "ready" | "openapi.json") => {
+            _ if ASKED_OFTEN.contains(&operation) => {
                 tracing::debug!(
                     operation, status, code, latency_ms, namespace, request_id, "request"
                 );

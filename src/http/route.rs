@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{OriginalUri, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -15,9 +15,10 @@ use fileshed_core::{Scope, cancellation::Cancellation};
 use tokio::task::JoinError;
 
 use super::admission::CallPermit;
+use super::identity::Credential;
 use super::middleware::Subject;
 use super::{Server, body, envelope, prefer, response_body};
-use crate::ops::{Entry, OPERATIONS};
+use crate::ops::{self, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
 /// One route an operation and toolset that has it.
@@ -71,7 +72,19 @@ pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
-    let credential = match server.authenticator.read(parts)?.resolved() {
+    let caller = authenticate(server, server.authenticator.read(parts)?).await?;
+    if let Some(user) = caller.user.as_ref().filter(|_| caller.client.gateway) {
+        server.store.remember_groups(user, &caller.groups);
+    }
+    Ok(caller)
+}
+
+/// Finds out whose credential it is.
+pub(super) async fn authenticate(
+    server: &Arc<Server>,
+    credential: Credential,
+) -> Result<Caller, Error> {
+    let credential = match credential.resolved() {
         Ok(caller) => return Ok(caller),
         Err(credential) => credential,
     };
@@ -157,7 +170,7 @@ impl Drop for CancelOnDrop {
 
 /// There is nothing at this address.
 pub(super) async fn unknown(request: Request) -> Response {
-    let path = request.uri().path();
+    let path = asked_path(&request);
     let name = path.trim_matches('/');
     envelope::failure(RouteError::Unknown {
         path: path.chars().take(100).collect(),
@@ -167,13 +180,31 @@ pub(super) async fn unknown(request: Request) -> Response {
 
 /// The address does not have this method; the router adds which ones it has.
 pub(super) async fn wrong_method(request: Request) -> Response {
+    let taken = match ops::find(asked_path(&request).trim_matches('/')) {
+        Some(_) => Method::POST,
+        None => Method::GET,
+    };
+    refuse_method(&request, taken)
+}
+
+/// The address takes another method.
+pub(super) fn refuse_method(request: &Request, taken: Method) -> Response {
     if request.method() == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
     }
     envelope::failure(RouteError::Method {
         method: request.method().clone(),
-        path: request.uri().path().to_owned(),
+        path: asked_path(request).to_owned(),
+        taken,
     })
+}
+
+/// The whole path of a request, also below a prefix, where the router takes it off.
+pub(super) fn asked_path(request: &Request) -> &str {
+    match request.extensions().get::<OriginalUri>() {
+        Some(whole) => whole.path(),
+        None => request.uri().path(),
+    }
 }
 
 /// A handler that panicked.
@@ -209,12 +240,16 @@ diagnostics! {
         },
         /// The address has other methods.
         #[error("`{path}` does not take {method}")]
-        Method { method: Method = Method::PUT, path: String => ["/shed_tree".to_owned(), "/health".to_owned()] } => {
+        Method {
+            method: Method = Method::PUT,
+            path: String = "/shed_tree".to_owned(),
+            taken: Method => [Method::POST, Method::GET],
+        } => {
             code: MethodNotAllowed,
-            hint: if crate::ops::find(path.trim_matches('/')).is_some() {
+            hint: if taken == Method::POST {
                 format!("send POST {path} with a JSON object")
             } else {
-                format!("send GET {path}")
+                format!("send {taken} {path}")
             },
         },
         /// A panic, with its text for the log.

@@ -14,9 +14,9 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::middleware::HEADERS_MAX_BYTES;
@@ -67,16 +67,18 @@ impl ShutdownSignal {
     }
 }
 
-/// Serves until it is asked to stop, then lets what runs finish, at most `patience` long. The
-/// process may have so many `descriptors`.
+/// Serves until it is asked to stop, then says so to `stopping` and lets what runs finish, at most
+/// `patience` long. The process may have so many `descriptors`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     mut stop: ShutdownSignal,
+    stopping: impl FnOnce(),
     patience: Duration,
     descriptors: u64,
 ) -> std::io::Result<()> {
-    let connections = GracefulShutdown::new();
+    // Tells every connection when to end.
+    let (connections, _) = watch::channel(false);
     let table = ConnectionTable::new(most_connections(descriptors));
     let server = Acceptor {
         builder: builder(),
@@ -94,9 +96,11 @@ pub async fn serve(
         () = stop.received() => {}
     }
     drop((server, listener));
-    tracing::info!(open = connections.count(), "stopping");
+    tracing::info!(open = connections.receiver_count(), "stopping");
+    stopping();
+    connections.send_replace(true);
     tokio::select! {
-        () = connections.shutdown() => {}
+        () = connections.closed() => {}
         () = tokio::time::sleep(patience) => tracing::warn!("connections were cut"),
         () = stop.received() => tracing::warn!("told twice, connections were cut"),
     }
@@ -111,7 +115,7 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    async fn accept(&self, listener: &TcpListener, connections: &GracefulShutdown) {
+    async fn accept(&self, listener: &TcpListener, connections: &watch::Sender<bool>) {
         loop {
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
@@ -128,11 +132,11 @@ impl Acceptor {
                 // A connection that becomes idle does not notify.
                 let _ = tokio::time::timeout(ACCEPT_PAUSE, removed).await;
             }
-            self.connect(stream, connections);
+            self.connect(stream, connections.subscribe());
         }
     }
 
-    fn connect(&self, stream: TcpStream, connections: &GracefulShutdown) {
+    fn connect(&self, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
         let connection = Connection::new();
@@ -154,14 +158,28 @@ impl Acceptor {
             connection: Arc::clone(&connection),
         };
         let served = self.builder.serve_connection(TokioIo::new(stream), service);
-        let served = connections.watch(served);
+        // With upgrades: what becomes a socket is its own handler's from then on.
+        let mut served = Box::pin(served.with_upgrades());
         tokio::spawn(async move {
             let _entered = entered;
-            tokio::select! {
-                result = served => if let Err(error) = result {
-                    tracing::debug!(%error, "a connection ended early");
-                },
-                () = connection.closed() => tracing::debug!("a connection was cut"),
+            let mut told = false;
+            loop {
+                tokio::select! {
+                    result = &mut served => {
+                        if let Err(error) = result {
+                            tracing::debug!(%error, "a connection ended early");
+                        }
+                        return;
+                    }
+                    () = connection.closed() => {
+                        tracing::debug!("a connection was cut");
+                        return;
+                    }
+                    _ = stopping.wait_for(|stopping| *stopping), if !told => {
+                        told = true;
+                        served.as_mut().graceful_shutdown();
+                    }
+                }
             }
         });
     }

@@ -68,7 +68,9 @@ impl OpenWebUi {
         };
         let path = format!("/api/v1/chats/{chat}");
         match self.client.get::<StoredChat>(key.reveal(), &path) {
-            Ok(kept) if kept.user_id == user.as_str() => Ok(Attached::Files(files(&kept.chat))),
+            Ok(kept) if kept.user_id == user.as_str() => {
+                Ok(Attached::Files(files(&kept.chat, &caller.chat)))
+            }
             Ok(_) => Ok(Attached::Files(Vec::new())),
             Err(error) if error.is_absence() => {
                 tracing::warn!(%error, "Open WebUI does not show the chat");
@@ -167,7 +169,7 @@ pub(super) fn events(caller: &Caller) -> Option<String> {
 }
 
 /// All files of a chat, each once, in the order in which they came; of too many the last.
-fn files(chat: &ChatContent) -> Vec<Attachment> {
+fn files(chat: &ChatContent, id: &Chat) -> Vec<Attachment> {
     let messages = chat.history.iter().flat_map(|history| &history.messages);
     let mut messages: Vec<_> = messages.collect();
     messages.sort_by(|(id, one), (other_id, other)| {
@@ -182,6 +184,8 @@ fn files(chat: &ChatContent) -> Vec<Attachment> {
         items.filter(move |item| !(by_model && item.is_ours()))
     });
     let items = of_messages.chain(list(&chat.files).map(FileEntry::read));
+    // A copy of a chat lists what a terminal brought into the other one.
+    let items = items.filter(|item| !item.is_in_another_chat(id));
     let (mut seen, mut images) = (HashSet::new(), 0);
     let mut files: Vec<Attachment> = items
         .filter_map(|item| item.attachment(&mut seen, &mut images))

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use fileshed_core::Chat;
 use fileshed_core::chat_host::Attachment;
 use fileshed_core::zone::portable_name;
 use serde_json::{Value, json};
@@ -14,6 +15,9 @@ use crate::content_type::is_picture;
 
 /// Longest name that is kept as it is.
 const NAME_MAX_BYTES: usize = 1000;
+
+/// Where a terminal shows the uploads of a conversation.
+const UPLOADS: &str = "/uploads/";
 
 /// Longest id that is asked for.
 const ID_MAX_BYTES: usize = 128;
@@ -32,6 +36,28 @@ impl<'a> FileEntry<'a> {
         self.0["file"]["meta"]["data"][MARK].is_object()
     }
 
+    /// Whether a terminal brought it into another chat than this.
+    pub(super) fn is_in_another_chat(self, chat: &Chat) -> bool {
+        let said = self.0["session_id"].as_str();
+        self.0["type"] == "filesystem" && said.is_some_and(|said| said != chat.as_str())
+    }
+
+    /// A file in the uploads that a terminal shows, which may have come before the conversation had
+    /// an id.
+    fn of_a_terminal(self, seen: &mut HashSet<String>) -> Option<Attachment> {
+        let path = self.0["path"].as_str().or(self.0["url"].as_str())?;
+        let inside = path
+            .strip_prefix(UPLOADS)
+            .filter(|inside| !inside.is_empty())?;
+        let is_short = path.len() <= NAME_MAX_BYTES;
+        (is_short && seen.insert(path.to_owned())).then(|| Attachment {
+            id: path.to_owned(),
+            name: inside.rsplit('/').next().unwrap_or_default().to_owned(),
+            content: None,
+            waiting: Some(inside.to_owned()),
+        })
+    }
+
     /// The file, unless it is none or was seen before. `images` counts pictures without a name.
     pub(super) fn attachment(
         self,
@@ -39,6 +65,9 @@ impl<'a> FileEntry<'a> {
         images: &mut u32,
     ) -> Option<Attachment> {
         let (kind, url) = (self.0["type"].as_str()?, self.0["url"].as_str());
+        if kind == "filesystem" {
+            return self.of_a_terminal(seen);
+        }
         let is_picture = kind == "image";
         if !is_picture && kind != "file" {
             return None;
@@ -70,7 +99,12 @@ impl<'a> FileEntry<'a> {
             }
             None => id.clone(),
         };
-        Some(Attachment { id, name, content })
+        Some(Attachment {
+            id,
+            name,
+            content,
+            waiting: None,
+        })
     }
 }
 

@@ -3,8 +3,8 @@
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
 //! our own connection in it made what it should be, and the list written back, with everybody
 //! else's connections as they were; nothing is written where nothing changed. Before that Open
-//! WebUI itself has to reach this server. A kind of connection is its list (`ConnectionList`) and what ours
-//! is in it (`tool_server`): another kind stands beside it.
+//! WebUI itself has to reach this server. A kind of [`Connection`] is its list (`ConnectionList`) and
+//! what ours is in it (`tool_server`, `terminal`).
 
 use std::time::Duration;
 
@@ -19,10 +19,13 @@ use crate::config::{Config, Secret};
 
 mod auth;
 mod change;
+mod connection;
 mod error;
 mod file;
 mod grant;
 mod list;
+mod terminal;
+mod terminal_check;
 #[cfg(test)]
 mod tests;
 mod tool_server;
@@ -31,9 +34,12 @@ pub use auth::Auth;
 pub use error::RegisterError;
 pub use file::{ConnectionFile, connection_file};
 pub use grant::Grantee;
+pub use terminal_check::check_terminal;
 
 use change::Change;
-use list::ConnectionList;
+use connection::Connection;
+use grant::Grant;
+use terminal::Terminal;
 use tool_server::ToolServer;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
@@ -51,6 +57,8 @@ pub struct ConnectionOptions {
     pub id: String,
     /// The name of the connection for people.
     pub name: Option<String>,
+    /// Whether it is a terminal: then it is in another list, and has its own tools.
+    pub terminal: bool,
     /// Which operations are offered.
     pub toolset: Option<Toolset>,
     /// Who may use it.
@@ -84,10 +92,10 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let client = Client::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
-    let kind = &ConnectionList::TOOL_SERVER;
-    let list = kind.read(&client, token)?;
     let grants = grant::resolve(&client, token, &options.connection.grants)?;
-    let ours = ToolServer::new(config, &options.connection, grants)?;
+    let ours = ours(config, &options.connection, grants)?;
+    let kind = ours.list();
+    let list = kind.read(&client, token)?;
     if options.verify {
         let existing = ours.find(&list).map(|place| &list[place]);
         lines.push(ours.verify(&client, token, &ours.connection(existing))?);
@@ -117,8 +125,21 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         ));
     }
     let sessions_are_taken = config.takes_sessions() && options.url.is_none();
-    lines.extend(remember(config, sessions_are_taken, ours.auth));
+    lines.extend(remember(config, sessions_are_taken, &*ours));
     Ok(lines)
+}
+
+/// The connection that was asked for.
+fn ours(
+    config: &Config,
+    options: &ConnectionOptions,
+    grants: Option<Vec<Grant>>,
+) -> Result<Box<dyn Connection>, RegisterError> {
+    Ok(if options.terminal {
+        Box::new(Terminal::new(config, options, grants)?)
+    } else {
+        Box::new(ToolServer::new(config, options, grants)?)
+    })
 }
 
 fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
@@ -131,15 +152,15 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
 }
 
 /// What this command cannot do.
-fn remember(config: &Config, sessions_are_taken: bool, auth: Auth) -> Vec<String> {
-    let mut lines = Vec::new();
+fn remember(config: &Config, sessions_are_taken: bool, ours: &dyn Connection) -> Vec<String> {
+    let (auth, mut lines) = (ours.auth(), Vec::new());
     if auth == Auth::Session && !sessions_are_taken && config.webui_secret_key.is_none() {
         lines.push(
             "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`"
                 .to_owned(),
         );
     }
-    if auth == Auth::Bearer && config.forward_jwt_secret.is_some() {
+    if auth == Auth::Bearer && config.forward_jwt_secret.is_some() && !ours.is_terminal() {
         lines.push(
             "remember: Open WebUI needs ENABLE_FORWARD_USER_INFO_HEADERS=True, and in \
              FORWARD_USER_INFO_HEADER_JWT_SECRET what `forward_jwt_secret` is here"

@@ -18,10 +18,11 @@ use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody
 use super::disposition;
 
 /// Writes an archive; blocks.
-pub(super) type WriteArchive = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
+pub(in crate::http) type WriteArchive =
+    Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
 
-/// The answer to a request for a directory: an archive that is made while it is sent.
-pub(super) fn answer(
+/// The answer to a request for directories: an archive that is made while it is sent.
+pub(in crate::http) fn answer(
     request: &Parts,
     name: &str,
     write_archive: WriteArchive,
@@ -34,7 +35,7 @@ pub(super) fn answer(
     ]);
     let name = format!("{name}.zip");
     headers.insert(CONTENT_DISPOSITION, disposition::header(&name, false));
-    if request.method != Method::GET {
+    if request.method == Method::HEAD {
         return (headers, Body::empty()).into_response();
     }
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);

@@ -12,7 +12,7 @@ use crate::http::route::RouteError;
 const CHUNKS_QUEUED: usize = 4;
 
 /// Reads the body of a request; blocks.
-pub(super) struct BodyReader {
+pub(in crate::http) struct BodyReader {
     chunks: mpsc::Receiver<BodyChunk>,
     /// Asks for the body.
     request_body: Option<oneshot::Sender<()>>,
@@ -27,7 +27,7 @@ enum BodyChunk {
 
 impl BodyReader {
     /// The next chunk; nothing at the end. Blocks.
-    pub(super) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub(in crate::http) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         if let Some(request_body) = self.request_body.take() {
             let _ = request_body.send(());
         }
@@ -50,7 +50,7 @@ impl BodyReader {
 #[cfg(any(test, fuzzing))]
 impl BodyReader {
     /// A body that arrived in these pieces.
-    pub(super) fn arrived(pieces: Vec<Bytes>) -> Self {
+    pub(in crate::http) fn arrived(pieces: Vec<Bytes>) -> Self {
         let (sender, chunks) = mpsc::channel(pieces.len() + 1);
         let pieces = pieces.into_iter().map(BodyChunk::Of);
         for chunk in pieces.chain([BodyChunk::End]) {
@@ -66,7 +66,7 @@ impl BodyReader {
 
 /// Runs `work` on a body while it arrives. If `work` does not read it to its end, the client still
 /// gets its answer.
-pub(super) async fn receive<T: Send + 'static>(
+pub(in crate::http) async fn receive<T: Send + 'static>(
     headers: &HeaderMap,
     body: Body,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,

@@ -3,7 +3,7 @@
 use axum::http::HeaderValue;
 
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
-pub(super) const INERT: HeaderValue =
+pub(in crate::http) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 /// What a page may do that a link opens: run what it has in itself, apart from this address, and
 /// reach nothing.

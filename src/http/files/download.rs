@@ -29,17 +29,19 @@ use crate::http::envelope;
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Presentation {
+pub(in crate::http) enum Presentation {
     /// It saves the file.
     Attachment,
     /// It shows what it can.
     Inline,
     /// It opens pages, and saves everything else.
     Page,
+    /// It opens pages, and shows what it can of everything else.
+    Site,
 }
 
 /// A file, or a directory.
-pub(super) enum Download {
+pub(in crate::http) enum Download {
     /// An open file.
     File(FileDownload),
     /// The name of an archive, and what writes it.
@@ -48,7 +50,7 @@ pub(super) enum Download {
 
 impl Download {
     /// Opens what is at `path` of a caller's zone; blocks.
-    pub(super) fn open(
+    pub(in crate::http) fn open(
         store: &Arc<Store>,
         caller: &Caller,
         zone: &Zone<'_>,
@@ -75,7 +77,7 @@ impl Download {
     }
 
     /// The answer to the request.
-    pub(super) fn answer(
+    pub(in crate::http) fn answer(
         self,
         request: &Parts,
         opening: Presentation,
@@ -91,7 +93,7 @@ impl Download {
 }
 
 /// An open file and what its headers say.
-pub(super) struct FileDownload {
+pub(in crate::http) struct FileDownload {
     file: File,
     stamp: Stamp,
     name: String,
@@ -100,7 +102,7 @@ pub(super) struct FileDownload {
 
 impl FileDownload {
     /// Opens a file; blocks.
-    fn open(entry: &Entry) -> Result<Self, Error> {
+    pub(in crate::http) fn open(entry: &Entry) -> Result<Self, Error> {
         let file = entry.open()?;
         let stamp = Stamp::of_file(&file)?;
         let mut beginning = vec![0; content_type::BEGINNING];
@@ -116,7 +118,8 @@ impl FileDownload {
         })
     }
 
-    fn answer(
+    /// The answer to the request; `transfer_permit` is held while it is sent.
+    pub(in crate::http) fn answer(
         self,
         request: &Parts,
         opening: Presentation,
@@ -159,8 +162,9 @@ impl FileDownload {
             }
         };
         insert(&mut headers, CONTENT_TYPE, &self.content_type);
-        let is_page = opening == Presentation::Page && content_type::is_page(&self.content_type);
-        let inline = is_page || opening == Presentation::Inline;
+        let opens_pages = matches!(opening, Presentation::Page | Presentation::Site);
+        let is_page = opens_pages && content_type::is_page(&self.content_type);
+        let inline = is_page || matches!(opening, Presentation::Inline | Presentation::Site);
         let policy = if is_page { ISOLATED_PAGE } else { INERT };
         headers.insert(CONTENT_DISPOSITION, disposition::header(&self.name, inline));
         headers.insert(CONTENT_SECURITY_POLICY, policy);

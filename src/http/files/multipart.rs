@@ -25,7 +25,7 @@ const FIELDS_MAX: usize = 100;
 const FIELD_MAX: usize = 64 * 1024;
 
 /// Reads a form.
-pub(super) struct MultipartReader<'a> {
+pub(in crate::http) struct MultipartReader<'a> {
     reader: &'a mut BodyReader,
     /// What ends a part.
     delimiter: Finder<'static>,
@@ -35,7 +35,7 @@ pub(super) struct MultipartReader<'a> {
 
 impl<'a> MultipartReader<'a> {
     /// A form with these headers.
-    pub(super) fn new(
+    pub(in crate::http) fn new(
         headers: &HeaderMap,
         reader: &'a mut BodyReader,
     ) -> Result<Self, MultipartError> {
@@ -61,13 +61,13 @@ impl<'a> MultipartReader<'a> {
     }
 
     /// Skips what stands before the first part.
-    pub(super) fn begin(&mut self) -> Result<(), Error> {
+    pub(in crate::http) fn begin(&mut self) -> Result<(), Error> {
         self.skip(HEAD_MAX)
     }
 
     /// The name of the next file; nothing at the end. Other parts are skipped. The content of the file
     /// must be read with [`MultipartReader::content`].
-    pub(super) fn file(&mut self) -> Result<Option<String>, Error> {
+    pub(in crate::http) fn file(&mut self) -> Result<Option<String>, Error> {
         loop {
             match self.part()? {
                 Part::File(name) => return Ok(Some(name)),
@@ -83,8 +83,16 @@ impl<'a> MultipartReader<'a> {
         }
     }
 
+    /// Whether nothing is in the file whose name was given last.
+    pub(in crate::http) fn is_empty(&mut self) -> Result<bool, Error> {
+        while self.buffer.len() < self.delimiter.needle().len() {
+            self.fill()?;
+        }
+        Ok(self.buffer.starts_with(self.delimiter.needle()))
+    }
+
     /// Gives everything up to the end of the part to `take`.
-    pub(super) fn content(
+    pub(in crate::http) fn content(
         &mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -221,7 +229,7 @@ fn end_of_quotes(text: &str) -> Option<usize> {
 diagnostics! {
     /// A body that is no form, or one beyond any need.
     #[derive(Debug, thiserror::Error)]
-    pub(super) enum MultipartError {
+    pub(in crate::http) enum MultipartError {
         /// Another content type.
         #[error("the request is no form: `content-type` is not multipart/form-data with a boundary")]
         NoForm => {

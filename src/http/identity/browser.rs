@@ -39,6 +39,25 @@ pub(super) fn refuse_foreign_pages(
     }
 }
 
+/// Refuses pages of sites that are neither `listed` nor the one that the request is for, whatever
+/// credential they have: a program that is no page says nothing of where it comes from.
+pub(super) fn refuse_unlisted_pages(
+    request: &Parts,
+    listed: &[Origin],
+) -> Result<(), IdentityError> {
+    let Some(origin) = text(&request.headers, &ORIGIN) else {
+        return Ok(());
+    };
+    if listed.iter().any(|listed| listed.as_str() == origin) {
+        return Ok(());
+    }
+    let from = origin.split_once("://").map(|(_, authority)| authority);
+    match text(&request.headers, &HOST) {
+        Some(host) if from == Some(host) => Ok(()),
+        _ => Err(IdentityError::UnlistedPage),
+    }
+}
+
 /// The value of a header; one that is there but not text counts as there.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     Some(headers.get(name)?.to_str().unwrap_or("?"))

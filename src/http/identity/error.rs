@@ -6,7 +6,7 @@ use axum::http::HeaderName;
 use fileshed_core::caller::CallerError;
 use fileshed_core::diagnostics;
 
-use super::JwtError;
+use super::{JwtError, X_USER_ID};
 
 /// How long a call waits until its question can be asked.
 pub(super) const LOOKUP_WAIT: Duration = Duration::from_secs(5);
@@ -18,6 +18,8 @@ pub struct AcceptedCredentials {
     pub key: bool,
     /// Sessions of Open WebUI.
     pub session: bool,
+    /// Keys of terminals.
+    pub terminal_key: bool,
 }
 
 diagnostics! {
@@ -26,25 +28,25 @@ diagnostics! {
     pub enum IdentityError {
         /// Credentials are needed, none were sent.
         #[error("no credentials were sent")]
-        NoCredential(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true }) => {
+        NoCredential(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true, terminal_key: false }) => {
             code: Unauthorized,
             hint: wanted.hint(),
         },
         /// Not `Bearer`, or nothing behind it.
         #[error("the header `authorization` is not `Bearer` with one token")]
-        NoBearer(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true }) => {
+        NoBearer(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true, terminal_key: false }) => {
             code: Unauthorized,
             hint: wanted.hint(),
         },
         /// More than one.
         #[error("the header `authorization` was sent more than once")]
-        TwoCredentials(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true }) => {
+        TwoCredentials(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true, terminal_key: false }) => {
             code: Unauthorized,
             hint: wanted.hint(),
         },
         /// No service key, and no other credential that counts.
         #[error("the token is unknown, expired or revoked")]
-        WrongCredential(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true }) => {
+        WrongCredential(wanted: AcceptedCredentials = AcceptedCredentials { key: true, session: true, terminal_key: false }) => {
             code: Unauthorized,
             hint: wanted.hint(),
         },
@@ -81,6 +83,21 @@ diagnostics! {
                  ENABLE_FORWARD_USER_INFO_HEADERS=true"
             ),
             details: { "header": header.as_str() },
+        },
+        /// A terminal connection that does not say for whom it calls.
+        #[error("the key is right, but the header `x-user-id` names no user")]
+        NoTerminalUser => {
+            code: InvalidUser,
+            hint: "send `X-User-Id` with every call, as a terminal connection of Open WebUI does",
+            details: { "header": X_USER_ID.as_str() },
+        },
+        /// A service key where only the header of the proxy names the user.
+        #[error("beside this key the header `x-user-id` does not say who calls a terminal")]
+        NotForTerminals => {
+            code: AccessDenied,
+            hint: "give the terminal connection one of `terminal_api_keys`, or the authentication \
+                `session`: keys of `api_keys` are for tool servers",
+            details: { "header": X_USER_ID.as_str() },
         },
         /// A gateway whose users are signed, without a signed one.
         #[error("the service key is right, but no signed user is named")]
@@ -197,6 +214,12 @@ diagnostics! {
             hint: "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for \
                 anything else configure `api_keys`, or `cors_origins` for pages of another site",
         },
+        /// A page of a site that nobody listed.
+        #[error("the request comes from a page of another site")]
+        UnlistedPage => {
+            code: AccessDenied,
+            hint: "call from a program; for a page an administrator must list its site in `cors_origins`",
+        },
     }
 }
 
@@ -212,6 +235,9 @@ impl AcceptedCredentials {
         }
         if self.key {
             hint.push_str("a gateway sends one of `api_keys`; ");
+        }
+        if self.terminal_key {
+            hint.push_str("Open WebUI's terminal connection has one of `terminal_api_keys`; ");
         }
         hint + "an administrator makes a token with `fileshed token create --user <id>`"
     }

@@ -80,6 +80,13 @@ impl ConnectionHeader {
         .into()
     }
 
+    /// The headers with which a terminal connection names groups: they come with some of its calls.
+    pub(super) fn of_groups(config: &Config, auth: Auth) -> Vec<Self> {
+        let mut all = Self::all(config, auth);
+        all.retain(|header| header.template.starts_with("{{USER_GROUP"));
+        all
+    }
+
     /// Makes it what it should be among `headers`.
     pub(super) fn settle(&self, headers: &mut Map<String, Value>) {
         let same = |name: &&String| name.eq_ignore_ascii_case(&self.name);

@@ -16,6 +16,11 @@ pub enum RegisterError {
     /// A connection with a key, and no key.
     #[error("`--auth bearer` needs a service key: set `api_keys`, or say `--auth session`")]
     NoServiceKey,
+    /// A connection of a terminal with a key, and no key.
+    #[error(
+        "`--auth bearer` needs a key for terminals: set `terminal_api_keys`, or say `--auth session`"
+    )]
+    NoTerminalKey,
     /// Open WebUI does not let in.
     #[error(
         "Open WebUI does not accept the credential for its settings: it must be the session token or the API key of an administrator"

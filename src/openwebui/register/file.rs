@@ -1,11 +1,11 @@
 //! The connection as a file that the settings of Open WebUI import, for who has no credential for
 //! its interface. It is written as their own export writes it: a list with one connection.
 
+use fileshed_core::settings::PublicUrl;
 use serde_json::json;
 
 use super::grant;
-use super::tool_server::ToolServer;
-use super::{Auth, ConnectionOptions, RegisterError, remember};
+use super::{Auth, ConnectionOptions, RegisterError, ours, remember};
 use crate::config::Config;
 
 /// What is imported, and what the administrator has to know.
@@ -22,23 +22,20 @@ pub fn connection_file(
     config: &Config,
     options: &ConnectionOptions,
 ) -> Result<ConnectionFile, RegisterError> {
-    let ours = ToolServer::new(config, options, grant::by_ids(&options.grants)?)?;
-    let mut lines = vec![format!(
-        "for {}: in Open WebUI, Admin Settings, Integrations, add a tool server, choose Import, \
-         then Save",
-        ours.url()
-    )];
-    if ours.is_on_this_machine() {
+    let ours = ours(config, options, grant::by_ids(&options.grants)?)?;
+    let mut lines = vec![ours.next_step()];
+    let url = ours.url().parse::<PublicUrl>();
+    if url.is_ok_and(|url| url.is_loopback()) {
         lines.push(
             "remember: an Open WebUI in a container or on another machine does not reach this \
              address; say its own with --server-url, or set `public_url`"
                 .to_owned(),
         );
     }
-    if ours.auth == Auth::Bearer {
+    if ours.auth() == Auth::Bearer {
         lines.push("remember: the file holds the service key".to_owned());
     }
-    lines.extend(remember(config, config.takes_sessions(), ours.auth));
+    lines.extend(remember(config, config.takes_sessions(), &*ours));
     Ok(ConnectionFile {
         json: format!("{:#}", json!([ours.connection(None)])),
         lines,

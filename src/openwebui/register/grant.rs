@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::client::segment;
 use super::{CallError, Client, RegisterError, asked, printable, text};
@@ -52,7 +52,7 @@ pub(super) struct Grant {
 }
 
 impl Grant {
-    pub(super) fn everyone() -> Self {
+    fn everyone() -> Self {
         Self::to("user", "*")
     }
 
@@ -103,6 +103,17 @@ pub(super) fn resolve(
     Ok(Some(grants))
 }
 
+/// Makes the grants in the settings of a connection what they should be; those of an old one are
+/// not ours to say where nobody was named.
+pub(super) fn settle(config: &mut Map<String, Value>, grants: Option<&[Grant]>, is_new: bool) {
+    let everyone = [Grant::everyone()];
+    let wanted = grants.or(is_new.then_some(&everyone[..]));
+    let granted = config.get("access_grants").unwrap_or(&Value::Null);
+    if let Some(wanted) = wanted.filter(|wanted| !is_same(granted, wanted)) {
+        config.insert("access_grants".to_owned(), list(wanted));
+    }
+}
+
 /// The grants without asking Open WebUI, so that only its ids can be written.
 pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
     if grantees.is_empty() {
@@ -132,7 +143,7 @@ fn no_id(kind: &'static str, name: &str) -> RegisterError {
 }
 
 /// The grants as Open WebUI keeps them.
-pub(super) fn list(grants: &[Grant]) -> Value {
+fn list(grants: &[Grant]) -> Value {
     grants
         .iter()
         .map(|Grant { kind, id }| {
@@ -142,7 +153,7 @@ pub(super) fn list(grants: &[Grant]) -> Value {
 }
 
 /// Whether what Open WebUI keeps is these grants, in whatever order.
-pub(super) fn is_same(kept: &Value, grants: &[Grant]) -> bool {
+fn is_same(kept: &Value, grants: &[Grant]) -> bool {
     let wanted = list(grants);
     let all = |grants: &Value| -> Option<BTreeSet<[String; 3]>> {
         let fields = ["principal_type", "principal_id", "permission"];

@@ -18,6 +18,12 @@ impl ConnectionList {
         field: "TOOL_SERVER_CONNECTIONS",
     };
 
+    /// Servers of files and commands.
+    pub(super) const TERMINAL: Self = Self {
+        path: "/api/v1/configs/terminal_servers",
+        field: "TERMINAL_SERVER_CONNECTIONS",
+    };
+
     /// The list as it is now.
     pub(super) fn read(&self, client: &Client, token: &str) -> Result<Vec<Value>, RegisterError> {
         self.list(client.get(token, self.path).map_err(asked)?)

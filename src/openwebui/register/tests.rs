@@ -20,6 +20,7 @@ fn options() -> ConnectionOptions {
         auth: None,
         id: "fileshed".to_owned(),
         name: None,
+        terminal: false,
         toolset: None,
         grants: Vec::new(),
     }

@@ -5,6 +5,7 @@ use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
+use super::connection::Connection;
 use super::grant::{self, Grant};
 use super::list::ConnectionList;
 use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
@@ -23,7 +24,7 @@ const SHORT_ANSWERS: &str = "return=minimal";
 /// What the connection should be.
 #[derive(Debug)]
 pub(super) struct ToolServer {
-    pub(super) auth: Auth,
+    auth: Auth,
     id: String,
     name: Option<String>,
     url: String,
@@ -46,101 +47,16 @@ impl ToolServer {
             (Auth::Bearer, Some(key)) => key.reveal(),
             (Auth::Bearer, None) => return Err(RegisterError::NoServiceKey),
         };
-        let public = Some(&config.core.public_url).filter(|url| !url.is_empty());
-        let url = options.server_url.as_ref().or(public);
         Ok(Self {
             auth,
             id: options.id.clone(),
             name: options.name.clone(),
-            url: url.map_or_else(|| here(config), ToString::to_string),
+            url: place(config, options.server_url.as_ref()),
             key: key.to_owned(),
             toolset: options.toolset,
             grants,
             headers: ConnectionHeader::all(config, auth),
         })
-    }
-
-    /// Where ours is in the list.
-    pub(super) fn find(&self, list: &[Value]) -> Option<usize> {
-        list.iter()
-            .position(|other| is_openapi(other) && text(&other["info"], "id") == self.id)
-    }
-
-    /// Whether only programs on the same machine reach the server where the connection looks for
-    /// it.
-    pub(super) fn is_on_this_machine(&self) -> bool {
-        let url = self.url.parse::<PublicUrl>();
-        url.is_ok_and(|url| url.is_loopback())
-    }
-
-    /// Where the connection looks for the server.
-    pub(super) fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// Other connections that lead to this server, as people know them.
-    pub(super) fn rivals(&self, list: &[Value]) -> Vec<String> {
-        let leads_here = |other: &&Value| {
-            is_openapi(other)
-                && text(&other["info"], "id") != self.id
-                && text(other, "url").trim_end_matches('/') == self.url
-        };
-        let name = |other: &Value| match text(&other["info"], "name") {
-            "" => self.url.clone(),
-            name => printable(name),
-        };
-        list.iter().filter(leads_here).map(name).collect()
-    }
-
-    /// What the connection should be where there is this one, or none. What is not ours to say
-    /// stays.
-    pub(super) fn connection(&self, existing: Option<&Value>) -> Value {
-        let at = |name: &str| existing.and_then(|existing| existing.get(name));
-        let mut connection = object(existing);
-        let mut set = |name: &str, value: Value| {
-            connection.insert(name.to_owned(), value);
-        };
-        set("type", json!("openapi"));
-        set("url", json!(self.url));
-        set("path", json!(self.path(at("path"))));
-        set("spec_type", json!("url"));
-        set("auth_type", json!(self.auth.as_str()));
-        set("key", json!(self.key));
-        set("headers", self.headers(at("headers")).into());
-        set(
-            "config",
-            self.config(at("config"), existing.is_none()).into(),
-        );
-        set("info", self.info(at("info")).into());
-        connection.into()
-    }
-
-    /// Has Open WebUI read the document; a line about what it found.
-    pub(super) fn verify(
-        &self,
-        client: &Client,
-        token: &str,
-        connection: &Value,
-    ) -> Result<String, RegisterError> {
-        let path = text(connection, "path").trim_start_matches('/');
-        let place = format!("{}/{path}", self.url);
-        let found = ConnectionList::TOOL_SERVER.verify(client, token, connection);
-        let found = found.map_err(|error| match error {
-            CallError::Status(400) => RegisterError::OutOfReach(place.clone()),
-            CallError::Status(403) => RegisterError::Off,
-            error => asked(error),
-        })?;
-        if text(&found["info"], "title") != openapi::TITLE {
-            return Err(RegisterError::SomebodyElse(place));
-        }
-        let version = printable(text(&found["info"], "version"));
-        let operation = |path: &&String| path.rsplit('/').next().is_some_and(is_operation);
-        let count = found["paths"]
-            .as_object()
-            .map_or(0, |paths| paths.keys().filter(operation).count());
-        Ok(format!(
-            "Open WebUI reads {place}: fileshed {version}, {count} operations"
-        ))
     }
 
     fn path(&self, existing: Option<&Value>) -> String {
@@ -177,12 +93,7 @@ impl ToolServer {
         if is_new {
             config.insert("function_name_filter_list".to_owned(), json!(""));
         }
-        let everyone = is_new.then(|| vec![Grant::everyone()]);
-        let wanted = self.grants.as_ref().or(everyone.as_ref());
-        let granted = config.get("access_grants").unwrap_or(&Value::Null);
-        if let Some(wanted) = wanted.filter(|wanted| !grant::is_same(granted, wanted)) {
-            config.insert("access_grants".to_owned(), grant::list(wanted));
-        }
+        grant::settle(&mut config, self.grants.as_deref(), is_new);
         config
     }
 
@@ -203,11 +114,106 @@ impl ToolServer {
     }
 }
 
+impl Connection for ToolServer {
+    fn list(&self) -> &'static ConnectionList {
+        &ConnectionList::TOOL_SERVER
+    }
+
+    fn auth(&self) -> Auth {
+        self.auth
+    }
+
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn find(&self, list: &[Value]) -> Option<usize> {
+        list.iter()
+            .position(|other| is_openapi(other) && text(&other["info"], "id") == self.id)
+    }
+
+    fn rivals(&self, list: &[Value]) -> Vec<String> {
+        let leads_here = |other: &&Value| {
+            is_openapi(other)
+                && text(&other["info"], "id") != self.id
+                && text(other, "url").trim_end_matches('/') == self.url
+        };
+        let name = |other: &Value| match text(&other["info"], "name") {
+            "" => self.url.clone(),
+            name => printable(name),
+        };
+        list.iter().filter(leads_here).map(name).collect()
+    }
+
+    fn connection(&self, existing: Option<&Value>) -> Value {
+        let at = |name: &str| existing.and_then(|existing| existing.get(name));
+        let mut connection = object(existing);
+        let mut set = |name: &str, value: Value| {
+            connection.insert(name.to_owned(), value);
+        };
+        set("type", json!("openapi"));
+        set("url", json!(self.url));
+        set("path", json!(self.path(at("path"))));
+        set("spec_type", json!("url"));
+        set("auth_type", json!(self.auth.as_str()));
+        set("key", json!(self.key));
+        set("headers", self.headers(at("headers")).into());
+        set(
+            "config",
+            self.config(at("config"), existing.is_none()).into(),
+        );
+        set("info", self.info(at("info")).into());
+        connection.into()
+    }
+
+    fn verify(
+        &self,
+        client: &Client,
+        token: &str,
+        connection: &Value,
+    ) -> Result<String, RegisterError> {
+        let path = text(connection, "path").trim_start_matches('/');
+        let place = format!("{}/{path}", self.url);
+        let found = ConnectionList::TOOL_SERVER.verify(client, token, connection);
+        let found = found.map_err(|error| match error {
+            CallError::Status(400) => RegisterError::OutOfReach(place.clone()),
+            CallError::Status(403) => RegisterError::Off,
+            error => asked(error),
+        })?;
+        if text(&found["info"], "title") != openapi::TITLE {
+            return Err(RegisterError::SomebodyElse(place));
+        }
+        let version = printable(text(&found["info"], "version"));
+        let operation = |path: &&String| path.rsplit('/').next().is_some_and(is_operation);
+        let count = found["paths"]
+            .as_object()
+            .map_or(0, |paths| paths.keys().filter(operation).count());
+        Ok(format!(
+            "Open WebUI reads {place}: fileshed {version}, {count} operations"
+        ))
+    }
+
+    fn next_step(&self) -> String {
+        format!(
+            "for {}: in Open WebUI, Admin Settings, Integrations, add a tool server, choose Import, \
+             then Save",
+            self.url
+        )
+    }
+}
+
 fn path(toolset: Toolset) -> &'static str {
     match toolset {
         Toolset::All => "openapi.json",
         Toolset::Core => "openapi.json?toolset=core",
     }
+}
+
+/// Where Open WebUI reaches this server.
+pub(super) fn place(config: &Config, server_url: Option<&PublicUrl>) -> String {
+    let public = Some(&config.core.public_url).filter(|url| !url.is_empty());
+    let url = server_url.or(public);
+    url.map_or_else(|| here(config), ToString::to_string)
 }
 
 /// This server as programs on this machine reach it.
@@ -229,7 +235,7 @@ fn is_openapi(connection: &Value) -> bool {
     matches!(connection["type"].as_str(), None | Some("openapi"))
 }
 
-fn object(value: Option<&Value>) -> Map<String, Value> {
+pub(super) fn object(value: Option<&Value>) -> Map<String, Value> {
     let object = value.and_then(Value::as_object);
     object.cloned().unwrap_or_default()
 }

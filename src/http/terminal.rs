@@ -1,0 +1,139 @@
+//! The terminal surface, under `/terminal`: what Open WebUI's file browser, terminal and always-on
+//! tools call.
+//!
+//! It speaks the interface of open-terminal, so that the application needs to know nothing of us;
+//! the zones are its tree of files ([`fileshed_core::view`]). [`endpoint`] is what an address is,
+//! [`ENDPOINTS`] the one list of those that take and answer JSON: the routes and the document for
+//! models are made from it. Files, streams and the shell's socket have routes of their own.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::Method;
+use axum::routing::{get, post};
+
+use super::Server;
+use endpoint::Entry;
+pub(super) use files::upload::message_box::Listings;
+
+mod arguments;
+mod discovery;
+pub mod document;
+mod endpoint;
+mod execute;
+mod failure;
+mod files;
+mod identity;
+mod pending;
+mod shell;
+mod stream;
+
+/// Where the surface begins.
+pub(super) const BASE: &str = "/terminal";
+
+/// Every address that takes and answers JSON, in the order in which the document shows them.
+static ENDPOINTS: &[Entry] = &[
+    Entry::of::<files::list::ListFiles>(),
+    Entry::of::<files::grep::GrepSearch>(),
+    Entry::of::<files::glob::GlobSearch>(),
+    Entry::of::<files::search::SearchFiles>(),
+    Entry::of::<files::matches::MatchFiles>(),
+    Entry::of::<discovery::skills::ListSkills>(),
+    Entry::of::<discovery::skills::read::ReadSkill>(),
+    Entry::of::<discovery::ports::ListPorts>(),
+    Entry::of::<execute::run::RunCommand>(),
+    Entry::of::<execute::list::ListProcesses>(),
+    Entry::of::<execute::status::GetProcessStatus>(),
+    Entry::of::<execute::status::GetProcessStatusByProcess>(),
+    Entry::of::<execute::input::SendProcessInput>(),
+    Entry::of::<execute::kill::KillProcess>(),
+    Entry::of::<files::read::ReadFile>(),
+    Entry::of::<files::display::DisplayFile>(),
+    Entry::of::<files::write::WriteFile>(),
+    Entry::of::<files::replace::ReplaceContent>(),
+    Entry::of::<files::mkdir::MakeDirectory>(),
+    Entry::of::<files::delete::DeleteEntry>(),
+    Entry::of::<files::r#move::MoveEntry>(),
+    Entry::of::<files::cwd::GetDirectory>(),
+    Entry::of::<files::cwd::SetDirectory>(),
+    Entry::of::<files::links::UploadLink>(),
+    Entry::of::<files::links::DownloadLink>(),
+    Entry::of::<files::compare::CompareFiles>(),
+    Entry::of::<shell::open::OpenShell>(),
+    Entry::of::<shell::list::ListShells>(),
+    Entry::of::<shell::close::CloseShell>(),
+    Entry::of::<shell::read::ReadUserShell>(),
+    Entry::of::<shell::write::WriteUserShell>(),
+];
+
+/// Every address of the surface.
+pub(super) fn routes() -> Router<Arc<Server>> {
+    let mut router = Router::new();
+    for entry in ENDPOINTS {
+        router = entry.add_to(router);
+    }
+    let router = router
+        .route("/openapi.json", get(document::openapi))
+        .merge(discovery::routes())
+        .route("/files/view", get(files::view::view))
+        .route("/files/serve/{*path}", get(files::view::serve))
+        .route("/files/archive", post(files::archive::archive))
+        .route("/files/upload", post(files::upload::upload))
+        .route(shell::socket::PATH, get(shell::socket::connect))
+        .fallback(failure::unknown)
+        .method_not_allowed_fallback(failure::wrong_method);
+    Router::new().nest(BASE, router)
+}
+
+/// Addresses that are no endpoints, as the log calls them; what lies below them has their names.
+static OTHERS: &[&str] = &[
+    "terminal/api/config",
+    "terminal/api/terminals",
+    "terminal/execute",
+    "terminal/files/archive",
+    "terminal/files/download",
+    "terminal/files/serve",
+    "terminal/files/upload",
+    "terminal/files/view",
+    "terminal/health",
+    "terminal/info",
+    "terminal/notebooks",
+    "terminal/openapi.json",
+    "terminal/proxy",
+    "terminal/system",
+];
+
+/// What the log calls a request, where its address is one of the surface.
+pub(super) fn operation(method: &Method, path: &str) -> Option<&'static str> {
+    let below = path.strip_prefix(BASE)?;
+    let is_called = |entry: &&Entry| (entry.method)() == *method && is_at(entry.path, below);
+    if let Some(entry) = ENDPOINTS.iter().find(is_called) {
+        return Some(entry.id);
+    }
+    let path = path.trim_start_matches('/');
+    let is_below = |name: &&&str| {
+        let rest = path.strip_prefix(**name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    OTHERS.iter().find(is_below).copied()
+}
+
+/// The method of an endpoint, where the path is one of an endpoint.
+fn method_of(path: &str) -> Option<Method> {
+    let below = path.strip_prefix(BASE)?;
+    let entry = ENDPOINTS.iter().find(|entry| is_at(entry.path, below))?;
+    Some((entry.method)())
+}
+
+/// Whether a path is one of a route, whose names in braces stand for one segment.
+fn is_at(route: &str, path: &str) -> bool {
+    let (mut route, mut path) = (route.split('/'), path.split('/'));
+    loop {
+        match (route.next(), path.next()) {
+            (None, None) => return true,
+            (Some(named), Some(segment)) if named.starts_with('{') && !segment.is_empty() => {}
+            (Some(one), Some(other)) if one == other => {}
+            _ => return false,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `GET /terminal/openapi.json`: the tools of the surface. It needs no credential and shows nothing
+//! of a user.
+//!
+//! Open WebUI fetches it on every chat turn and makes a tool of every operation, so it holds only
+//! what models are offered. Names that Open WebUI treats specially are open-terminal's.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+use super::endpoint::{Endpoint as _, Entry};
+use super::execute::describe::describe_execute;
+use super::execute::run::RunCommand;
+use super::{BASE, ENDPOINTS};
+use crate::http::Server;
+use crate::http::documents::Document;
+
+/// What the document is called.
+pub const TITLE: &str = "fileshed terminal";
+
+/// `GET /openapi.json`. What it says of commands is true of this server: what is installed, the
+/// limits, the network.
+pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    let made = || async {
+        let store = Arc::clone(&server.store);
+        let described = tokio::task::spawn_blocking(move || describe_execute(&store));
+        let mut document = document();
+        if let Ok(text) = described.await {
+            document["paths"][RunCommand::PATH]["post"]["description"] = text.into();
+        }
+        Document::new(&document)
+    };
+    let document = server.terminal_document.get_or_init(made).await;
+    document.answer(&headers)
+}
+
+/// The document as it is committed and printed.
+pub fn pretty() -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(&document())?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The document: every address that models are offered.
+#[must_use]
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for entry in ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty()) {
+        let method = (entry.method)().as_str().to_lowercase();
+        paths.entry(entry.path).or_insert_with(|| json!({}))[method] = operation(entry);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": TITLE,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Files and commands of one user, as terminal connections call them.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": BASE}],
+        "security": [{"bearer": []}],
+        "paths": paths,
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+    })
+}
+
+/// An address as a tool: what stands in its path and, without a body, all others are parameters.
+fn operation(entry: &Entry) -> Value {
+    let mut schema = (entry.request_schema)();
+    let has_body = ![Method::GET, Method::DELETE].contains(&(entry.method)());
+    let mut properties = match schema["properties"].take() {
+        Value::Object(properties) => properties,
+        _ => Map::new(),
+    };
+    let is_required = |name: &str| {
+        let required = schema["required"].as_array();
+        required.is_some_and(|names| names.iter().any(|other| other == name))
+    };
+    let mut parameters = Vec::new();
+    let names: Vec<String> = properties.keys().cloned().collect();
+    for name in names {
+        let in_path = entry.path.contains(&format!("{{{name}}}"));
+        if has_body && !in_path {
+            continue;
+        }
+        let mut property = properties.remove(&name).unwrap_or_default();
+        let description = property["description"].take();
+        parameters.push(json!({
+            "name": name,
+            "in": if in_path { "path" } else { "query" },
+            "required": in_path || is_required(&name),
+            "description": description,
+            "schema": property,
+        }));
+    }
+    let mut operation = json!({
+        "operationId": entry.id,
+        "description": entry.doc,
+        "parameters": parameters,
+        "responses": {"200": {"description": "Done"}},
+    });
+    if has_body {
+        schema["properties"] = properties.into();
+        operation["requestBody"] = json!({"content": {"application/json": {"schema": schema}}});
+    }
+    operation
+}

@@ -1,0 +1,276 @@
+//! What an address of the terminal is, and how a call of one arrives and leaves.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use axum::Router;
+use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use fileshed_core::background::BackgroundProcess;
+use fileshed_core::cancellation::Cancellation;
+use fileshed_core::fair::Place;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::view::View;
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Error, Scope};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::identity::identify;
+use super::pending::{Awaited, Begun};
+use super::{arguments, failure, pending, stream};
+use crate::http::admission::{self, CallPermit};
+use crate::http::files::download::{FileDownload, Presentation};
+use crate::http::middleware::Subject;
+use crate::http::route::RouteError;
+use crate::http::{Server, body, envelope, response_body};
+use crate::ops::{self, schema};
+
+/// What the file of an address provides.
+pub(in crate::http) trait Endpoint: 'static {
+    /// The name that models call it by, where they may; the same as open-terminal's.
+    const ID: &'static str;
+    /// How it is called.
+    const METHOD: Method;
+    /// Where, below [`super::BASE`].
+    const PATH: &'static str;
+    /// The text a model reads on every turn; empty for what only programs call.
+    const DOC: &'static str = "";
+    /// Whether it always changes something, so that a credential that only reads need not call it.
+    const CHANGES: bool = false;
+    /// Most bytes of a call.
+    const BODY_MAX: u64 = MEBIBYTE;
+    /// What it takes, from the path, the query and the body together.
+    type Request: DeserializeOwned + ToSchema + Send;
+    /// What it answers.
+    type Response: Serialize;
+
+    /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
+    fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
+        Ok(Begun::Ready)
+    }
+
+    /// Does the work. Blocks: it is called where blocking is allowed.
+    fn run(view: View<'_>, request: Self::Request) -> Result<Self::Response, Error>;
+
+    /// What is sent of an answer.
+    fn content(response: Self::Response) -> Result<Content, Error> {
+        envelope::json_text(&response).map(Content::Json)
+    }
+}
+
+/// What an address answers with.
+pub(in crate::http) enum Content {
+    /// JSON text.
+    Json(Vec<u8>),
+    /// A file as it is, read while it is sent.
+    File(FileDownload),
+}
+
+/// Answers a call, or says what is left to do.
+type Handler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
+
+/// What gives the answer in the end.
+type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
+
+/// How far a call has come.
+enum Step {
+    /// It is done.
+    Answered(Content),
+    /// This is done once something has happened.
+    Waits(Awaited, Rest),
+    /// It goes on as long as this process.
+    Streams(Arc<BackgroundProcess>),
+}
+
+/// One line of the list: an address without its types.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct Entry {
+    pub(super) id: &'static str,
+    pub(super) method: fn() -> Method,
+    pub(super) path: &'static str,
+    pub(super) doc: &'static str,
+    changes: bool,
+    body_max: u64,
+    pub(super) request_schema: fn() -> Value,
+    call: Handler,
+}
+
+impl Entry {
+    pub(super) const fn of<E: Endpoint>() -> Self {
+        Self {
+            id: E::ID,
+            method: || E::METHOD,
+            path: E::PATH,
+            doc: E::DOC,
+            changes: E::CHANGES,
+            body_max: E::BODY_MAX,
+            request_schema: schema::of::<E::Request>,
+            call: call::<E>,
+        }
+    }
+
+    /// Adds its route.
+    pub(super) fn add_to(&'static self, router: Router<Arc<Server>>) -> Router<Arc<Server>> {
+        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
+            answer(&server, self, request).await
+        };
+        let method = MethodFilter::try_from((self.method)()).unwrap_or(MethodFilter::GET);
+        router.route(self.path, on(method, handler))
+    }
+
+    /// Its parameters, made once.
+    fn schema(&self) -> &'static Value {
+        let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        schemas
+            .entry(self.id)
+            .or_insert_with(|| Box::leak(Box::new((self.request_schema)())))
+    }
+}
+
+type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
+
+/// Schemas are made once and live as long as the process: there is one an address.
+static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::default);
+
+fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<Step, Error> {
+    view.store.expect_active(view.caller)?;
+    let mut request = ops::arguments::request(Entry::of::<E>().schema(), arguments)?;
+    let rest = |view: View<'_>, request| E::content(E::run(view, request)?);
+    Ok(match E::begin(view, &mut request)? {
+        Begun::Ready => Step::Answered(rest(view, request)?),
+        Begun::Waits(awaited) => Step::Waits(awaited, Box::new(move |view| rest(view, request))),
+        Begun::Streams(process) => Step::Streams(process),
+    })
+}
+
+/// Who calls, and the answer to them.
+async fn answer(server: &Arc<Server>, entry: &'static Entry, request: Request) -> Response {
+    let (mut parts, mut body) = request.into_parts();
+    let path = path_parameters(&mut parts).await;
+    let caller = match identify(server, &parts).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return failure::answer(error);
+        }
+    };
+    let subject = Subject::of(&server.store, &caller);
+    let answered = run(server, entry, caller, (&parts, path), &mut body).await;
+    let mut response = match answered {
+        Ok(response) => response,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            failure::answer(error)
+        }
+    };
+    server.listings.notice(&parts);
+    response.extensions_mut().insert(subject);
+    response
+}
+
+/// Waits for the permit of a call, then reads its body, then runs it.
+async fn run(
+    server: &Arc<Server>,
+    entry: &'static Entry,
+    mut caller: Caller,
+    (parts, path): (&Parts, Map<String, Value>),
+    body: &mut axum::body::Body,
+) -> Result<Response, Error> {
+    if entry.changes && caller.scope == Scope::Read {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    let user = server.store.namespace(&caller);
+    let mut admitted = server.admission.admit(&user).await?;
+    caller.place = admitted.place();
+    caller.names_zones = true;
+    let limit = entry.body_max.min(server.body_limit);
+    let length = body::content_length(&parts.headers);
+    let body = body::collect(body, length, limit, &mut admitted).await?;
+    let mut arguments = arguments::of_query(&parts.uri, entry.schema());
+    arguments.extend(path);
+    let _cancel = CancelOnDrop(caller.cancellation.clone());
+    let store = Arc::clone(&server.store);
+    let begun = caller.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        let is_known = |name: &str| entry.schema()["properties"].get(name).is_some();
+        let view = View {
+            store: &store,
+            caller: &begun,
+        };
+        let step = body::parse(&body, is_known)
+            .map_err(Error::from)
+            .and_then(|given| {
+                arguments.extend(given);
+                arguments::settle(&mut arguments, entry.schema());
+                (entry.call)(view, arguments)
+            });
+        (step, admitted)
+    });
+    let (step, admitted) = work.await.map_err(RouteError::from)?;
+    match step {
+        Err(error) => Ok(failure::answer(error)),
+        Ok(Step::Answered(content)) => content.response(server, &caller, parts, admitted).await,
+        Ok(Step::Streams(process)) => Ok(pending::stream(process)),
+        Ok(Step::Waits(awaited, rest)) => {
+            // Who waits holds nobody up.
+            caller.place = Place::default();
+            drop(admitted);
+            awaited.happened().await;
+            let admitted = server.admission.admit(&user).await?;
+            caller.place = admitted.place();
+            match stream::in_tree(&server.store, &caller, rest).await {
+                Ok(content) => content.response(server, &caller, parts, admitted).await,
+                Err(error) => Ok(failure::answer(error)),
+            }
+        }
+    }
+}
+
+impl Content {
+    /// The answer. Bytes of a file do nothing in a browser, and are no call's but a transfer's.
+    async fn response(
+        self,
+        server: &Server,
+        caller: &Caller,
+        parts: &Parts,
+        admitted: CallPermit,
+    ) -> Result<Response, Error> {
+        match self {
+            Self::Json(text) => Ok(response_body::json(text, admitted)),
+            Self::File(file) => {
+                drop(admitted);
+                let permit = admission::transfer_permit(&server.store, caller, None).await?;
+                Ok(file.answer(parts, Presentation::Inline, permit))
+            }
+        }
+    }
+}
+
+/// What an address has in the places of its names.
+async fn path_parameters(parts: &mut Parts) -> Map<String, Value> {
+    let parameters = RawPathParams::from_request_parts(parts, &()).await;
+    parameters.map_or_else(
+        |_| Map::new(),
+        |parameters| {
+            let pairs = parameters.iter();
+            pairs
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect()
+        },
+    )
+}
+
+/// Cancels the work for a client that goes away.
+pub(super) struct CancelOnDrop(pub(super) Cancellation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

@@ -1,0 +1,95 @@
+//! Failures as clients of a terminal read them: a status and `{"detail": …}`.
+
+use axum::extract::Request;
+use axum::response::Response;
+use fileshed_core::{Error, diagnostics};
+use serde_json::{Value, json};
+
+use crate::http::envelope::{self, FailureForm};
+use crate::http::route;
+
+mod tools;
+
+use tools::TerminalTools;
+
+/// An answer that says what went wrong.
+pub(super) fn answer(error: impl Into<Error>) -> Response {
+    shaped(envelope::failure(error))
+}
+
+/// The same answer; if it is a failure, in the form of this surface.
+pub(super) fn shaped(mut response: Response) -> Response {
+    response.extensions_mut().insert(FailureForm(text));
+    response
+}
+
+/// There is nothing at this address. Open WebUI takes any other status below 400 for a server of
+/// another kind.
+pub(super) async fn unknown(request: Request) -> Response {
+    let path = route::asked_path(&request);
+    answer(TerminalError::Unknown {
+        path: path.chars().take(100).collect(),
+    })
+}
+
+/// The address has other methods.
+pub(super) async fn wrong_method(request: Request) -> Response {
+    let path = route::asked_path(&request);
+    shaped(match super::method_of(path) {
+        Some(taken) => route::refuse_method(&request, taken),
+        None => route::wrong_method(request).await,
+    })
+}
+
+/// The text of a failure: what went wrong and what to do, in one string, because clients show
+/// nothing else.
+fn text(error: &Error, request_id: &str) -> Value {
+    let code = error.code();
+    if envelope::is_ours(code) {
+        let detail =
+            format!("the server failed; tell the administrator the request id {request_id}");
+        return json!({"detail": detail, "code": code.as_str()});
+    }
+    let message = in_tree(error);
+    let detail = match error.hint().offered(&TerminalTools::of(error)) {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message,
+    };
+    json!({"detail": detail, "code": code.as_str()})
+}
+
+/// The message of a failure with the paths that it names as paths of the tree, where it was met in
+/// a zone.
+fn in_tree(error: &Error) -> String {
+    let (message, details) = (error.message(), error.details());
+    let Some(root) = details.get("root").and_then(Value::as_str) else {
+        return message.to_owned();
+    };
+    let path = details.get("path").into_iter();
+    let lists = ["paths", "denied"].into_iter();
+    let lists = lists.filter_map(|name| details.get(name)?.as_array());
+    let items = lists.flatten().map(|item| match item {
+        Value::Object(fields) => &fields["path"],
+        item => item,
+    });
+    let paths = path.chain(items).filter_map(Value::as_str);
+    paths.fold(message.to_owned(), |message, path| {
+        message.replace(
+            &format!("`{path}`"),
+            &format!("`{}`", tools::below(root, path)),
+        )
+    })
+}
+
+diagnostics! {
+    /// Why a call of the terminal did not reach anything.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum TerminalError {
+        /// There is nothing at the address.
+        #[error("there is nothing at `{path}`")]
+        Unknown { path: String = "/terminal/notebooks".to_owned() } => {
+            code: UnknownOperation,
+            hint: "GET /terminal/openapi.json lists what there is",
+        },
+    }
+}

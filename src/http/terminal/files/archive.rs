@@ -1,0 +1,177 @@
+//! `POST /files/archive`: files and directories of the tree as one ZIP archive.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use fileshed_core::archive::PackContent;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::view::{Place, Resolved, View, ViewPath};
+use fileshed_core::{Error, diagnostics};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::http::terminal::stream::{self, StreamRequest};
+use crate::http::{Server, admission, body, files};
+use crate::ops::{arguments, schema};
+
+/// What an archive of several things is called.
+const SEVERAL: &str = "download";
+
+/// Most paths of one archive.
+const PATHS_MAX: usize = 1000;
+
+/// What to pack.
+#[derive(Deserialize, ToSchema)]
+struct Paths {
+    paths: Vec<String>,
+}
+
+/// Something to pack, and its name in the archive.
+type Part = (String, String);
+
+/// `POST /files/archive`
+pub(in crate::http::terminal) async fn archive(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Response {
+    stream::answer(server, request, send).await
+}
+
+async fn send(request: StreamRequest) -> Result<Response, Error> {
+    let StreamRequest {
+        server,
+        caller,
+        parts,
+        mut body,
+    } = request;
+    let user = server.store.namespace(&caller);
+    let mut admitted = server.admission.admit(&user).await?;
+    let length = body::content_length(&parts.headers);
+    let text = body::collect(&mut body, length, MEBIBYTE, &mut admitted).await?;
+    let (name, contents) = stream::in_tree(&server.store, &caller, move |view| {
+        let given = body::parse(&text, |name| name == "paths")?;
+        let request: Paths = arguments::request(&schema::of::<Paths>(), given)?;
+        contents(view, &request.paths)
+    })
+    .await?;
+    drop(admitted);
+    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
+    let store = Arc::clone(&server.store);
+    let write_archive = move |writer: &mut dyn std::io::Write| {
+        let view = View {
+            store: &store,
+            caller: &caller,
+        };
+        write(view, &contents, writer)
+    };
+    let write_archive = Box::new(write_archive);
+    Ok(files::archive::answer(
+        &parts,
+        &name,
+        write_archive,
+        transfer_permit,
+    ))
+}
+
+/// The name of the archive, and what goes into it under which names. Everything is there.
+fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<Part>), Error> {
+    if paths.is_empty() {
+        return Err(ArchivePathsError::None.into());
+    }
+    if paths.len() > PATHS_MAX {
+        return Err(ArchivePathsError::Many.into());
+    }
+    let mut names = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    let mut called = None;
+    for text in paths {
+        let path = view.path("paths", text)?;
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        called = path.name().map(str::to_owned);
+        for path in places(view, &path)? {
+            if matches!(path.place(), Place::Zone(..) | Place::Logs(_)) {
+                view.resolve("paths", path.as_str())?.entry()?;
+            }
+            // Those of one name are told apart by where they are.
+            let whole = path.as_str().trim_start_matches('/').to_owned();
+            let name = path.name().map_or_else(|| whole.clone(), str::to_owned);
+            let name = if names.insert(name.clone()) {
+                name
+            } else {
+                whole
+            };
+            found.push((path.as_str().to_owned(), name));
+        }
+    }
+    let name = called.filter(|_| seen.len() == 1);
+    Ok((name.unwrap_or_else(|| SEVERAL.to_owned()), found))
+}
+
+/// What a path stands for: the zones below it, or itself.
+fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
+    let groups = |groups: &ViewPath| -> Result<Vec<ViewPath>, Error> {
+        let names = view.groups()?;
+        Ok(names.iter().map(|name| groups.join(name)).collect())
+    };
+    Ok(match path.place() {
+        Place::Top => {
+            let own = ["documents", "logs", "storage", "uploads"];
+            let mut all = own.map(|name| path.join(name)).to_vec();
+            all.extend(groups(&path.join("groups"))?);
+            all
+        }
+        Place::Groups => groups(path)?,
+        _ => {
+            view.zone("paths", path)?;
+            vec![path.clone()]
+        }
+    })
+}
+
+/// Writes the archive. What is gone by now is left out.
+fn write(view: View<'_>, contents: &[Part], writer: &mut dyn std::io::Write) -> Result<(), Error> {
+    let found: Vec<(Resolved<'_>, &str)> = contents
+        .iter()
+        .filter_map(|(path, name)| Some((view.resolve("paths", path).ok()?, name.as_str())))
+        .collect();
+    let entries: Vec<_> = found
+        .iter()
+        .filter_map(|(found, name)| Some((&found.zone, found.entry().ok()?, *name)))
+        .collect();
+    let contents: Vec<PackContent<'_>> = entries
+        .iter()
+        .map(|(zone, entry, name)| {
+            PackContent::of(zone, entry)
+                .with_empty_directories(true)
+                .called(*name)
+        })
+        .collect();
+    PackContent::stream_together(&contents, writer)?;
+    Ok(())
+}
+
+diagnostics! {
+    /// Nothing that could be packed.
+    #[derive(Debug, thiserror::Error)]
+    enum ArchivePathsError {
+        /// No path.
+        #[error("parameter `paths` is an empty list")]
+        None => {
+            code: MissingParameter,
+            hint: "name files and directories: {\"paths\": [\"/storage/notes\"]}",
+            details: { "parameter": "paths" },
+        },
+        /// More paths than anybody selects.
+        #[error("parameter `paths` has more than {PATHS_MAX} paths")]
+        Many => {
+            code: InvalidParameter,
+            hint: "name the directory that holds them",
+            details: { "parameter": "paths" },
+        },
+    }
+}

@@ -1,0 +1,238 @@
+//! `GET /files/read`: the text of a file, or of some of its lines; pictures as they are.
+
+mod lines;
+
+use std::borrow::Cow;
+use std::io::{Read as _, Seek as _};
+
+use axum::http::Method;
+use fileshed_core::storage::{DiskError, Entry};
+use fileshed_core::text::Encoding;
+use fileshed_core::view::{Resolved, View};
+use fileshed_core::{Call, Error, Hint, diagnostics};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::document;
+use crate::content_type;
+use crate::http::envelope;
+use crate::http::files::download::FileDownload;
+use crate::http::terminal::endpoint::{Content, Endpoint};
+use lines::{Lines, Range};
+
+/// Bytes of a file that show whether it is text, and in which encoding.
+const BEGINNING: usize = 64 * 1024;
+
+/// Bytes of a file that is given as it is.
+const RAW_MAX: u64 = 20 * 1024 * 1024;
+
+/// `GET /files/read`
+pub(in crate::http::terminal) struct ReadFile;
+
+/// What to read.
+#[derive(Deserialize, ToSchema)]
+pub(in crate::http::terminal) struct Request {
+    /// File to read.
+    path: String,
+    /// First line, from 1.
+    start_line: Option<i64>,
+    /// Last line.
+    end_line: Option<i64>,
+    /// The bytes as they are.
+    #[serde(default)]
+    force_binary: bool,
+}
+
+/// What was read.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(in crate::http::terminal) enum Response {
+    /// Text.
+    Text(Text),
+    /// A file, which is sent as it is.
+    #[serde(skip)]
+    File(FileDownload),
+}
+
+/// Lines of a text.
+#[derive(Serialize)]
+pub(in crate::http::terminal) struct Text {
+    path: String,
+    total_lines: u64,
+    content: String,
+}
+
+impl Endpoint for ReadFile {
+    const ID: &'static str = "read_file";
+    const METHOD: Method = Method::GET;
+    const PATH: &'static str = "/files/read";
+    const DOC: &'static str =
+        "Read a text file or some of its lines, the text of a document, or look at a picture.";
+    type Request = Request;
+    type Response = Response;
+
+    fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
+        let range = Range::new(request.start_line, request.end_line)?;
+        let file = view.resolve("path", &request.path)?;
+        let entry = file.file()?;
+        if request.force_binary {
+            return raw(&file, &entry);
+        }
+        let limit = view.store.settings().max_output_absolute;
+        if let Some(text) = document::text(&file, &entry)? {
+            let lines = range.of(&text);
+            let content = expect_short(&file, lines.content, limit)?.into_owned();
+            return Ok(answer(&file, lines.total, content));
+        }
+        if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
+            return Ok(answer(&file, total, content));
+        }
+        let kind = kind(&entry);
+        let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
+        if prefixes.any(|prefix| prefix.is_of(kind)) {
+            return raw(&file, &entry);
+        }
+        Err(ReadError::Unsupported {
+            path: file.at.as_str().to_owned(),
+            kind,
+            size: entry.size(),
+        }
+        .into())
+    }
+
+    fn content(response: Response) -> Result<Content, Error> {
+        match response {
+            Response::Text(text) => envelope::json_text(&text).map(Content::Json),
+            Response::File(file) => Ok(Content::File(file)),
+        }
+    }
+}
+
+fn answer(file: &Resolved<'_>, total_lines: u64, content: String) -> Response {
+    Response::Text(Text {
+        path: file.at.as_str().to_owned(),
+        total_lines,
+        content,
+    })
+}
+
+/// The type of a file by its name.
+fn kind(entry: &Entry) -> &'static str {
+    let name = entry.path().name().unwrap_or_default();
+    content_type::by_name(name).unwrap_or(content_type::BYTES)
+}
+
+/// A file as it is.
+fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<Response, Error> {
+    if entry.size() > RAW_MAX {
+        return Err(too_large(file, entry.size(), RAW_MAX));
+    }
+    file.explained(|| FileDownload::open(entry))
+        .map(Response::File)
+}
+
+/// How many lines a text has and what those of the range hold; nothing of a file that is no text.
+fn text_of(
+    file: &Resolved<'_>,
+    entry: &Entry,
+    range: &Range,
+    limit: u64,
+) -> Result<Option<(u64, String)>, Error> {
+    let fail = |error| file.explain(DiskError::of("read", entry.path(), error).into());
+    let mut source = entry.open().map_err(|error| file.explain(error.into()))?;
+    let mut beginning = Vec::new();
+    let read = (&mut source)
+        .take(BEGINNING as u64)
+        .read_to_end(&mut beginning);
+    read.map_err(fail)?;
+    if beginning.is_empty() {
+        return Ok(Some((0, String::new())));
+    }
+    let encoding = Encoding::of(&beginning, beginning.len() < BEGINNING);
+    if !encoding.is_text() {
+        return Ok(None);
+    }
+    if entry.size() <= limit {
+        let mut bytes = beginning;
+        // Not more than it had, should it grow meanwhile.
+        let read = (&mut source).take(limit).read_to_end(&mut bytes);
+        read.map_err(fail)?;
+        let text = encoding.decode(&bytes);
+        let lines = range.of(&text);
+        return Ok(Some((lines.total, lines.content.to_owned())));
+    }
+    if range.is_whole() || !encoding.has_line_bytes() {
+        return Err(too_large(file, entry.size(), limit));
+    }
+    source.rewind().map_err(fail)?;
+    let found = range.read(&mut source, limit as usize).map_err(fail)?;
+    let Lines { total, content } = found.ok_or_else(|| too_large(file, entry.size(), limit))?;
+    Ok(Some((total, encoding.decode(&content).into_owned())))
+}
+
+fn expect_short<'t>(
+    file: &Resolved<'_>,
+    content: &'t str,
+    limit: u64,
+) -> Result<Cow<'t, str>, Error> {
+    let size = content.len() as u64;
+    if size > limit {
+        return Err(too_large(file, size, limit));
+    }
+    Ok(Cow::Borrowed(content))
+}
+
+fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {
+    ReadError::TooLarge {
+        path: file.at.as_str().to_owned(),
+        size,
+        limit,
+    }
+    .into()
+}
+
+diagnostics! {
+    /// A file that cannot be read as it was asked for.
+    #[derive(Debug, thiserror::Error)]
+    enum ReadError {
+        /// Neither text nor anything that a model can see.
+        #[error("`{path}` is no text: {kind}, {size} bytes")]
+        Unsupported {
+            path: String = "/storage/a.zip".to_owned(),
+            kind: &'static str = "application/zip",
+            size: u64,
+        } => {
+            code: UnsupportedFileType,
+            hint: Hint::of(Call::new("display_file").with("path", path.as_str()))
+                .say(" shows it to the user")
+                .or("run_command reads it with a program"),
+            details: { "path": path, "content_type": kind, "size_bytes": size },
+        },
+        /// More than an answer holds.
+        #[error("that much of `{path}` does not fit: it has {size} bytes, an answer may have {limit}")]
+        TooLarge {
+            path: String = "/storage/all.log".to_owned(),
+            size: u64 = 60_000_000,
+            limit: u64 = 5_000_000,
+        } => {
+            code: FileTooLarge,
+            hint: Hint::new("read some lines: ").call(
+                Call::new("read_file")
+                    .with("path", path.as_str())
+                    .with("start_line", 1)
+                    .with("end_line", 500),
+            ),
+            details: { "path": path, "size_bytes": size, "limit_bytes": limit },
+        },
+        /// Lines count from 1.
+        #[error("`{parameter}` is {value}, but lines count from 1")]
+        Line {
+            parameter: &'static str = "start_line",
+            value: i64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: "the first line is 1; leave it out to begin there",
+            details: { "parameter": parameter },
+        },
+    }
+}

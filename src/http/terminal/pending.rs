@@ -1,0 +1,146 @@
+//! Calls that wait for a process, or show it while it runs, and hold no place of their user
+//! meanwhile.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
+use fileshed_core::background::{BackgroundProcess, OutputSpan};
+use hyper::body::Frame;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+/// Bytes of output that are read for a stream at once.
+const PIECE_BYTES: u64 = 64 * 1024;
+
+/// What comes of the first look at a request.
+pub(super) enum Begun {
+    /// It is done now.
+    Ready,
+    /// It is done after this.
+    Waits(Awaited),
+    /// Its answer is what this process writes, as it comes.
+    Streams(Arc<BackgroundProcess>),
+}
+
+/// Something that a process is waited for.
+pub(super) struct Awaited {
+    pub(super) process: Arc<BackgroundProcess>,
+    pub(super) event: Event,
+    pub(super) patience: Duration,
+}
+
+/// What a process is waited for.
+#[derive(Clone, Copy)]
+pub(super) enum Event {
+    /// That it ends.
+    End,
+    /// That there are more entries than these, or it ends.
+    Output(u64),
+}
+
+impl Awaited {
+    /// Waits for it, at most as long as there is patience.
+    pub(super) async fn happened(&self) {
+        let seen = match self.event {
+            Event::End => u64::MAX,
+            Event::Output(seen) => seen,
+        };
+        let (sender, receiver) = oneshot::channel();
+        let wake = Box::new(move || {
+            let _nobody_waits = sender.send(());
+        });
+        if let Some(waiting) = self.process.wake_after(seen, wake) {
+            let _over_or_called = tokio::time::timeout(self.patience, receiver).await;
+            drop(waiting);
+        }
+    }
+}
+
+/// The answer that shows a process while it runs: one JSON object a line, the first what was
+/// started, the last how it ended.
+pub(super) fn stream(process: Arc<BackgroundProcess>) -> Response {
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        // Whoever goes away leaves the process as it is.
+        let _gone = show(&process, &sender).await;
+    });
+    let mut response = Response::new(Body::new(LinesBody(receiver)));
+    let lines = HeaderValue::from_static("application/x-ndjson");
+    response.headers_mut().insert(CONTENT_TYPE, lines);
+    response
+}
+
+/// Nothing where nobody reads any more, or the log cannot be read.
+async fn show(process: &Arc<BackgroundProcess>, lines: &mpsc::Sender<Bytes>) -> Option<()> {
+    let started = json!({
+        "type": "start",
+        "id": process.id(),
+        "command": process.command(),
+        "cwd": process.cwd(),
+        "log_path": process.log_path(),
+    });
+    lines.send(line(&started)).await.ok()?;
+    let mut offset = 0;
+    loop {
+        let (status, exit_code) = process.status();
+        let runs = process.is_running();
+        let source = Arc::clone(process);
+        let span = OutputSpan {
+            offset,
+            tail: None,
+            most_bytes: PIECE_BYTES,
+        };
+        let read = tokio::task::spawn_blocking(move || source.output(span));
+        let output = read.await.ok()?.ok()?;
+        let is_all = output.next_offset == offset;
+        offset = output.next_offset;
+        let mut text = Vec::new();
+        for entry in &output.entries {
+            text.extend_from_slice(&line(&serde_json::to_value(entry).ok()?));
+        }
+        if !text.is_empty() {
+            lines.send(text.into()).await.ok()?;
+        }
+        if !is_all {
+            continue;
+        }
+        if !runs {
+            let ended = json!({"type": "end", "status": status, "exit_code": exit_code});
+            return lines.send(line(&ended)).await.ok();
+        }
+        let more = Awaited {
+            process: Arc::clone(process),
+            event: Event::Output(offset),
+            patience: Duration::from_mins(1),
+        };
+        tokio::select! {
+            () = more.happened() => {}
+            () = lines.closed() => return None,
+        }
+    }
+}
+
+fn line(value: &Value) -> Bytes {
+    format!("{value}\n").into()
+}
+
+/// Lines that come over a channel.
+struct LinesBody(mpsc::Receiver<Bytes>);
+
+impl HttpBody for LinesBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let line = std::task::ready!(self.0.poll_recv(context));
+        std::task::Poll::Ready(line.map(|line| Ok(Frame::data(line))))
+    }
+}

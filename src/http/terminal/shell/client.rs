@@ -1,0 +1,151 @@
+//! A client at its shell: what is typed goes in, what is written comes out, each as fast as the
+//! slower side takes it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use fileshed_core::shells::{ShellConnection, ShellOutput};
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt as _, StreamExt as _};
+use serde::Deserialize;
+use tokio::sync::Notify;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+/// Most bytes of a message to a client.
+pub(super) const FRAME: usize = 16 * 1024;
+/// How often a client is asked whether it is there, and after which silence it is not.
+const PING: Duration = Duration::from_secs(30);
+const SILENCE: Duration = Duration::from_secs(90);
+/// How long a client may take for the last message.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a socket is closed: with the codes of open-terminal, which clients know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// The shell is over.
+    Ended,
+    /// Nobody said who comes, or it was not true.
+    Nobody,
+    /// This user has no such shell.
+    NoShell,
+    /// Somebody is connected.
+    Taken,
+}
+
+impl Farewell {
+    fn frame(self) -> CloseFrame {
+        let (code, reason) = match self {
+            Self::Ended => (1000, "The shell has ended"),
+            Self::Nobody => (4001, "Invalid credential"),
+            Self::NoShell => (4004, "Session not found"),
+            Self::Taken => (4009, "Session already connected"),
+        };
+        CloseFrame {
+            code,
+            reason: Utf8Bytes::from_static(reason),
+        }
+    }
+}
+
+/// Says goodbye.
+pub(super) async fn close(socket: &mut WebSocket, farewell: Farewell) {
+    let frame = Message::Close(Some(farewell.frame()));
+    let closed = async {
+        if socket.send(frame).await.is_ok() {
+            // The other side says so too, and hangs up.
+            while let Some(Ok(_)) = socket.recv().await {}
+        }
+    };
+    let _gone_already = timeout(PATIENCE, closed).await;
+}
+
+/// Somebody at a shell.
+pub(super) struct ShellClient {
+    pub(super) connection: ShellConnection,
+    /// Called when there is something to take.
+    pub(super) wake: Arc<Notify>,
+    /// Called when there is room to type.
+    pub(super) room: Arc<Notify>,
+}
+
+/// What a client says beside what is typed.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Control {
+    Resize {
+        cols: u16,
+        rows: u16,
+    },
+    /// That it is there, and anything that later clients may say.
+    #[serde(other)]
+    Other,
+}
+
+impl ShellClient {
+    /// Serves until the client leaves or the shell is over.
+    pub(super) async fn serve(self, socket: WebSocket) {
+        let (mut sink, mut stream) = socket.split();
+        let ended = tokio::select! {
+            ended = self.show(&mut sink) => ended,
+            () = self.listen(&mut stream) => false,
+        };
+        // It has left, whether or not it takes the last message.
+        drop(self);
+        if ended && let Ok(mut socket) = sink.reunite(stream) {
+            close(&mut socket, Farewell::Ended).await;
+        }
+    }
+
+    /// Sends what is written; true at the end of the shell.
+    async fn show(&self, sink: &mut SplitSink<WebSocket, Message>) -> bool {
+        let mut ping = interval(PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        ping.reset();
+        loop {
+            let message = match self.connection.take(FRAME) {
+                ShellOutput::Bytes(bytes) => Message::Binary(bytes.into()),
+                ShellOutput::Ended => return true,
+                ShellOutput::Nothing => tokio::select! {
+                    () = self.wake.notified() => continue,
+                    _ = ping.tick() => Message::Ping(Bytes::new()),
+                },
+            };
+            if sink.send(message).await.is_err() {
+                return false;
+            }
+        }
+    }
+
+    /// Takes what is typed until the client leaves, or says nothing for too long.
+    async fn listen(&self, stream: &mut SplitStream<WebSocket>) {
+        while let Ok(Some(Ok(message))) = timeout(SILENCE, stream.next()).await {
+            match message {
+                Message::Binary(bytes) => {
+                    if timeout(SILENCE, self.type_in(&bytes)).await.is_err() {
+                        return;
+                    }
+                }
+                Message::Text(text) => {
+                    if let Ok(Control::Resize { cols, rows }) = serde_json::from_str(&text) {
+                        self.connection.resize(rows, cols);
+                    }
+                }
+                Message::Ping(_) | Message::Pong(_) => {}
+                Message::Close(_) => return,
+            }
+        }
+    }
+
+    /// Types all of it, as there is room.
+    async fn type_in(&self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let count = self.connection.type_in(bytes);
+            bytes = &bytes[count..];
+            if count == 0 {
+                self.room.notified().await;
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `GET /api/terminals/{session_id}`: the socket of a shell; without an upgrade, what is known of it.
+//!
+//! The first message says who comes: `{"type": "auth", "token": …}`. A token is a credential like
+//! that of any call. Without one the id of the shell is the credential: once, soon, and for the user
+//! whom the gateway names. From then on binary messages are what is typed and what is written, and
+//! text messages say `{"type": "resize", "cols": …, "rows": …}`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts as _, Path, Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::shells::{ShellConnection, ShellSessionError};
+use fileshed_core::view::View;
+use fileshed_core::{Error, Scope};
+use serde::Deserialize;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::ShellAnswer;
+use super::client::{FRAME, Farewell, ShellClient, close};
+use crate::http::Server;
+use crate::http::admission::AdmissionError;
+use crate::http::route::RouteError;
+use crate::http::terminal::failure;
+use crate::http::terminal::identity::identify;
+
+/// How long a client has to say who it is.
+const AUTHENTICATION: Duration = Duration::from_secs(10);
+/// Most bytes of a message: what is pasted comes as one.
+const MESSAGE_MAX: usize = 1 << 20;
+
+/// Where it is, below the surface.
+pub(in crate::http::terminal) const PATH: &str = "/api/terminals/{session_id}";
+
+/// `GET /api/terminals/{session_id}`
+pub(in crate::http::terminal) async fn connect(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
+        return match describe(&server, &parts, id).await {
+            Ok(answer) => axum::Json(answer).into_response(),
+            Err(error) => failure::answer(error),
+        };
+    };
+    // Who has not said who it is takes one of these places.
+    let Ok(place) = Arc::clone(&server.handshakes).try_acquire_owned() else {
+        return failure::answer(AdmissionError::Server);
+    };
+    upgrade
+        .max_message_size(MESSAGE_MAX)
+        .max_frame_size(MESSAGE_MAX)
+        .read_buffer_size(FRAME)
+        .write_buffer_size(0)
+        .on_upgrade(async move |mut socket| {
+            let client = authenticate(&server, parts, id, &mut socket).await;
+            drop((server, place));
+            match client {
+                Ok(client) => client.serve(socket).await,
+                Err(farewell) => close(&mut socket, farewell).await,
+            }
+        })
+}
+
+/// What is known of a shell of the caller.
+async fn describe(server: &Arc<Server>, parts: &Parts, id: String) -> Result<ShellAnswer, Error> {
+    let caller = identify(server, parts).await?;
+    let store = Arc::clone(&server.store);
+    let found = tokio::task::spawn_blocking(move || {
+        store.expect_active(&caller)?;
+        let view = View {
+            store: &store,
+            caller: &caller,
+        };
+        view.shell(&id)
+    });
+    Ok(found.await.map_err(RouteError::from)??.into())
+}
+
+/// The first message of a client.
+#[derive(Deserialize)]
+struct Introduction {
+    r#type: String,
+    #[serde(default)]
+    token: String,
+}
+
+/// Waits for the first message, and connects who comes to the shell.
+async fn authenticate(
+    server: &Arc<Server>,
+    mut parts: Parts,
+    id: String,
+    socket: &mut WebSocket,
+) -> Result<ShellClient, Farewell> {
+    let introduction = match timeout(AUTHENTICATION, socket.recv()).await {
+        Ok(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
+        _ => None,
+    };
+    let introduction = introduction
+        .filter(|introduction| introduction.r#type == "auth")
+        .ok_or(Farewell::Nobody)?;
+    let token = introduction.token.trim();
+    if !token.is_empty() {
+        let bearer = HeaderValue::try_from(format!("Bearer {token}"));
+        let bearer = bearer.map_err(|_| Farewell::Nobody)?;
+        parts.headers.insert(AUTHORIZATION, bearer);
+    }
+    let (wake, room) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let wakes = [Arc::clone(&wake), Arc::clone(&room)];
+    let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
+    let store = Arc::clone(&server.store);
+    let caller = identify(server, &parts).await;
+    let named = server.authenticator.named_user(&parts.headers);
+    let connected = tokio::task::spawn_blocking(move || -> Result<ShellConnection, Farewell> {
+        let shells = store.shells();
+        let connected = match caller {
+            Ok(caller) => {
+                store.expect_active(&caller).map_err(|_| Farewell::Nobody)?;
+                // What only reads types nothing.
+                if caller.scope == Scope::Read {
+                    return Err(Farewell::Nobody);
+                }
+                shells.connect(caller.user.as_ref(), &id, wake_both)
+            }
+            // The gateway brings no credential of the user: the id is one.
+            Err(_) if introduction.token.trim().is_empty() => {
+                let user = named.ok().flatten().ok_or(Farewell::Nobody)?;
+                shells.connect_once(&user, &id, wake_both)
+            }
+            Err(_) => return Err(Farewell::Nobody),
+        };
+        connected.map_err(|error| match error {
+            ShellSessionError::Connected => Farewell::Taken,
+            _ => Farewell::NoShell,
+        })
+    });
+    let connection = connected.await.map_err(|_| Farewell::NoShell)??;
+    Ok(ShellClient {
+        connection,
+        wake,
+        room,
+    })
+}

@@ -1,0 +1,94 @@
+//! Whether Open WebUI has our terminal connection and reaches this server by it: for
+//! `fileshed doctor`.
+
+use fileshed_core::{Check, CheckState};
+use serde_json::Value;
+
+use super::auth::Auth;
+use super::list::ConnectionList;
+use super::terminal::address;
+use super::{CallError, Client, PATIENCE, printable, text};
+use crate::config::Config;
+
+/// Looks once. Nothing where Open WebUI cannot be asked, and where nobody wants a terminal.
+#[must_use]
+pub fn check_terminal(config: &Config) -> Option<Check> {
+    let token = config.openwebui_admin_key.as_ref()?.reveal();
+    if config.openwebui_api_url.is_empty() {
+        return None;
+    }
+    let client = Client::new(config.openwebui_api_url.as_str()).within(PATIENCE);
+    // What is wrong then is said of Open WebUI itself.
+    let list = ConnectionList::TERMINAL.read(&client, token).ok()?;
+    let (state, text) = match list.iter().find(|connection| is_ours(config, connection)) {
+        Some(connection) => match look(config, &client, token, connection) {
+            Ok(text) => (CheckState::Ok, text),
+            Err(text) => (CheckState::Warning, text),
+        },
+        None if config.terminal_api_keys.is_empty() => return None,
+        None => (
+            CheckState::Warning,
+            "Open WebUI has no terminal connection to this server: \
+             `fileshed openwebui register --terminal` makes it"
+                .to_owned(),
+        ),
+    };
+    Some(Check {
+        name: "terminal".to_owned(),
+        state,
+        text,
+    })
+}
+
+/// Whether a connection leads here, or was meant to.
+fn is_ours(config: &Config, connection: &Value) -> bool {
+    has_our_key(config, connection)
+        || text(connection, "id") == "fileshed"
+        || text(connection, "url").trim_end_matches('/') == address(config, None)
+}
+
+fn has_our_key(config: &Config, connection: &Value) -> bool {
+    let key = text(connection, "key");
+    let mut keys = config.terminal_api_keys.iter();
+    !key.is_empty() && keys.any(|own| own.reveal() == key)
+}
+
+/// What is to be said of our connection; a failure is a fault of it.
+fn look(
+    config: &Config,
+    client: &Client,
+    token: &str,
+    connection: &Value,
+) -> Result<String, String> {
+    let url = printable(text(connection, "url"));
+    let renew = "`fileshed openwebui register --terminal` puts it right";
+    if connection["enabled"] == false || connection["config"]["enable"] == false {
+        return Err(format!(
+            "the connection to {url} is turned off in Open WebUI"
+        ));
+    }
+    if text(connection, "auth_type") == Auth::Bearer.as_str() && !has_our_key(config, connection) {
+        return Err(format!(
+            "the connection to {url} has a key that is none of terminal_api_keys: {renew}"
+        ));
+    }
+    match ConnectionList::TERMINAL.verify(client, token, connection) {
+        Ok(found) if text(&found, "type") == "terminal" => {}
+        Ok(_) => {
+            return Err(format!(
+                "what Open WebUI finds at {url} is no terminal: {renew}"
+            ));
+        }
+        Err(CallError::Status(400)) => {
+            return Err(format!(
+                "Open WebUI does not reach {url}: start this server, or {renew}, with --server-url"
+            ));
+        }
+        Err(error) => return Err(format!("Open WebUI does not say what is at {url}: {error}")),
+    }
+    let attached = match connection["config"]["chat_uploads"].as_str() {
+        Some("filesystem") => "; what is attached to a chat comes here",
+        _ => "; what is attached to a chat stays in Open WebUI",
+    };
+    Ok(format!("Open WebUI reaches {url}{attached}"))
+}
