@@ -10,6 +10,6 @@ mod matrix;
 mod model;
 mod modes;
 mod moves;
-mod team;
+pub(crate) mod team;
 mod transaction;
 mod twins;

@@ -12,8 +12,10 @@
 
 mod groups;
 mod jobs;
+mod mcp;
 mod openwebui;
 mod ops;
 mod server;
+mod terminal;
 mod texts;
 mod transfer;

@@ -4,7 +4,7 @@
 mod accounts;
 mod arrivals;
 mod attachments;
-mod chats;
+pub(crate) mod chats;
 mod connection;
 mod groups;
 mod health;

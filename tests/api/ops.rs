@@ -8,7 +8,7 @@ mod arbitrary;
 mod archives;
 mod binary;
 mod brief;
-mod calls;
+pub(crate) mod calls;
 mod coercions;
 mod coverage;
 mod cross_zone;

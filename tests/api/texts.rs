@@ -61,6 +61,16 @@ fn tools_are_as_committed() {
     }
 }
 
+/// The same of terminals.
+#[test]
+fn tools_of_terminals_are_as_committed() {
+    let mut text = "# Tools that Open WebUI offers a model: terminals\n".to_owned();
+    for tool in tools(&fileshed::http::terminal::document::document()) {
+        text.push_str(&shown(&tool));
+    }
+    compare("terminal.md", &text);
+}
+
 fn shown(tool: &Value) -> String {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut text = format!(

@@ -3,9 +3,9 @@
 
 mod attacks;
 mod browser;
-mod content;
+pub(crate) mod content;
 mod curl;
-mod form;
+pub(crate) mod form;
 mod hidden;
 mod interrupted;
 mod large;

@@ -19,3 +19,4 @@ mod kills;
 mod load;
 mod overwrite;
 mod race;
+mod terminal;

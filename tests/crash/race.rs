@@ -5,3 +5,4 @@ mod field;
 mod http;
 mod library;
 mod tally;
+mod terminal;

@@ -12,19 +12,23 @@ use fileshed_test_support::{Server, Setup};
 
 /// The compose file as JSON, where Python can read YAML.
 fn compose() -> Option<Value> {
+    parse("docker-compose.yml")
+}
+
+fn parse(file: &str) -> Option<Value> {
     let program = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.argv[1])))";
-    let text = read("docker-compose.yml");
+    let text = read(file);
     let output = Command::new("python3")
         .args(["-c", program, &text])
         .stdin(Stdio::null())
         .output();
     let Ok(output) = output else {
-        println!("SKIP: docker-compose.yml is read by python3, which is not there");
+        println!("SKIP: {file} is read by python3, which is not there");
         return None;
     };
     let complaint = String::from_utf8_lossy(&output.stderr);
     if complaint.contains("No module named 'yaml'") {
-        println!("SKIP: docker-compose.yml is read by python3-yaml, which is not there");
+        println!("SKIP: {file} is read by python3-yaml, which is not there");
         return None;
     }
     assert!(output.status.success(), "{complaint}");
@@ -161,6 +165,39 @@ fn the_settings_go_together() {
 }
 
 #[test]
+fn the_full_variant_goes_with_the_plain_one() {
+    let (Some(compose), Some(full)) = (compose(), parse("docker-compose.full.yml")) else {
+        return;
+    };
+    let services = full["services"].as_object().expect("services");
+    assert_eq!(names(&full["services"]), ["fileshed"]);
+    let (plain, full) = (&compose["services"]["fileshed"], &services["fileshed"]);
+    let target = full["build"]["target"].as_str().expect("a target");
+    assert!(read("Dockerfile").contains(&format!("\nFROM standard AS {target}\n")));
+    for option in names(&full["security_opt"]) {
+        let Some(file) = option.strip_prefix("seccomp=./") else {
+            continue;
+        };
+        let profile: Value = serde_json::from_str(&read(file)).expect("JSON");
+        assert!(profile["syscalls"].is_array());
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut both = plain.clone();
+    for (name, value) in full["environment"].as_object().expect("variables") {
+        both["environment"][name] = value.clone();
+    }
+    let finished = fileshed(&both, &secret(directory.path())).run(&["config"]);
+    assert_eq!(finished.code, Some(0), "{finished:?}");
+    for line in [
+        "programs = \"*\"",
+        "namespaces = \"required\"",
+        "network_mode = \"safe\"",
+    ] {
+        assert!(finished.stdout.contains(line), "{line}: {finished:?}");
+    }
+}
+
+#[test]
 fn both_have_the_same_secret() {
     let Some(compose) = compose() else { return };
     let services = compose["services"].as_object().expect("services");
@@ -193,9 +230,14 @@ fn both_have_the_same_secret() {
 
 /// The list that the command writes into an Open WebUI that has none.
 fn made(setup: &Setup, command: &str) -> Value {
-    let standin = StandIn::answering(|asked: &Asked| {
-        let list = asked.json()["TOOL_SERVER_CONNECTIONS"].take();
-        Answer::json(&json!({"TOOL_SERVER_CONNECTIONS": list}))
+    let field = if command.contains("--terminal") {
+        "TERMINAL_SERVER_CONNECTIONS"
+    } else {
+        "TOOL_SERVER_CONNECTIONS"
+    };
+    let standin = StandIn::answering(move |asked: &Asked| {
+        let list = asked.json()[field].take();
+        Answer::json(&json!({field: list}))
     });
     let url = standin.url();
     let mut words: Vec<&str> = command.split(' ').collect();
@@ -204,7 +246,7 @@ fn made(setup: &Setup, command: &str) -> Value {
     assert_eq!(finished.code, Some(0), "{finished:?}");
     let asked = standin.asked();
     let posted = asked.iter().find(|asked| asked.method == "POST");
-    posted.expect("a list").json()["TOOL_SERVER_CONNECTIONS"].take()
+    posted.expect("a list").json()[field].take()
 }
 
 #[test]
@@ -216,7 +258,11 @@ fn the_connection_is_what_the_command_makes() {
     let webui = &services["open-webui"]["environment"]["TOOL_SERVER_CONNECTIONS"];
     let written: Value = serde_json::from_str(webui.as_str().expect("a text")).expect("JSON");
     let text = read("docker-compose.yml");
-    assert_eq!(made(&setup, between(&text, "`fileshed ", "`")), written);
+    let command = between(&text, "`fileshed ", "`");
+    assert_eq!(made(&setup, command), written);
+    let webui = &services["open-webui"]["environment"]["TERMINAL_SERVER_CONNECTIONS"];
+    let written: Value = serde_json::from_str(webui.as_str().expect("a text")).expect("JSON");
+    assert_eq!(made(&setup, &format!("{command} --terminal")), written);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn the_image_has_the_package_of_every_command() {
 /// Whether this machine has the distribution of the image.
 fn is_the_image_s() -> bool {
     let os = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    read("Dockerfile").contains("\nFROM debian:bookworm-slim\n")
+    read("Dockerfile").contains("\nFROM debian:bookworm-slim AS standard\n")
         && os.contains("VERSION_CODENAME=bookworm")
 }
 
@@ -83,6 +83,35 @@ fn the_base_image_s_distribution_has_these_packages() {
             known.contains(package.as_str()),
             "there is no package {package}"
         );
+    }
+}
+
+#[test]
+fn the_full_image_s_packages_exist() {
+    let text = read("Dockerfile");
+    let full = between(&text, "FROM standard AS full\n", "&& rm -rf");
+    let packages: Vec<&str> = full
+        .lines()
+        .filter_map(|line| line.strip_prefix("        "))
+        .map(|line| line.trim_end_matches(" \\"))
+        .collect();
+    assert!(packages.contains(&"python3-pandas"), "{packages:?}");
+    assert!(packages.is_sorted(), "{packages:?}");
+    assert!(
+        text.ends_with("\nFROM standard\n"),
+        "without a target the standard image is built"
+    );
+    let Some(known) = is_the_image_s()
+        .then(|| run("apt-cache", &["pkgnames"], ""))
+        .flatten()
+        .map(|output| printed(&output))
+        .filter(|names| names.lines().count() > 10_000)
+    else {
+        println!("SKIP: names of packages are looked up only on the distribution of the image");
+        return;
+    };
+    for package in packages {
+        assert!(known.lines().any(|name| name == package), "{package}");
     }
 }
 

@@ -10,9 +10,10 @@ use crate::page::{pages, read, words};
 use fileshed_test_support::repository;
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 17] = [
+const FOREIGN: [&str; 21] = [
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
+    "TERMINAL_SERVER_CONNECTIONS",
     "TOOL_SERVER_CONNECTIONS",
     "WEBUI_SECRET_KEY",
     "USER_ID",
@@ -24,6 +25,9 @@ const FOREIGN: [&str; 17] = [
     "USER_GROUPS",
     "USER_GROUP_IDS",
     "LC_ALL",
+    "MKL_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
     "RESOLVE_BENEATH",
     "CARGO_TARGET_DIR",
     "CARGO_HOME",
@@ -210,4 +214,34 @@ fn anchor_of(line: &str) -> Option<String> {
         .chars()
         .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     Some(kept.collect::<String>().to_lowercase().replace(' ', "-"))
+}
+
+/// Every crate that declares failures compares its catalogue.
+#[test]
+fn failures_are_in_catalogues() {
+    let core = std::fs::read_dir(repository().join("src/core")).expect("crates");
+    let crates = core.map(|entry| entry.expect("a crate").path());
+    for directory in crates.chain([repository().join("src")]) {
+        let is_server = directory.ends_with("src");
+        let sources = sources(&directory, is_server);
+        let declares = sources.iter().any(|text| text.contains("diagnostics! {\n"));
+        let compares = sources
+            .iter()
+            .any(|text| text.contains("catalogue_test!(\""));
+        assert_eq!(declares, compares, "{}", directory.display());
+    }
+}
+
+/// The texts of a crate's sources; those of the server are not those of the core below it.
+fn sources(directory: &std::path::Path, is_server: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() && !(is_server && path.ends_with("src/core")) {
+            found.extend(sources(&path, is_server));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(std::fs::read_to_string(&path).expect("a source"));
+        }
+    }
+    found
 }

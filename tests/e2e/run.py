@@ -1,6 +1,6 @@
 """Proves that fileshed works in a real Open WebUI.
 
-openwebui.sh [VERSION …] [--only SCENARIO] [--keep] [--screenshot FILE]
+openwebui.sh [VERSION …] [--only SCENARIO] [--keep] [--pictures DIRECTORY]
 
 Open WebUI comes from the package index and stays in the build directory. Where there is none, or no
 Python that it runs with, a line that begins with SKIP says so; everything else is a failure.
@@ -46,7 +46,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--only", metavar="SCENARIO", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument("--keep", action="store_true", help="test nothing, stay, and say where to look")
-    parser.add_argument("--screenshot", metavar="FILE", type=Path, help="keep a picture of the page (PNG)")
+    parser.add_argument(
+        "--pictures", metavar="DIRECTORY", type=Path, help="keep pictures of the pages (PNG) there"
+    )
     return parser.parse_args()
 
 
@@ -62,7 +64,7 @@ def _test(version: versions.Version, program: Path, arguments: argparse.Namespac
         return 1
     with tempfile.TemporaryDirectory(prefix="fileshed-e2e-", ignore_cleanup_errors=True) as directory:
         world = World(version, python, program, Path(directory))
-        world.screenshot = arguments.screenshot
+        world.pictures = arguments.pictures
         try:
             return _keep(world) if arguments.keep else _run(world, arguments.only)
         finally:

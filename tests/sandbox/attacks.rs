@@ -3,6 +3,7 @@
 //! Each family has its tables: one row is one command line, played in a scene of its own, and
 //! judged by what it shows, what it leaves in the zone and what is changed outside.
 
+mod any_program;
 mod execute;
 mod foreign;
 mod helper;

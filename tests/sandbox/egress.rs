@@ -10,6 +10,7 @@ mod jailed;
 mod origin;
 mod proxy;
 mod refused;
+mod terminal;
 
 use fileshed_core::Settings;
 use fileshed_core::sandbox::egress::Egress;

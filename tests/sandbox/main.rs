@@ -5,6 +5,7 @@
 //! fooled. `egress` does the same with the way to the network. `users` lets one user
 //! look for another through HTTP. `ordinary` runs every whitelisted command that is installed in
 //! its usual work, through HTTP, inside the same confinement; `endurance` runs very many of them.
+//! `shell` runs lines of the shell, which nobody has judged.
 
 #![expect(
     clippy::disallowed_methods,
@@ -14,9 +15,11 @@
 )]
 
 mod attacks;
+mod cgroups;
 mod closed;
 mod egress;
 mod endurance;
 mod ordinary;
+mod shell;
 mod users;
 mod way;

@@ -97,6 +97,12 @@ impl TestApp {
         self.setup.path("data")
     }
 
+    /// Moves the clock of the routes forward, where they are in this process.
+    pub fn advance(&self, seconds: i64) {
+        let routes = self.routes.as_ref().unwrap();
+        routes.store.clock().advance(seconds);
+    }
+
     /// Runs the program beside the server, on the same data.
     pub fn run(&self, arguments: &[&str]) -> Finished {
         self.setup.run(arguments)
@@ -138,6 +144,7 @@ impl TestApp {
 const ADDRESS: &str = "127.0.0.1:8000";
 
 struct Routes {
+    store: Arc<Store>,
     router: Router,
     /// There until the end.
     runtime: Option<Runtime>,
@@ -165,9 +172,10 @@ impl Routes {
             .build()
             .unwrap();
         let entered = runtime.enter();
-        let router = fileshed::app(store, &config);
+        let router = fileshed::app(Arc::clone(&store), &config);
         drop(entered);
         Self {
+            store,
             router,
             runtime: Some(runtime),
         }
@@ -220,6 +228,8 @@ impl Routes {
 
 impl Drop for Routes {
     fn drop(&mut self) {
+        self.store.shells().stop();
+        self.store.shells().wait(PATIENCE);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(PATIENCE);
         }

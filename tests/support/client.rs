@@ -143,7 +143,9 @@ pub struct Answer {
     pub status: u16,
     /// All of its headers.
     pub headers: ureq::http::HeaderMap,
-    /// Its body as text.
+    /// Its body.
+    pub bytes: Vec<u8>,
+    /// The same as text.
     pub text: String,
     /// The text as JSON, null if it is none.
     pub body: Value,
@@ -163,6 +165,7 @@ impl Answer {
             status,
             headers,
             body: serde_json::from_str(&text).unwrap_or_default(),
+            bytes: body.to_vec(),
             text,
         }
     }

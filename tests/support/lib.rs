@@ -25,6 +25,7 @@ pub mod rng;
 mod schema;
 mod server;
 mod setup;
+pub mod socket;
 pub mod standin;
 mod wait;
 pub mod wire;

@@ -38,6 +38,14 @@ pub fn helper(server: i32) -> i32 {
     children[0].number
 }
 
+/// Resident memory of a process in bytes.
+pub fn resident(process: i32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number.unwrap().parse::<u64>().unwrap() * 1024
+}
+
 /// What still runs for commands, ended processes included, once nothing does or it has had
 /// its time: an init ends a moment after its command.
 pub fn left_of_commands(server: i32) -> Vec<String> {

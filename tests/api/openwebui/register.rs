@@ -376,3 +376,133 @@ fn what_else_is_needed_is_said() {
         "{finished:?}"
     );
 }
+
+const TERMINALS: &str = "/api/v1/configs/terminal_servers";
+
+/// An Open WebUI that keeps terminals.
+fn keeping_terminals(kept: &Kept) -> StandIn {
+    let kept = Arc::clone(kept);
+    StandIn::answering(move |asked: &Asked| {
+        let mut kept = kept.lock().unwrap();
+        let path = asked.path.strip_prefix(TERMINALS).unwrap_or("elsewhere");
+        match (asked.method.as_str(), path) {
+            _ if asked.path == "/api/version" => Answer::json(&json!({"version": "0.12.4"})),
+            _ if asked.bearer() != "sk-admin" => Answer::refused(),
+            ("GET", "") => Answer::json(&json!({"TERMINAL_SERVER_CONNECTIONS": *kept})),
+            ("POST", "") => {
+                let list = asked.json()["TERMINAL_SERVER_CONNECTIONS"].take();
+                kept.clone_from(list.as_array().unwrap());
+                Answer::json(&json!({"TERMINAL_SERVER_CONNECTIONS": list}))
+            }
+            ("POST", "/verify") => match asked.json()["url"].as_str().unwrap() {
+                "http://fileshed:8000/terminal" => {
+                    Answer::json(&json!({"status": true, "type": "terminal"}))
+                }
+                "http://pods/terminal" => {
+                    Answer::json(&json!({"status": true, "type": "orchestrator"}))
+                }
+                _ => Answer::status(400, &json!({"detail": "Failed to connect"})),
+            },
+            _ => Answer::status(400, &json!({"detail": "Not Found"})),
+        }
+    })
+}
+
+#[test]
+fn a_terminal_is_registered_beside_others_with_a_key_of_its_own() {
+    let other = json!({"id": "lab", "name": null, "url": "http://lab", "odd": [1], "config": null});
+    let kept = Kept::new(Mutex::new(vec![other.clone()]));
+    let webui = keeping_terminals(&kept);
+    let setup = setup(&webui)
+        .env("FILESHED_TERMINAL_API_KEYS", "terminal-key,second")
+        .env("FILESHED_GROUPS", "headers");
+    let terminal = |more: &[&str]| register(&setup, &[&["--terminal"], more].concat());
+    done(
+        &terminal(&["--dry-run"]),
+        "would add the connection `fileshed`:",
+    );
+    let added = terminal(&[]);
+    let said = done(&added, "added the connection `fileshed`:");
+    assert!(
+        said.contains("reaches http://fileshed:8000/terminal: a terminal"),
+        "{said}"
+    );
+    assert!(!said.contains("terminal-key"), "{said}");
+    let expected = json!({
+        "id": "fileshed", "name": "fileshed", "enabled": true,
+        "url": "http://fileshed:8000/terminal", "path": "/openapi.json",
+        "auth_type": "bearer", "key": "terminal-key",
+        "headers": {
+            "X-OpenWebUI-User-Group-Ids": "{{USER_GROUP_IDS}}",
+            "X-OpenWebUI-User-Groups": "{{USER_GROUPS}}",
+        },
+        "config": {
+            "chat_uploads": "filesystem",
+            "access_grants": [{"principal_type": "user", "principal_id": "*", "permission": "read"}],
+        },
+    });
+    assert_eq!(*kept.lock().unwrap(), [other.clone(), expected]);
+    let line = "nothing to do: the connection `fileshed` is as it should be";
+    done(&terminal(&[]), line);
+
+    // What an administrator chose in the dialog stays.
+    kept.lock().unwrap()[1]["config"] = json!({"access_grants": [], "user_shell_tools": "always"});
+    kept.lock().unwrap()[1]["name"] = json!("Computer");
+    done(&terminal(&[]), line);
+    let session = terminal(&["--auth", "session"]);
+    done(&session, "updated the connection `fileshed`:");
+    {
+        let list = kept.lock().unwrap();
+        let (auth, key) = (&list[1]["auth_type"], &list[1]["key"]);
+        assert_eq!(
+            (auth, key, &list[1]["name"]),
+            (&json!("session"), &json!(""), &json!("Computer"))
+        );
+        assert_eq!(list[1]["headers"], json!({}));
+        assert_eq!(list[0], other);
+    }
+    let again = terminal(&["--id", "second"]);
+    assert!(
+        again.stdout.contains("`Computer` leads here too"),
+        "{again:?}"
+    );
+    assert_eq!(
+        register(&setup, &["--terminal", "--toolset", "core"]).code,
+        Some(2)
+    );
+
+    let at = |url: &str| setup.run(&["openwebui", "register", "--terminal", "--server-url", url]);
+    failed(
+        &at("http://pods"),
+        "at http://pods/terminal is not fileshed",
+    );
+    failed(&at("http://gone"), "cannot read http://gone/terminal");
+}
+
+#[test]
+fn a_terminal_needs_a_key_for_terminals_or_sessions() {
+    let kept = Kept::default();
+    let webui = keeping_terminals(&kept);
+    let setup = setup(&webui);
+    failed(
+        &register(&setup, &["--terminal", "--auth", "bearer"]),
+        "`terminal_api_keys`",
+    );
+    let added = register(&setup, &["--terminal"]);
+    done(&added, "added the connection `fileshed`:");
+    assert_eq!(kept.lock().unwrap()[0]["auth_type"], "session");
+
+    let file = setup.run(&[
+        "openwebui",
+        "connection",
+        "--terminal",
+        "--server-url",
+        "http://fileshed:8000",
+    ]);
+    let printed: Value = serde_json::from_str(&file.stdout).unwrap();
+    assert_eq!(printed, json!(*kept.lock().unwrap()));
+    assert!(
+        file.stderr.contains("TERMINAL_SERVER_CONNECTIONS"),
+        "{file:?}"
+    );
+}

@@ -53,7 +53,7 @@ fn a_browser_is_told_what_pages_of_listed_sites_may() {
         let answer = preflight(&server, path, SITE);
         assert!(answer.starts_with("http/1.1 200 "), "{path}: {answer}");
         has(&answer, "access-control-allow-origin", SITE);
-        for method in ["get", "post", "put"] {
+        for method in ["get", "post", "put", "delete"] {
             has(&answer, "access-control-allow-methods", method);
         }
         for header in [
@@ -69,7 +69,6 @@ fn a_browser_is_told_what_pages_of_listed_sites_may() {
         has(&answer, "access-control-max-age", "600");
         has(&answer, "vary", "origin");
         assert!(!answer.contains("allow-credentials"), "{answer}");
-        assert!(!answer.contains("delete"), "{answer}");
     }
     assert!(!server.data().join("users").exists(), "no operation ran");
 }
@@ -111,6 +110,32 @@ fn a_page_of_a_listed_site_reads_answers_and_refusals() {
         .header("Authorization", "Bearer service-key")
         .header("X-User-Id", "alice");
     alice.call("shed_parameters", &json!({})).data();
+}
+
+/// Open WebUI calls a terminal that a user has added from its own page.
+#[test]
+fn a_page_of_a_listed_site_works_in_a_terminal() {
+    let server = setup()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_TERMINAL_API_KEYS", "terminal-key")
+        .app();
+    let config = page(&server, SITE).get("/terminal/api/config");
+    assert_eq!(config.status, 200, "before it has a credential");
+    assert_eq!(config.header("access-control-allow-origin"), SITE);
+    let made = server.run(&["token", "create", "--user", "alice"]);
+    let alice = page(&server, SITE)
+        .header("Authorization", &format!("Bearer {}", made.stdout.trim()))
+        .header("X-Session-Id", "chat-1");
+    let made = json!({"path": "/storage/d"}).to_string();
+    let made = alice.send("POST", "/terminal/files/mkdir", made.as_bytes());
+    assert_eq!(made.status, 200, "{}", made.text);
+    for status in [200, 404] {
+        let deleted = alice.send("DELETE", "/terminal/files/delete?path=/storage/d", b"");
+        assert_eq!(deleted.status, status, "{}", deleted.text);
+        assert_eq!(deleted.header("access-control-allow-origin"), SITE);
+    }
+    let evil = page(&server, "https://evil.example").get("/terminal/api/config");
+    assert_eq!(evil.header("access-control-allow-origin"), "");
 }
 
 #[test]

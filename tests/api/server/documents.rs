@@ -321,7 +321,7 @@ fn a_description_that_repeats_the_name_says_nothing() {
 }
 
 /// One plain type that every provider takes.
-fn assert_plain(schema: &Value, place: &str) {
+pub(crate) fn assert_plain(schema: &Value, place: &str) {
     let kind = schema["type"].as_str();
     assert!(
         matches!(
@@ -338,9 +338,38 @@ fn assert_plain(schema: &Value, place: &str) {
     }
 }
 
+/// What Open WebUI makes of parameters in the path and the query: the plain type, the description
+/// with the words of an enumeration, and the items of a list.
+fn parameters(operation: &Value) -> (Map<String, Value>, Vec<Value>) {
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let (name, schema) = (&parameter["name"], &parameter["schema"]);
+        let text = [&schema["description"], &parameter["description"]];
+        let text = text
+            .iter()
+            .find_map(|text| text.as_str())
+            .unwrap_or_default();
+        let mut text = text.to_owned();
+        if let Some(words) = schema["enum"].as_array() {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            text = format!("{text}. Possible values: {}", words.join(", "));
+        }
+        let kind = schema["type"].as_str().unwrap_or("string");
+        let mut property = json!({"type": kind, "description": text});
+        if let (true, Some(items)) = (kind == "array", schema.get("items")) {
+            property["items"] = items.clone();
+        }
+        if parameter["required"] == true {
+            required.push(name.clone());
+        }
+        properties.insert(name.as_str().unwrap_or_default().to_owned(), property);
+    }
+    (properties, required)
+}
+
 /// What Open WebUI 0.12 offers a model for a document: a tool for each operation with an id,
-/// described by its description or else its summary, whose parameters are the properties of the
-/// JSON body once references are followed.
+/// described by its description or else its summary, whose parameters are those of path and query,
+/// and the properties of the JSON body once references are followed.
 pub(crate) fn tools(document: &Value) -> Vec<Value> {
     let methods = [
         "get", "put", "post", "delete", "options", "head", "patch", "trace",
@@ -361,8 +390,10 @@ pub(crate) fn tools(document: &Value) -> Vec<Value> {
                 .or_else(|| operation.get("summary"));
             let body = &operation["requestBody"]["content"]["application/json"]["schema"];
             let body = resolved(body, document, &[]);
-            let properties = body.get("properties").cloned().unwrap_or_else(|| json!({}));
-            let required = body.get("required").cloned().unwrap_or_else(|| json!([]));
+            let (mut properties, mut required) = parameters(operation);
+            let of_body = body["properties"].as_object().cloned().unwrap_or_default();
+            properties.extend(of_body);
+            required.extend(body["required"].as_array().cloned().unwrap_or_default());
             json!({
                 "name": operation["operationId"],
                 "description": text,

@@ -105,7 +105,7 @@ fn what_is_no_file_is_said() {
 }
 
 /// Names and contents of an archive, as Python reads it; nothing where there is no Python.
-fn unpacked(archive: &[u8]) -> Option<Value> {
+pub(crate) fn unpacked(archive: &[u8]) -> Option<Value> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("a.zip");
     std::fs::write(&file, archive).unwrap();

@@ -44,11 +44,12 @@ class Browser:
         options.add_argument("--lang=en-US")
         own_session = {"start_new_session": True}
         self._service = Service(shutil.which("chromedriver"), popen_kw=own_session)
-        self._driver = webdriver.Chrome(service=self._service, options=options)
-        self._driver.set_page_load_timeout(check.PATIENCE)
+        #: For what only a part of the page needs.
+        self.driver = webdriver.Chrome(service=self._service, options=options)
+        self.driver.set_page_load_timeout(check.PATIENCE)
         self.resize(1200, 800)
         allowed = {"behavior": "allow", "downloadPath": str(downloads)}
-        self._driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
+        self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
 
     def __enter__(self) -> "Browser":
         return self
@@ -56,7 +57,7 @@ class Browser:
     def __exit__(self, *_failure: object) -> None:
         process = self._service.process.pid
         try:
-            self._driver.quit()
+            self.driver.quit()
         finally:
             try:
                 os.killpg(process, signal.SIGKILL)
@@ -66,29 +67,29 @@ class Browser:
     def resize(self, width: int, height: int) -> None:
         """The size of the page, not of the window around it."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self._driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def open(self, address: str) -> None:
-        self._driver.get(address)
+        self.driver.get(address)
 
     def run(self, script: str, *arguments: str):
         """What a script of the page comes to; it calls its last argument with that."""
-        return self._driver.execute_async_script(script, *arguments)
+        return self.driver.execute_async_script(script, *arguments)
 
     def see(self, selector: str, text: str = ""):
         """The element, as soon as it shows."""
         found = check.until(
             f"the page shows {selector} {text}",
-            lambda: self._driver.execute_script(_VISIBLE, selector, text),
+            lambda: self.driver.execute_script(_VISIBLE, selector, text),
         )
         return found[-1]
 
     def count(self, selector: str, text: str = "") -> int:
         """How many of these show now."""
-        return len(self._driver.execute_script(_VISIBLE, selector, text))
+        return len(self.driver.execute_script(_VISIBLE, selector, text))
 
     def reload(self) -> None:
-        self._driver.refresh()
+        self.driver.refresh()
 
     def within(self, frame: str, selector: str) -> str:
         """The text of an element in a frame; empty where there is none yet."""
@@ -96,12 +97,12 @@ class Browser:
         from selenium.webdriver.common.by import By
 
         try:
-            self._driver.switch_to.frame(self.see(frame))
-            return self._driver.find_element(By.CSS_SELECTOR, selector).text
+            self.driver.switch_to.frame(self.see(frame))
+            return self.driver.find_element(By.CSS_SELECTOR, selector).text
         except WebDriverException:
             return ""
         finally:
-            self._driver.switch_to.default_content()
+            self.driver.switch_to.default_content()
 
     def click(self, selector: str, text: str = "") -> None:
         from selenium.common.exceptions import WebDriverException
@@ -125,20 +126,23 @@ class Browser:
 
         self.see(selector).send_keys(getattr(Keys, key))
 
-    def choose_files(self, selector: str, files: list[Path]) -> None:
-        """As if they were chosen in the dialog of the system, which does not show here."""
+    def find(self, selector: str):
+        """The first of these elements, whether it shows or not."""
         from selenium.webdriver.common.by import By
 
-        element = self._driver.find_element(By.CSS_SELECTOR, selector)
-        element.send_keys("\n".join(map(str, files)))
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def choose_files(self, selector: str, files: list[Path]) -> None:
+        """As if they were chosen in the dialog of the system, which does not show here."""
+        self.find(selector).send_keys("\n".join(map(str, files)))
 
     def gone(self, selector: str) -> None:
         """Waits until nothing of this shows."""
-        look = lambda: not self._driver.execute_script(_VISIBLE, selector, "")
+        look = lambda: not self.driver.execute_script(_VISIBLE, selector, "")
         check.until(f"the page no longer shows {selector}", look)
 
     def picture(self, file: Path) -> None:
-        self._driver.save_screenshot(str(file))
+        self.driver.save_screenshot(str(file))
 
     def downloaded(self, name: str) -> bytes:
         """The file, as soon as it is there. Then it is no longer there."""

@@ -92,6 +92,19 @@ class Fileshed:
             "info": {"id": "fileshed", "name": "fileshed", "description": "Files that stay"},
         }
 
+    def terminal(self, auth: str, key: str) -> dict:
+        """The terminal connection as people make it in the settings of Open WebUI."""
+        return {
+            "id": "computer",
+            "name": "Computer",
+            "enabled": True,
+            "url": f"{self.url}/terminal",
+            "path": "/openapi.json",
+            "key": key,
+            "auth_type": auth,
+            "config": {"access_grants": EVERYONE, "chat_uploads": "filesystem"},
+        }
+
     def _answers(self) -> bool:
         check.that("fileshed runs", self.process.runs(), self.process.last_lines())
         try:

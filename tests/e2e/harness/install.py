@@ -1,4 +1,4 @@
-"""Open WebUI from the package index, in a virtual environment that is kept."""
+"""Open WebUI and others from the package index, each in a virtual environment that is kept."""
 
 from __future__ import annotations
 
@@ -58,6 +58,23 @@ def environment(version: Version, directory: Path) -> Path:
     _install(python, *_requirements(version, python))
     stamp.write_text(wanted)
     return python
+
+
+def package(requirement: str, directory: Path) -> Path:
+    """The programs of a virtual environment that has this package with all that it asks for; makes it
+    if it is not there."""
+    programs = directory / requirement.replace("==", "-") / "bin"
+    stamp = programs / "complete"
+    if stamp.is_file() and _works(programs / "python"):
+        return programs
+    shutil.rmtree(programs.parent, ignore_errors=True)
+    base = _base_python()
+    print(f"installing {requirement} into {programs.parent}", flush=True)
+    programs.parent.parent.mkdir(parents=True, exist_ok=True)
+    _run([base, "-m", "venv", str(programs.parent)])
+    _install(programs / "python", requirement)
+    stamp.touch()
+    return programs
 
 
 def _works(python: Path) -> bool:

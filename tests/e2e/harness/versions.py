@@ -35,6 +35,8 @@ class Version:
     fills_groups: bool = True
     #: What the ids of temporary chats begin with.
     temporary: str = "temporary:"
+    #: Whether terminals are tested with it.
+    has_terminals: bool = True
     #: Whether a picture that hangs on a message is told by its name and shows.
     shows_pictures: bool = True
 
@@ -47,6 +49,7 @@ VERSIONS = [
         additions=("huggingface_hub==2.4.0", "python-dateutil==2.9.0.post0", "typer==0.29.2"),
         fills_groups=False,
         temporary="local:",
+        has_terminals=False,
         shows_pictures=False,
     ),
 ]

@@ -31,9 +31,11 @@ def request(
     headers: dict[str, str] | None = None,
     document: object = None,
     file: tuple[str, bytes, str] | None = None,
+    raw: bytes | None = None,
     seconds: float = 60,
 ) -> Response:
-    """`document` is sent as JSON, `file` (name, bytes, type) as the form field `file`."""
+    """`document` is sent as JSON, `file` (name, bytes, type) as the form field `file`,
+    `raw` as if it were JSON."""
     address = urlsplit(url)
     path = address.path + (f"?{address.query}" if address.query else "")
     sent = dict(headers or {})
@@ -43,6 +45,8 @@ def request(
     if document is not None:
         body = json.dumps(document).encode()
         sent["Content-Type"] = "application/json"
+    if raw is not None:
+        body, sent["Content-Type"] = raw, "application/json"
     if file is not None:
         body, sent["Content-Type"] = _form(file)
     connection = HTTPConnection(address.hostname or "", address.port, timeout=seconds)

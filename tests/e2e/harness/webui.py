@@ -109,6 +109,15 @@ class OpenWebUI:
             document={"TOOL_SERVER_CONNECTIONS": list(connections)},
         )
 
+    def connect_terminals(self, *connections: dict) -> None:
+        """Makes these the terminals, and no others."""
+        self.ask(
+            "POST",
+            "/api/v1/configs/terminal_servers",
+            self.admin.token,
+            document={"TERMINAL_SERVER_CONNECTIONS": list(connections)},
+        )
+
     def connections(self) -> list[dict]:
         answer = self.ask("GET", "/api/v1/configs/tool_servers", self.admin.token)
         return answer["TOOL_SERVER_CONNECTIONS"]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Iterator
 
 from harness import chat, check, signature
+from harness.browser import Browser
 from harness.fileshed import Fileshed
 from harness.model import Model, Turn
 from harness.versions import Version
@@ -25,8 +26,8 @@ class World:
         self.model = Model()
         self.webui = OpenWebUI(version, python, directory, self.model.url)
         self.naming = Naming.PLAIN
-        #: Where the picture of the page goes, if one is wanted.
-        self.screenshot: Path | None = None
+        #: Where pictures of pages go, if they are wanted.
+        self.pictures: Path | None = None
         self.program = program
         self._numbers = itertools.count(1)
         self._logs: list[Fileshed] = []
@@ -69,8 +70,30 @@ class World:
             check.that("fileshed registers itself", done.returncode == 0, done.stderr)
             yield server
 
+    @contextlib.contextmanager
+    def computer(self, auth: str = "bearer", **settings: str) -> Iterator[Fileshed]:
+        """A fresh server that all users of Open WebUI have as a terminal, called Computer."""
+        if auth == "session":
+            # No key at all: Open WebUI is asked who calls.
+            settings |= {"api_keys": "", "openwebui_api_url": self.webui.url}
+        settings.setdefault("terminal_api_keys", secrets.token_hex(16) if auth == "bearer" else "")
+        with self.fileshed(**settings) as server:
+            key = settings["terminal_api_keys"]
+            self.webui.connect_terminals(server.terminal(auth, key))
+            try:
+                yield server
+            finally:
+                self.webui.connect_terminals()
+
     def ask(self, who: Account, turns: list[Turn], **named) -> chat.Answer:
         return chat.ask(self.webui, self.model, who, turns, **named)
+
+    def picture(self, browser: Browser, name: str) -> None:
+        """Keeps how the page looks now, without the notes that come and go."""
+        if self.pictures:
+            browser.resize(1200, 730)
+            browser.gone("[data-sonner-toast]")
+            browser.picture(self.pictures / f"{name}.png")
 
     def call(self, who: Account, tool: str, **arguments) -> chat.Result:
         """One call in a chat of its own."""

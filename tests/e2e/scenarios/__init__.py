@@ -26,6 +26,9 @@ from scenarios import (
     signed,
     status,
     temporary,
+    terminal_files,
+    terminal_shell,
+    terminal_uploads,
     tools,
 )
 
@@ -49,6 +52,9 @@ PLAN = {
         page,
         page_attachment,
         page_shown,
+        terminal_files,
+        terminal_shell,
+        terminal_uploads,
         outage,
     ],
     Naming.PLAIN: [isolation, errors],

@@ -33,19 +33,11 @@ def run(world: World) -> None:
             browser.see("td", "Saturn")
             browser.click("a", "planets.csv")
             check.equal("the link gives the file", browser.downloaded("planets.csv").decode(), TABLE)
-            _picture(world, browser)
+            world.picture(browser, "page")
             # The file hangs on the answer, too.
             browser.click("button", "planets.csv")
             browser.click("[role=dialog] a, .modal a", "planets.csv")
             check.equal("so does the attachment", browser.downloaded("planets.csv").decode(), TABLE)
-
-
-def _picture(world: World, browser: Browser) -> None:
-    if world.screenshot:
-        browser.resize(1200, 730)
-        # The note that one has logged in.
-        browser.gone("[data-sonner-toast]")
-        browser.picture(world.screenshot)
 
 
 def tell(world: World) -> None:

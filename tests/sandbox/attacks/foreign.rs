@@ -19,14 +19,14 @@ use super::{Scene, loader};
 const VERSIONS: [i32; 7] = [7, 6, 5, 4, 3, 2, 1];
 
 /// A program of this directory, compiled; gone with its value.
-struct Compiled {
+pub(super) struct Compiled {
     /// Where no room of a view is, and another account finds it.
     directory: tempfile::TempDir,
 }
 
 impl Compiled {
     /// None without a compiler.
-    fn new(name: &str) -> Option<Self> {
+    pub(super) fn new(name: &str) -> Option<Self> {
         let directory = tempfile::tempdir_in("/var/tmp").expect("a directory");
         let rights = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(directory.path(), rights).expect("set");
@@ -46,14 +46,14 @@ impl Compiled {
         Some(compiled)
     }
 
-    fn program(&self) -> PathBuf {
+    pub(super) fn program(&self) -> PathBuf {
         self.directory.path().join("program")
     }
 }
 
 /// The accounts to play under: that of the tests and, where it can become any, one that nothing
 /// else on the machine has.
-fn accounts() -> Vec<Option<u32>> {
+pub(super) fn accounts() -> Vec<Option<u32>> {
     let mut accounts = vec![None];
     if rustix::process::geteuid().is_root() {
         accounts.push(Some(100_000 + std::process::id() % 100_000));
@@ -62,7 +62,7 @@ fn accounts() -> Vec<Option<u32>> {
 }
 
 /// A process of the account, in a group of its own.
-fn bystander(account: Option<u32>) -> std::process::Child {
+pub(super) fn bystander(account: Option<u32>) -> std::process::Child {
     let mut command = match account {
         Some(account) => under(account, "/usr/bin/sleep"),
         None => Command::new("/usr/bin/sleep"),
@@ -108,7 +108,12 @@ fn about_file(file: &Path) -> impl PartialEq + std::fmt::Debug + use<> {
 }
 
 /// Plays the whole program once; what went through.
-fn play(program: &Path, separate: bool, account: Option<u32>, changes: &Value) -> Vec<String> {
+pub(super) fn play(
+    program: &Path,
+    separate: bool,
+    account: Option<u32>,
+    changes: &Value,
+) -> Vec<String> {
     let scene = Scene::new();
     let socket = UnixDatagram::bind(scene.path("other/socket")).expect("bound");
     socket.set_nonblocking(true).expect("set");

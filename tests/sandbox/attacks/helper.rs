@@ -106,21 +106,26 @@ impl Helper {
         let directory = std::fs::File::open(directory).expect("opened");
         let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let (end, theirs) = pair();
+        let nothing = std::fs::File::open("/dev/null").expect("opened");
         let handles = [
             file.as_fd(),
+            nothing.as_fd(),
             writer.as_fd(),
             writer.as_fd(),
             directory.as_fd(),
             theirs.as_fd(),
         ];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(5))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
-        let word = match (&order["mounts"], &order["access"]["network"]["proxy"]) {
+        let mut word = match (&order["mounts"], &order["access"]["network"]["proxy"]) {
             (Value::Object(_), Value::Object(_)) => [3],
             (Value::Object(_), _) => [1],
             _ => [0],
         };
+        if order["makes_groups"] == true {
+            word[0] |= 4;
+        }
         let socket = self.socket.as_ref().expect("open");
         rustix::net::sendmsg(
             socket,

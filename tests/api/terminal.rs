@@ -1,0 +1,12 @@
+//! The terminal surface: files, commands and shells as Open WebUI's terminal connection calls them.
+
+mod departures;
+mod discovery;
+mod document;
+mod execute;
+mod files;
+mod first_message;
+mod identity;
+mod programs;
+mod search;
+mod shell;

@@ -1,0 +1,218 @@
+//! What lines of the shell change: versions, the quota, and what a line may not be given.
+
+use fileshed_test_support::on_disk::Repository;
+use fileshed_test_support::{Server, TestApp};
+use serde_json::json;
+
+use super::{execute, kill, ran, ran_with, started, status, stdout, written};
+
+#[test]
+fn what_a_line_does_in_documents_is_one_commit() {
+    let server = Server::start();
+    let client = server.client();
+    let home = server.data().join("shared");
+    let line = "mkdir notes && for n in 1 2 3; do echo $n > notes/$n.txt; done; sed -i s/2/two/ notes/2.txt";
+    let answer = ran_with(&client, &json!({"command": line, "cwd": "/documents"}));
+    assert_eq!(answer["exit_code"], 0, "{answer}");
+    let repository = Repository::of(&home);
+    let commits = repository.commits();
+    let last = repository.text(&["log", "-1", "--format=%s"]);
+    assert!(last.starts_with("mkdir notes"), "{last}");
+    let changed = repository.text(&["show", "--format=", "--name-status", "HEAD"]);
+    assert_eq!(changed, "A\tnotes/1.txt\nA\tnotes/2.txt\nA\tnotes/3.txt");
+    assert_eq!(repository.text(&["show", "HEAD:notes/2.txt"]), "two");
+    let read = ran_with(
+        &client,
+        &json!({"command": "cat notes/*", "cwd": "/documents"}),
+    );
+    assert_eq!(stdout(&read), "1\ntwo\n3\n", "{read}");
+    assert_eq!(
+        repository.commits(),
+        commits,
+        "who only reads commits nothing"
+    );
+    // What was ended half way is taken in all the same.
+    let body = json!({"command": "echo half > half.txt; sleep 600", "cwd": "/documents"});
+    let id = execute(&client, "?wait=0.5", &body).body["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    assert_eq!(kill(&client, &id, "?force=true").body["status"], "killed");
+    let changed = repository.text(&["show", "--format=", "--name-status", "HEAD"]);
+    assert_eq!(changed, "A\thalf.txt");
+}
+
+#[test]
+fn lines_one_after_another_commit_what_each_of_them_changed() {
+    let server = Server::start();
+    let client = server.client();
+    let home = server.data().join("shared");
+    let repository = Repository::of(&home);
+    for (line, changed) in [
+        (
+            "mkdir -p a/b && echo 1 > a/b/one && echo 2 > a/two",
+            "A\ta/b/one\nA\ta/two",
+        ),
+        ("echo more >> a/two", "M\ta/two"),
+        ("exec 3<>a/two; printf X >&3", "M\ta/two"),
+        ("mv a c", "D\ta/b/one\nD\ta/two\nA\tc/b/one\nA\tc/two"),
+        ("echo within > c/b/one", "M\tc/b/one"),
+        (
+            "rm -r c/b && mkdir c/b && echo 3 > c/b/three",
+            "D\tc/b/one\nA\tc/b/three",
+        ),
+        ("chmod +x c/two", "M\tc/two"),
+        ("rm -r c && echo file > c", "A\tc\nD\tc/b/three\nD\tc/two"),
+    ] {
+        let answer = ran_with(&client, &json!({"command": line, "cwd": "/documents"}));
+        assert_eq!(answer["exit_code"], 0, "{answer}");
+        let shown = ["show", "--format=", "--no-renames", "--name-status", "HEAD"];
+        assert_eq!(repository.text(&shown), changed, "{line}");
+    }
+    // What comes by other ways is taken in with the next line, whatever that does.
+    let data = home.join("Documents/data");
+    std::fs::write(data.join("besides.txt"), "x").expect("written");
+    ran(&client, "true");
+    let shown = repository.text(&["show", "--format=", "--name-status", "HEAD"]);
+    assert_eq!(shown, "A\tbesides.txt");
+}
+
+#[test]
+fn what_does_not_fit_is_put_back_and_the_output_says_so() {
+    let app = TestApp::with().env("FILESHED_QUOTA_PER_USER_MB", "8").app();
+    let client = app.client();
+    ran(&client, "echo kept > kept.txt");
+    let answer = ran(
+        &client,
+        "head -c 20000000 /dev/zero > big.bin; echo written",
+    );
+    let last = answer["output"]
+        .as_array()
+        .and_then(|output| output.last())
+        .expect("entries");
+    assert_eq!(last["type"], "stderr", "{answer}");
+    let said = written(&answer, "stderr");
+    assert!(
+        said.contains("quota") || said.contains("MB") || said.contains("space"),
+        "{said}"
+    );
+    assert_eq!(stdout(&ran(&client, "ls")), "kept.txt\n");
+    let log = client.get(&format!(
+        "/terminal/files/read?path={}",
+        answer["log_path"].as_str().expect("a path")
+    ));
+    assert!(
+        log.body["content"]
+            .as_str()
+            .expect("text")
+            .contains("\"type\":\"stderr\"")
+    );
+}
+
+#[test]
+fn variables_that_steer_programs_are_refused() {
+    let app = TestApp::start();
+    let client = app.client();
+    for name in [
+        "LD_PRELOAD",
+        "GIT_DIR",
+        "PATH",
+        "HOME",
+        "https_proxy",
+        "BASH_ENV",
+        "a b",
+    ] {
+        let body = json!({"command": "true", "env": {name: "x"}});
+        let answer = execute(&client, "", &body);
+        assert!(
+            (400..404).contains(&answer.status),
+            "{name}: {} {}",
+            answer.status,
+            answer.text
+        );
+        let detail = answer.body["detail"].as_str().expect("text");
+        assert!(detail.contains(name), "{detail}");
+    }
+    assert!(
+        super::listed(&client).is_empty(),
+        "what was refused leaves nothing"
+    );
+    let logs = client.get("/terminal/files/list?directory=/logs");
+    assert_eq!(logs.body["entries"], json!([]));
+}
+
+#[test]
+fn a_credential_that_only_reads_starts_and_ends_nothing() {
+    let server = Server::with_key();
+    let made = server.run(&["token", "create", "--user", "ada", "--scope", "read"]);
+    let reader = server.with_token(made.stdout.trim());
+    let refused = execute(&reader, "", &json!({"command": "true"}));
+    assert_eq!(refused.status, 403, "{}", refused.text);
+    let made = server.run(&["token", "create", "--user", "ada"]);
+    let writer = server.with_token(made.stdout.trim());
+    let id = started(&writer, "sleep 600");
+    assert_eq!(status(&reader, &id, "").body["status"], "running");
+    assert_eq!(super::input(&reader, &id, "x").status, 403);
+    assert_eq!(kill(&reader, &id, "").status, 403);
+    assert_eq!(kill(&writer, &id, "").body["status"], "killed");
+}
+
+/// A line that changes a file when a file of this name comes.
+fn waiting_for(name: &str, change: &str) -> String {
+    format!("while [ ! -e {name} ]; do sleep 0.05; done; {change}")
+}
+
+#[test]
+fn a_file_that_was_locked_when_a_line_began_is_as_it_was() {
+    let app = TestApp::start();
+    let (ours, theirs) = (app.client().chat("a"), app.client().chat("b"));
+    ran(&ours, "echo old > a.md");
+    let file = json!({"path": "a.md"});
+    theirs.data_in("storage", "shed_lockedit_open", file.clone());
+    let answer = ran(&ours, "echo new > a.md");
+    let said = written(&answer, "stderr");
+    assert!(said.contains("`a.md` is open for a locked edit"), "{said}");
+    assert_eq!(stdout(&ran(&ours, "cat a.md")), "old\n");
+    theirs.data_in("storage", "shed_lockedit_cancel", file);
+}
+
+/// What was saved is nobody's leftover.
+#[test]
+fn an_edit_that_is_saved_while_a_line_runs_stays_saved() {
+    let app = TestApp::start();
+    let (ours, theirs) = (app.client().chat("a"), app.client().chat("b"));
+    ran(&ours, "echo old > a.md; echo old > b.md");
+    for path in ["a.md", "b.md"] {
+        let file = json!({"path": path});
+        theirs.data_in("storage", "shed_lockedit_open", file);
+    }
+    let id = started(&ours, &waiting_for("go", "echo line > b.md"));
+    let saved = json!({"path": "a.md", "content": "saved\n"});
+    theirs.data_in("storage", "shed_lockedit_overwrite", saved.clone());
+    theirs.data_in("storage", "shed_lockedit_save", json!({"path": "a.md"}));
+    theirs.data_in("storage", "shed_lockedit_cancel", json!({"path": "b.md"}));
+    ran(&ours, "touch go");
+    let ended = status(&ours, &id, "?wait=60").body;
+    assert_eq!(written(&ended, "stderr"), "", "{ended}");
+    assert_eq!(stdout(&ran(&ours, "cat a.md b.md")), "saved\nline\n");
+}
+
+/// The line wins, and whoever edits is told before anything is replaced.
+#[test]
+fn what_a_line_changes_under_a_later_lock_is_not_lost() {
+    let app = TestApp::start();
+    let (ours, theirs) = (app.client().chat("a"), app.client().chat("b"));
+    ran(&ours, "echo old > a.md");
+    let id = started(&ours, &waiting_for("go", "echo line > a.md"));
+    theirs.data_in("storage", "shed_lockedit_open", json!({"path": "a.md"}));
+    let edited = json!({"path": "a.md", "content": "edited\n"});
+    theirs.data_in("storage", "shed_lockedit_overwrite", edited);
+    ran(&ours, "touch go");
+    let ended = status(&ours, &id, "?wait=60").body;
+    assert_eq!(written(&ended, "stderr"), "", "{ended}");
+    assert_eq!(stdout(&ran(&ours, "cat a.md")), "line\n");
+    let save = json!({"zone": "storage", "path": "a.md"});
+    let save = theirs.call("shed_lockedit_save", &save);
+    save.refused(412, "PRECONDITION_FAILED");
+    assert_eq!(stdout(&ran(&ours, "cat a.md")), "line\n");
+}

@@ -1,0 +1,113 @@
+//! What stays of processes: their logs, and nothing else.
+
+use fileshed_test_support::processes::{helper, left_of_commands, resident};
+use fileshed_test_support::{Server, eventually};
+use serde_json::{Value, json};
+
+use super::{listed, ran, started, status, stdout};
+
+/// Descriptors, threads and mounts of a process.
+fn held(process: i32) -> (usize, usize, usize) {
+    let count = |name: &str| {
+        std::fs::read_dir(format!("/proc/{process}/{name}"))
+            .unwrap()
+            .count()
+    };
+    let mounts = std::fs::read_to_string(format!("/proc/{process}/mounts")).unwrap();
+    (count("fd"), count("task"), mounts.lines().count())
+}
+
+#[test]
+fn processes_leave_nothing_but_their_logs() {
+    let count = std::env::var("FILESHED_TEST_COMMANDS").ok();
+    let count: usize = count.and_then(|text| text.parse().ok()).unwrap_or(100);
+    let server = Server::start();
+    let client = server.client();
+    let process = server.process().as_raw_nonzero().get();
+    for _ in 0..20 {
+        ran(&client, "echo warm | cat");
+    }
+    let helper = helper(process);
+    let settled = || {
+        // Threads of the pool end by themselves.
+        (held(process).0, held(process).2, held(helper))
+    };
+    let before = settled();
+    let resident_before = resident(process) + resident(helper);
+    let mut ids = Vec::new();
+    for number in 0..count {
+        if number % 10 == 0 {
+            ids.push(started(&client, "echo quick; exit 1"));
+        } else {
+            let answer = ran(&client, &format!("echo {number} | cat; (true &)"));
+            assert_eq!(stdout(&answer), format!("{number}\n"), "{answer}");
+        }
+    }
+    for id in &ids {
+        status(&client, id, "?wait=60");
+    }
+    assert_eq!(left_of_commands(process), Vec::<String>::new());
+    eventually("what was held is given back", || {
+        let now = settled();
+        (now.0 <= before.0 + 4 && now.1 == before.1 && now.2 == before.2).then_some(())
+    });
+    let resident_after = resident(process) + resident(helper);
+    // Those that ended are known for five minutes: a few hundred bytes each, and their descriptors.
+    let most = resident_before + (count as u64) * 8 * 1024 + 16 * 1024 * 1024;
+    assert!(resident_after < most, "{resident_before} {resident_after}");
+    let logs = std::fs::read_dir(server.data().join("shared/logs"))
+        .unwrap()
+        .count();
+    assert_eq!(logs, (count + 20).min(1000));
+}
+
+#[test]
+fn a_log_tells_everything_in_lines_of_json() {
+    let server = Server::start();
+    let answer = ran(&server.client(), "echo out; exit 2");
+    let id = answer["id"].as_str().expect("an id");
+    let path = server.data().join(format!("shared/logs/{id}.jsonl"));
+    let text = std::fs::read_to_string(path).expect("there");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let types: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| line["type"].as_str())
+        .collect();
+    assert_eq!(types, ["start", "stdout", "end"]);
+    assert_eq!(lines[0]["command"], "echo out; exit 2");
+    assert_eq!(lines[2]["exit_code"], 2);
+    assert!(
+        lines
+            .iter()
+            .all(|line| line["ts"].as_f64().is_some_and(|ts| ts > 1e9))
+    );
+    assert!(!text.contains(&server.data().display().to_string()));
+}
+
+#[test]
+fn a_server_that_stops_ends_what_runs_and_says_so() {
+    let mut server = Server::start();
+    let client = server.client();
+    let id = started(&client, "echo begun; echo kept > kept.txt; sleep 600");
+    eventually("it has begun", || {
+        (stdout(&status(&client, &id, "").body) == "begun\n").then_some(())
+    });
+    server.terminate();
+    assert_eq!(server.wait(), Some(0));
+    let again = server.again();
+    let client = again.client();
+    let path = again.data().join(format!("shared/logs/{id}.jsonl"));
+    let log = std::fs::read_to_string(path).expect("there");
+    let last = log.lines().last().expect("lines");
+    let last: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(
+        (&last["type"], &last["status"]),
+        (&json!("end"), &json!("killed")),
+        "{log}"
+    );
+    assert_eq!(stdout(&ran(&client, "cat kept.txt")), "kept\n");
+    assert_eq!(listed(&client).len(), 1, "only the one of this server");
+}

@@ -1,0 +1,79 @@
+//! Interactive shells over their sockets.
+
+mod connecting;
+mod limits;
+mod memory;
+mod typing;
+
+use fileshed_test_support::socket::Socket;
+use fileshed_test_support::{Client, Server, Setup, TestApp};
+use serde_json::{Value, json};
+
+const KEY: &str = "terminal-key";
+
+/// A server with a key of terminals, and the service key of [`Server::with_key`].
+fn setup() -> Setup {
+    Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_TERMINAL_API_KEYS", KEY)
+}
+
+/// What the proxy sends for a user in a chat.
+fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
+    app.client()
+        .header("Authorization", &format!("Bearer {KEY}"))
+        .header("X-User-Id", user)
+        .header("X-Session-Id", chat)
+}
+
+/// The id of a shell.
+#[track_caller]
+fn open(app: &TestApp, user: &str, chat: &str) -> String {
+    let answer = proxy(app, user, chat).send("POST", "/terminal/api/terminals", b"");
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.body["id"].as_str().expect("an id").to_owned()
+}
+
+/// Where a shell is.
+fn entry(id: &str) -> String {
+    format!("/terminal/api/terminals/{id}")
+}
+
+/// Where the proxy looks for its socket.
+fn path(id: &str) -> String {
+    format!("{}?user_id=ada", entry(id))
+}
+
+/// The socket of the proxy for a user, before anything was said.
+fn socket(app: &TestApp, user: &str, id: &str) -> Socket {
+    Socket::open(app, &path(id), &[("X-User-Id", user), ("X-Session-Id", "")])
+}
+
+fn introduction(token: &str) -> Value {
+    json!({"type": "auth", "token": token})
+}
+
+/// Somebody at a shell, with a key.
+fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
+    let mut socket = socket(app, user, id);
+    socket.say(&introduction(KEY));
+    socket
+}
+
+/// A new shell of a user, at its first prompt.
+#[track_caller]
+fn shell(app: &TestApp, user: &str, chat: &str) -> (String, Socket) {
+    let id = open(app, user, chat);
+    let mut socket = connect(app, user, &id);
+    // What was typed is shown before it is done, so the answer is another text.
+    socket.type_in("echo re''ady\n");
+    socket.until("\nready");
+    (id, socket)
+}
+
+/// Has a shell start something that reads what is typed from then on: before, the shell reads it.
+#[track_caller]
+fn start(shell: &mut Socket, line: &str) {
+    shell.type_in(&format!("echo sta''rts; {line}\n"));
+    shell.until("\nstarts\r\n");
+}

@@ -1,0 +1,136 @@
+//! What a terminal does with what is typed.
+
+use fileshed_test_support::wait_until;
+use serde_json::json;
+
+use super::{setup, shell, start};
+
+#[test]
+fn lines_are_done_in_the_home_with_pipes_and_loops() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.type_in("echo one > a; echo two > b; ls | wc -l\n");
+    let shown = shell.until("\n2\r\n");
+    assert!(shown.contains("ls | wc -l"), "echo: {shown:?}");
+    shell.type_in("for i in 1 2 3; do echo \"<$i>\"; done && pwd\n");
+    shell.until("<1>\r\n<2>\r\n<3>\r\n/storage\r\n");
+    let read = app
+        .as_user("ada")
+        .get("/terminal/files/list?directory=/storage");
+    assert!(read.text.contains("\"a\""), "{}", read.text);
+}
+
+#[test]
+fn control_characters_are_signals() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    start(&mut shell, "cat");
+    shell.type_in("still here\n");
+    shell.until("still here\r\nstill here\r\n");
+    shell.type_in("\x03");
+    shell.until("$ ");
+    shell.type_in("echo after $?\n");
+    shell.until("\nafter 130\r\n");
+    start(&mut shell, "cat");
+    shell.type_in("end\n\x04");
+    shell.until("\nend\r\n");
+    shell.until("$ ");
+    shell.type_in("echo after''wards\n");
+    shell.until("\nafterwards\r\n");
+}
+
+#[test]
+fn jobs_are_stopped_and_continued() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    start(&mut shell, "cat");
+    shell.type_in("first\n");
+    shell.until("first\r\nfirst\r\n");
+    shell.type_in("\x1a");
+    shell.until("Stopped");
+    shell.until("$ ");
+    start(&mut shell, "fg");
+    shell.until("cat\r\n");
+    shell.type_in("second\n");
+    shell.until("second\r\nsecond\r\n");
+    shell.type_in("\x03");
+    shell.until("$ ");
+    shell.type_in("echo do''ne\n");
+    shell.until("\ndone\r\n");
+}
+
+#[test]
+fn a_size_is_the_terminals() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.say(&json!({"type": "resize", "cols": 101, "rows": 37}));
+    // Nothing is answered to it, and nothing to what nobody knows.
+    shell.say(&json!({"type": "ping"}));
+    shell.say(&json!({"type": "later", "than": "this"}));
+    shell.type_in("stty size\n");
+    shell.until("\n37 101\r\n");
+    for odd in [
+        json!({"type": "resize", "cols": 0, "rows": 0}),
+        json!({"type": "resize", "cols": -1, "rows": "many"}),
+        json!({"type": "resize"}),
+        json!([1]),
+    ] {
+        shell.say(&odd);
+    }
+    shell.type_in("stty size\n");
+    shell.until("\n37 101\r\n");
+}
+
+#[test]
+fn bytes_are_bytes() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.type_in(
+        "stty raw -echo; printf 'go''ing\\n'; head -c 256 | xxd -p | tr -d '\\n'; stty sane\n",
+    );
+    shell.until("\ngoing\n");
+    let all: Vec<u8> = (0..=255).collect();
+    shell.type_bytes(&all);
+    let hex: Vec<String> = all.iter().map(|byte| format!("{byte:02x}")).collect();
+    shell.until(&hex.concat());
+    shell.type_in("printf '\\377\\376\\000\\001' ; echo x''y\n");
+    shell.until("xy\r\n");
+}
+
+#[test]
+fn what_is_pasted_arrives_whole() {
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    let lines: Vec<String> = (0..20_000)
+        .map(|line| format!("line {line} of a long text\n"))
+        .collect();
+    let text = lines.concat();
+    start(&mut shell, "stty -echo; echo re''ads; wc -c; stty echo");
+    shell.until("reads\r\n");
+    shell.type_in(&text);
+    shell.type_in("\x04");
+    shell.until(&format!("{}\r\n", text.len()));
+}
+
+#[test]
+fn documents_are_committed_when_the_shell_falls_quiet() {
+    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
+        println!("SKIP: documents in a shell: without namespaces it has one zone");
+        return;
+    }
+    let app = setup().start();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.type_in("echo hello > /documents/a.txt; echo wri''tten\n");
+    shell.until("\nwritten\r\n");
+    let client = app.as_user("ada");
+    let call = json!({"zone": "documents", "cmd": "git", "args": ["log", "--format=%an: %s", "--name-only"]});
+    let mut log = String::new();
+    wait_until("a commit", || {
+        log = client.call("shed_exec", &call).text;
+        log.contains("a.txt")
+    });
+    assert!(log.contains("Work in a terminal"), "{log}");
+    // The shell is still there.
+    shell.type_in("cat /documents/a.txt\n");
+    shell.until("\nhello\r\n");
+}

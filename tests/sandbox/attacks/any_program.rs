@@ -1,0 +1,102 @@
+//! Machine code that users bring, where every program may run: what argument rules and lists of
+//! programs held back before, the kernel alone holds back here.
+
+use serde_json::{Value, json};
+
+use super::Scene;
+use super::foreign::{Compiled, accounts, bystander, play};
+use super::helper;
+
+/// What such a program may do and no other: links, and machine code from the zone.
+const ITS_OWN: [&str; 3] = [
+    "GOT symlink",
+    "GOT executable mapping",
+    "GOT mapping made executable",
+];
+
+fn any_program(version: i32) -> Value {
+    json!({
+        "access": {"any_program": true, "version": version},
+        "starts_others": true,
+        "makes_groups": true,
+        "limits": {"counted": "data", "memory": 64 << 20, "file_size": 1_u64 << 40},
+    })
+}
+
+#[test]
+fn machine_code_that_may_be_brought_reaches_nothing_else() {
+    let Some(compiled) = Compiled::new("attack") else {
+        return;
+    };
+    let mut faults = Vec::new();
+    for account in accounts() {
+        for separate in helper::ways() {
+            for version in [7, 5, 1] {
+                let got = play(
+                    &compiled.program(),
+                    separate,
+                    account,
+                    &any_program(version),
+                );
+                let more = got
+                    .into_iter()
+                    .filter(|fault| !ITS_OWN.contains(&fault.as_str()));
+                faults.extend(more.map(|fault| {
+                    format!("account {account:?}, separate {separate}, version {version}: {fault}")
+                }));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_system_call_by_number_is_left_that_leads_out() {
+    let Some(compiled) = Compiled::new("sweep") else {
+        return;
+    };
+    for account in accounts() {
+        for separate in helper::ways() {
+            let scene = Scene::new();
+            if let Some(account) = account {
+                scene.give(account);
+            }
+            let mut other = bystander(account);
+            let changes = any_program(7);
+            let ended = scene.run_foreign(separate, account, &compiled.program(), &[], &changes);
+            let what = format!("account {account:?}, separate {separate}: {}", ended.output);
+            assert!(ended.output.starts_with("BEGUN"), "{what}");
+            assert!(ended.output.contains("DONE"), "{what}");
+            assert!(!ended.output.contains("GOT"), "{what}");
+            assert!(other.try_wait().expect("asked").is_none(), "{what}");
+            other.kill().expect("ended");
+            other.wait().expect("reaped");
+        }
+    }
+}
+
+#[test]
+fn memory_that_processes_share_is_bounded() {
+    const LIMIT: u32 = 64;
+    let Some(compiled) = Compiled::new("shared") else {
+        return;
+    };
+    for account in accounts() {
+        for separate in helper::ways() {
+            let scene = Scene::new();
+            if let Some(account) = account {
+                scene.give(account);
+            }
+            let changes = any_program(7);
+            let ended = scene.run_foreign(separate, account, &compiled.program(), &[], &changes);
+            let what = format!("account {account:?}, separate {separate}: {}", ended.output);
+            assert!(ended.output.contains("DONE"), "{what}");
+            let taken: u32 = ended
+                .output
+                .lines()
+                .filter_map(|line| line.rsplit_once(' ')?.1.parse::<u32>().ok())
+                .sum();
+            assert!(taken <= LIMIT, "{what}");
+        }
+    }
+}
