@@ -9,7 +9,7 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry \
     cargo build --release --locked --bin fileshed \
     && install -D target/release/fileshed /out/fileshed
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS standard
 # First what the server needs itself, then the package of every command that it offers.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
@@ -83,3 +83,27 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=10s \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8000 && printf 'GET /ready HTTP/1.0\\r\\n\\r\\n' >&3 && grep -q '^HTTP/1.. 200' <&3"]
 ENTRYPOINT ["tini", "--", "fileshed"]
 CMD ["serve"]
+
+# With interpreters and what they are used for (docker-compose.full.yml), where the kernel is the only
+# wall: docker build --target full .
+FROM standard AS full
+USER root
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends \
+        build-essential \
+        nodejs \
+        npm \
+        python3 \
+        python3-docx \
+        python3-matplotlib \
+        python3-numpy \
+        python3-openpyxl \
+        python3-pandas \
+        python3-pip \
+        python3-venv \
+    && rm -rf /var/lib/apt/lists/*
+USER fileshed
+ENV FILESHED_EXEC_PROGRAMS=*
+
+# What is built where no target is named.
+FROM standard
