@@ -2,8 +2,8 @@
 //! tools call.
 //!
 //! It speaks the interface of open-terminal, so that the application needs to know nothing of us;
-//! the zones are its tree of files ([`fileshed_core::view`]). [`endpoint`] is what an address is,
-//! [`ENDPOINTS`] the one list of those that take and answer JSON: the routes and the document for
+//! the zones are its tree of files ([`fileshed_core::view`]). `endpoint` is what an address is,
+//! `ENDPOINTS` the one list of those that take and answer JSON: the routes and the document for
 //! models are made from it. Files, streams and the shell's socket have routes of their own.
 
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
 //! our own connection in it made what it should be, and the list written back, with everybody
 //! else's connections as they were; nothing is written where nothing changed. Before that Open
-//! WebUI itself has to reach this server. A kind of [`Connection`] is its list (`ConnectionList`) and
+//! WebUI itself has to reach this server. A kind of `Connection` is its list (`ConnectionList`) and
 //! what ours is in it (`tool_server`, `terminal`).
 
 use std::time::Duration;

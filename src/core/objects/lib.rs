@@ -9,7 +9,7 @@
 //! Several servers may use one bucket at once. Every write is made under the condition that the
 //! state that it began with is still there, so that no update is lost; a large file is an object
 //! under a fresh key and a small one, under the name of the file, that names it. An answer that is
-//! lost is looked for ([`write`]), and a request that is refused because there are too many is
+//! lost is looked for (module `write`), and a request that is refused because there are too many is
 //! repeated a little later.
 //!
 //! Calls block, and must not be made on a thread that runs futures.

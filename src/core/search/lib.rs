@@ -1,5 +1,5 @@
-//! Searches over whole trees of files: lines ([`grep`]), names by patterns ([`glob`]), names by
-//! what somebody begins to type ([`ranked_names`]), names and contents together ([`matches`]).
+//! Searches over whole trees of files: lines ([`grep()`]), names by patterns ([`glob()`]), names by
+//! what somebody begins to type ([`ranked_names()`]), names and contents together ([`matches()`]).
 //!
 //! All of them share one walk over handles, which several threads make together, and never follow
 //! a link. What is found is bounded, and so is the time; what a search answers does not depend on

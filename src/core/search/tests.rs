@@ -236,6 +236,28 @@ proptest! {
     }
 }
 
+/// A directory that one thread is still opening lies before what the others have found.
+#[test]
+fn what_comes_first_is_found_whoever_finds_it() {
+    let deep = ("a/a/a/a/a/a/a/a/1".to_owned(), b"b\n".to_vec());
+    let files: Files = (0..40)
+        .map(|number| (format!("b{number}/1"), b"b\nb\n".to_vec()))
+        .chain([deep])
+        .collect();
+    let disk = Disk::of(&files);
+    let wanted = Grep {
+        pattern: Pattern::literal("query", "b", false).expect("a pattern"),
+        include: all(),
+        each_line: true,
+        most: 1,
+    };
+    for _ in 0..200 {
+        let found = grep(&disk.tree(), &wanted, &bounds(3));
+        assert_eq!(found.items[0].file, "/storage/a/a/a/a/a/a/a/a/1");
+        assert!(found.truncated);
+    }
+}
+
 #[test]
 fn a_search_that_nobody_waits_for_ends() {
     let files: Files = (0..100)

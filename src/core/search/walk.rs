@@ -3,7 +3,9 @@
 //! Every directory is opened once, by openat2 from the root of its zone and through no link, and
 //! its names are read without a look at the files. Its entries are searched in batches, through its
 //! handle, before its directories are opened: so few handles are open at any depth. Batches and
-//! directories are taken in the order of the answer, so that a search that has enough can end.
+//! directories are taken in the order of the answer, so that a search that has enough passes by the
+//! rest. It does not end there: a thread that is opening a directory may still come with entries
+//! that lie before what was found.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -85,9 +87,7 @@ pub(crate) fn walk<V: Visitor>(trees: &[Tree<'_>], visitor: &V, bounds: &Bounds)
             if bounds.are_over() {
                 is_cut.store(true, Relaxed);
                 queue.close();
-            } else if visitor.has_enough(&job.place) {
-                queue.close();
-            } else {
+            } else if !visitor.has_enough(&job.place) {
                 let tree = &trees[job.number];
                 match job.work {
                     Work::Directory(path) => {
@@ -115,7 +115,10 @@ pub(crate) fn walk<V: Visitor>(trees: &[Tree<'_>], visitor: &V, bounds: &Bounds)
                             visitor.visit(worker, &here, name);
                         }
                     }
-                    Work::File(path) => visit_file(visitor, worker, tree, job.number, &path),
+                    Work::File(path) => {
+                        let here = (job.number, job.place.as_slice());
+                        visit_file(visitor, worker, tree, here, &path);
+                    }
                 }
             }
         },
@@ -128,7 +131,7 @@ fn visit_file<V: Visitor>(
     visitor: &V,
     worker: &mut V::Worker,
     tree: &Tree<'_>,
-    number: usize,
+    (number, place): (usize, &[u8]),
     path: &ZonePath,
 ) {
     let (Some(above), Some(name)) = (path.parent(), path.name()) else {
@@ -142,7 +145,7 @@ fn visit_file<V: Visitor>(
         number,
         directory: &directory,
         below: &tree.below,
-        place: &[],
+        place,
     };
     let name = Name {
         text: name.to_owned(),
