@@ -124,10 +124,7 @@ impl Default for Access {
 impl Access {
     /// Files and directories of the system that the command needs, and what it reads besides.
     pub(crate) fn system(&self) -> impl Iterator<Item = &Path> {
-        let public: &[_] = if self.any_program { &PUBLIC } else { &[] };
-        self.code()
-            .chain(public.iter().map(Path::new))
-            .chain(self.read.iter().map(PathBuf::as_path))
+        self.code().chain(self.read.iter().map(PathBuf::as_path))
     }
 
     /// The same without what may be executed.
@@ -147,17 +144,19 @@ impl Access {
         own.chain(self.common()).chain(self.programs())
     }
 
-    /// What every command reads of the system, as far as the network goes.
+    /// What every command reads of the system, as far as the network and the programs go.
     fn common(&self) -> impl Iterator<Item = &Path> {
         let (certificates, names): (&[_], &[_]) = match self.network {
             NetworkAccess::None => (&[], &[]),
             NetworkAccess::Proxy { .. } => (&CERTIFICATES, &[]),
             NetworkAccess::Open => (&CERTIFICATES, &NAMES),
         };
+        let public: &[_] = if self.any_program { &PUBLIC } else { &[] };
         SYSTEM
             .iter()
             .chain(certificates)
             .chain(names)
+            .chain(public)
             .map(Path::new)
     }
 }
