@@ -6,6 +6,7 @@
 
 mod attachments;
 mod connection;
+mod file_metadata;
 mod groups;
 mod intents;
 mod links;
@@ -20,6 +21,7 @@ mod users;
 mod working_directories;
 
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
+pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;
 pub use intents::{Intent, NewIntent, Orphan, QuotaError, Usage};
 pub use links::LinkRow;

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0008_attachments.sql"),
     include_str!("../../../migrations/0009_users.sql"),
     include_str!("../../../migrations/0010_working_directories.sql"),
+    include_str!("../../../migrations/0011_file_metadata.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.

@@ -143,6 +143,7 @@ impl Registry {
                 "published",
                 "attachments",
                 "working_directories",
+                "file_metadata",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
             }

@@ -7,6 +7,7 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
+mod attributes;
 mod directory;
 mod entry;
 mod error;
@@ -33,6 +34,7 @@ mod tests;
 mod walk;
 mod watch;
 
+pub use attributes::{Attributes, is_media_type};
 pub use directory::Directory;
 pub use entry::Footprint;
 pub use entry::{Entry, Target, Vacancy};

@@ -274,6 +274,11 @@ impl Staged {
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
     /// power cut cannot leave a torn or empty file.
     pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
+        if let Some(entry) = target.entry().filter(|entry| entry.kind() == Kind::File) {
+            let flushed = self.flushed;
+            self.inherit(entry)?;
+            self.flushed = flushed;
+        }
         let fail = |error| DiskError::of("write", target.path(), error);
         if let Some(entry) = target.entry() {
             // What the server needs, too: it reads the file for history, and the next edit.

@@ -49,6 +49,19 @@ impl Stamp {
         Timestamp::from_second(self.modified.0).unwrap_or_default()
     }
 
+    /// The same to the nanosecond.
+    #[must_use]
+    pub fn modified_exactly(&self) -> Timestamp {
+        let (second, nanosecond) = self.modified;
+        Timestamp::new(second, nanosecond as i32).unwrap_or_default()
+    }
+
+    /// The inode.
+    #[must_use]
+    pub fn inode(&self) -> u64 {
+        self.inode
+    }
+
     /// A text that another state does not have.
     #[must_use]
     pub fn tag(&self) -> String {

@@ -19,7 +19,7 @@
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
-//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`];
+//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`], `zone_files`;
 //! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
@@ -70,6 +70,7 @@ pub mod whereabouts;
 mod write_lock;
 pub mod zone;
 mod zone_access;
+mod zone_files;
 mod zones;
 
 pub use fileshed_files as files;
@@ -96,6 +97,7 @@ pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};
 pub use store::Store;
 pub use zone::Zone;
+pub use zone_files::ZoneFiles;
 
 /// The personal tokens.
 pub mod tokens {

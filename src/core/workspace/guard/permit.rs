@@ -7,7 +7,7 @@ use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
 use fileshed_history::{Author, CommitId};
-use fileshed_registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_registry::{FilePlace, Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{
     DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
     Totals, Vacancy, Weight,
@@ -376,6 +376,29 @@ impl<'a> Permit<'a> {
         })
     }
 
+    /// What is known of files goes with them, and with those that go.
+    fn move_metadata(&self) {
+        fn place<'p>(zone: &'p Zone<'_>, path: &'p ZonePath) -> FilePlace<'p> {
+            FilePlace {
+                tenant: &zone.tenant.key,
+                zone: zone.name.as_str(),
+                path: path.as_str(),
+            }
+        }
+        let (zone, needs) = (self.zone(), &self.request.needs);
+        let registry = zone.store.registry();
+        let moved = match (needs.kind, needs.paths.as_slice()) {
+            (RequestKind::Removed, [at]) => registry.forget_file_metadata(place(zone, at)),
+            (RequestKind::Renamed, [from, to]) => {
+                registry.move_file_metadata(place(zone, from), to.as_str())
+            }
+            _ => return,
+        };
+        if let Err(error) = moved {
+            tracing::warn!(%error, "what is known of a file did not follow it");
+        }
+    }
+
     /// What it changed stays, also where a command that runs meanwhile is undone.
     fn keep(&self) {
         let zone = self.zone();
@@ -487,6 +510,7 @@ impl Change<'_> {
         }
         for permit in source.iter().chain([&permit]) {
             permit.keep();
+            permit.move_metadata();
         }
         // On disk before the registry forgets it, where that is asked for.
         permit.zone().store.flusher().changed();

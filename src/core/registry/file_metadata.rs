@@ -1,0 +1,178 @@
+//! What is known of files that cannot tell it themselves.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{Registry, RegistryError};
+
+/// What was written of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileMetadata {
+    /// What the kernel knew it by.
+    pub inode: u64,
+    /// When the kernel made it, where that is known: inodes are used again.
+    pub born: Option<String>,
+    /// When there was first something at its path, as text.
+    pub created_at: String,
+    /// The type that it was written as.
+    pub mime_type: Option<String>,
+    /// A text that no other write has.
+    pub write: String,
+}
+
+/// A path of a zone, as its directory and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct FilePlace<'a> {
+    /// The key of the tenant.
+    pub tenant: &'a str,
+    /// The zone, by its name in the registry.
+    pub zone: &'a str,
+    /// The path of the file in the zone.
+    pub path: &'a str,
+}
+
+impl<'a> FilePlace<'a> {
+    fn split(&self) -> (&'a str, &'a str) {
+        self.path.rsplit_once('/').unwrap_or(("", self.path))
+    }
+}
+
+impl Registry {
+    /// What is known of a file: by its inode, which survives a rename, or else by its path.
+    pub fn file_metadata(
+        &self,
+        place: FilePlace<'_>,
+        (inode, born): (u64, Option<&str>),
+    ) -> Result<Option<FileMetadata>, RegistryError> {
+        let (directory, name) = place.split();
+        let connection = self.connection();
+        let mut by_inode = connection.prepare_cached(
+            "SELECT inode, born, created_at, mime_type, write_id FROM file_metadata
+             WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1",
+        )?;
+        let found = by_inode.query_row((place.tenant, place.zone, inode as i64, born), row);
+        if let Some(found) = found.optional()? {
+            return Ok(Some(found));
+        }
+        let mut by_path = connection.prepare_cached(
+            "SELECT inode, born, created_at, mime_type, write_id FROM file_metadata
+             WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+        )?;
+        let found = by_path.query_row((place.tenant, place.zone, directory, name), row);
+        Ok(found.optional()?)
+    }
+
+    /// What is known of the files of one directory, by their names.
+    pub fn file_metadata_in(
+        &self,
+        place: FilePlace<'_>,
+    ) -> Result<HashMap<String, FileMetadata>, RegistryError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(
+            "SELECT inode, born, created_at, mime_type, write_id, name FROM file_metadata
+             WHERE home = ?1 AND zone = ?2 AND directory = ?3",
+        )?;
+        let rows = statement.query_map((place.tenant, place.zone, place.path), |found| {
+            Ok((found.get(5)?, row(found)?))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Remembers what is known of a file.
+    pub fn set_file_metadata(
+        &self,
+        place: FilePlace<'_>,
+        known: &FileMetadata,
+    ) -> Result<(), RegistryError> {
+        let (directory, name) = place.split();
+        self.connection()
+            .prepare_cached(
+                "INSERT OR REPLACE INTO file_metadata
+                 (home, zone, directory, name, inode, born, created_at, mime_type, write_id)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                place.tenant,
+                place.zone,
+                directory,
+                name,
+                known.inode as i64,
+                known.born,
+                known.created_at,
+                known.mime_type,
+                known.write,
+            ])?;
+        Ok(())
+    }
+
+    /// Forgets a file, or all below a directory, that went.
+    pub fn forget_file_metadata(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
+        if !knows(&self.connection(), place)? {
+            return Ok(());
+        }
+        let (directory, name) = place.split();
+        self.transact(|transaction| {
+            transaction.execute(
+                "DELETE FROM file_metadata
+                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+                (place.tenant, place.zone, directory, name),
+            )?;
+            transaction.execute(
+                "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
+                 AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
+                (place.tenant, place.zone, place.path),
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Keeps what is known of a file, or of all below a directory, under its new path.
+    pub fn move_file_metadata(&self, from: FilePlace<'_>, to: &str) -> Result<(), RegistryError> {
+        if !knows(&self.connection(), from)? {
+            return Ok(());
+        }
+        let (directory, name) = from.split();
+        let (new_directory, new_name) = to.rsplit_once('/').unwrap_or(("", to));
+        self.transact(|transaction| {
+            transaction.execute(
+                "UPDATE OR REPLACE file_metadata SET directory = ?5, name = ?6
+                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+                (
+                    from.tenant,
+                    from.zone,
+                    directory,
+                    name,
+                    new_directory,
+                    new_name,
+                ),
+            )?;
+            transaction.execute(
+                "UPDATE OR REPLACE file_metadata
+                 SET directory = ?4 || substr(directory, length(?3) + 1)
+                 WHERE home = ?1 AND zone = ?2
+                 AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
+                (from.tenant, from.zone, from.path, to),
+            )?;
+            Ok(())
+        })
+    }
+}
+
+/// Whether anything is known of a zone: most have nothing, and then nothing is written.
+fn knows(connection: &Connection, place: FilePlace<'_>) -> Result<bool, RegistryError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)",
+    )?;
+    Ok(statement.query_row((place.tenant, place.zone), |row| row.get(0))?)
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<FileMetadata> {
+    Ok(FileMetadata {
+        inode: row.get::<_, i64>(0)? as u64,
+        born: row.get(1)?,
+        created_at: row.get(2)?,
+        mime_type: row.get(3)?,
+        write: row.get(4)?,
+    })
+}

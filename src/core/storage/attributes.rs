@@ -1,0 +1,170 @@
+//! What the server keeps with a file besides its content, in extended attributes: it goes where the
+//! file goes, whoever moves it, and nobody sees it among the files.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+
+use jiff::Timestamp;
+use rustix::fs::{Mode, OFlags, XattrFlags};
+use rustix::io::Errno;
+
+use super::{DiskError, Entry, Staged, Stamp};
+use fileshed_types::zone::ZonePath;
+
+/// When there was first something at the path of the file.
+const CREATED_AT: &str = "user.fileshed.created_at";
+/// Its media type.
+const MIME_TYPE: &str = "user.fileshed.mime_type";
+/// A text that no other write of the server has.
+const WRITE: &str = "user.fileshed.write";
+
+/// Longest value, in bytes; programs of users can write longer ones.
+const VALUE_MAX_BYTES: usize = 255;
+
+/// What is kept with one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// When there was first something at its path, renames counted as the same file.
+    pub created_at: Option<Timestamp>,
+    /// The type that it was written as.
+    pub mime_type: Option<String>,
+    /// A text that no other write of the server has.
+    pub write: Option<String>,
+    /// Whether the file system keeps such things at all.
+    pub supported: bool,
+}
+
+impl Attributes {
+    fn of(handle: BorrowedFd<'_>) -> Self {
+        let mut supported = true;
+        let mut value = |name| {
+            let value = value(handle, name);
+            supported &= value.is_ok();
+            value.ok().flatten()
+        };
+        Self {
+            created_at: value(CREATED_AT).and_then(|text| text.parse().ok()),
+            mime_type: value(MIME_TYPE).filter(|text| is_media_type(text)),
+            write: value(WRITE),
+            supported,
+        }
+    }
+}
+
+/// Whether a text has the form of a media type, like `text/plain; charset=utf-8`: what a command
+/// wrote may be anything.
+#[must_use]
+pub fn is_media_type(text: &str) -> bool {
+    let (kind, below) = text.split_once('/').unwrap_or_default();
+    let is_first = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+*".contains(&byte);
+    text.len() <= VALUE_MAX_BYTES
+        && !kind.is_empty()
+        && !below.is_empty()
+        && kind.bytes().all(is_first)
+        && below.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
+/// The value of one attribute; nothing where there is none.
+fn value(handle: BorrowedFd<'_>, name: &str) -> Result<Option<String>, Errno> {
+    let mut bytes = [0; VALUE_MAX_BYTES];
+    // A handle that only names the file cannot be asked itself.
+    let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
+    match rustix::fs::getxattr(place, name, &mut bytes) {
+        Ok(length) => {
+            let text = std::str::from_utf8(&bytes[..length]).ok();
+            Ok(text.map(str::to_owned))
+        }
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
+        // None, or one that is too long, or one that the server may not read.
+        Err(_) => Ok(None),
+    }
+}
+
+impl Entry {
+    /// What is kept with it. Nothing of a link, and nothing where it is gone.
+    #[must_use]
+    pub fn attributes(&self) -> Attributes {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let place = self.place();
+        let handle = rustix::fs::openat(&place.parent, &*place.name, flags, Mode::empty());
+        handle.map_or_else(
+            |_| Attributes::default(),
+            |handle| Attributes::of(handle.as_fd()),
+        )
+    }
+
+    /// When it was first there, as far as that can be told.
+    #[must_use]
+    pub fn created_at(&self) -> Timestamp {
+        self.attributes()
+            .created_at
+            .unwrap_or_else(|| self.begun_at())
+    }
+
+    /// The same without what is kept with it.
+    #[must_use]
+    pub fn begun_at(&self) -> Timestamp {
+        let modified = self.stamp().modified_exactly();
+        let born = self
+            .born()
+            .and_then(|(second, nanosecond)| Timestamp::new(second, nanosecond as i32).ok());
+        // A file whose time was set, as archives set it, may be older than its inode.
+        born.map_or(modified, |born| born.min(modified))
+    }
+}
+
+impl Staged {
+    /// When it was last written.
+    pub fn modified(&mut self) -> Result<Timestamp, DiskError> {
+        Stamp::of_file(self.file()).map(|stamp| stamp.modified_exactly())
+    }
+
+    /// Keeps something with the file; false where the file system keeps nothing of the kind.
+    pub fn set_attributes(&mut self, attributes: &Attributes) -> Result<bool, DiskError> {
+        set(self.file(), attributes)
+    }
+
+    /// Keeps what was kept with the file whose place it takes, as far as it has nothing of its own.
+    pub(super) fn inherit(&mut self, replaced: &Entry) -> Result<(), DiskError> {
+        let own = Attributes::of(self.file().as_fd());
+        if !own.supported {
+            return Ok(());
+        }
+        let old = replaced.attributes();
+        let begun = || old.created_at.unwrap_or_else(|| replaced.begun_at());
+        let kept = Attributes {
+            created_at: own.created_at.is_none().then(begun),
+            mime_type: old.mime_type.filter(|_| own.mime_type.is_none()),
+            write: None,
+            supported: true,
+        };
+        set(self.file(), &kept).map(drop)
+    }
+}
+
+fn set(file: &File, attributes: &Attributes) -> Result<bool, DiskError> {
+    let created_at = attributes.created_at.map(|time| time.to_string());
+    let values = [
+        (CREATED_AT, &created_at),
+        (MIME_TYPE, &attributes.mime_type),
+        (WRITE, &attributes.write),
+    ];
+    for (name, value) in values {
+        let Some(value) = value else { continue };
+        match rustix::fs::fsetxattr(file, name, value.as_bytes(), XattrFlags::empty()) {
+            Ok(()) => {}
+            // There are none, or there is no space for them, or the server may not.
+            Err(
+                Errno::OPNOTSUPP
+                | Errno::NOSYS
+                | Errno::PERM
+                | Errno::ACCESS
+                | Errno::TOOBIG
+                | Errno::NOSPC
+                | Errno::DQUOT,
+            ) => return Ok(false),
+            Err(error) => return Err(DiskError::of("write", &ZonePath::root(), error)),
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,300 @@
+//! A zone as the files of one user: what the compact file tools work on by default.
+//!
+//! There is no second way to a file here: what is read comes from the zone's handles, what is written
+//! goes through its write lock, guard and permit, as with every operation. When a file came into
+//! being and as what is kept with the file itself, in extended attributes; where its file system has
+//! none, or a program wrote the file anew, the registry knows it.
+
+mod known;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
+
+use crate::guard::{ChangeRequest, expect_plain};
+use crate::zone::Zone;
+use crate::{Error, ZonePath};
+use fileshed_files::{
+    Condition, Content, Metadata, Page, Provider, ProviderError, ToolError, Write, Written,
+};
+use fileshed_storage::{Attributes, DiskError, Entry, Kind, Staged, Target};
+
+/// The files of a zone.
+#[derive(Debug)]
+pub struct ZoneFiles<'z> {
+    zone: &'z Zone<'z>,
+    /// The name for history and logs.
+    operation: &'static str,
+}
+
+impl<'z> ZoneFiles<'z> {
+    /// What lies in `zone`. Its changes are called `operation` in history and logs.
+    #[must_use]
+    pub fn new(zone: &'z Zone<'z>, operation: &'static str) -> Self {
+        Self { zone, operation }
+    }
+
+    /// What is at `path`: a file or a directory, links followed inside the zone.
+    fn entry(&self, path: &ZonePath) -> Result<Entry, ProviderError> {
+        let entry = self.zone.data().followed(path);
+        let entry = entry.map_err(|error| self.failure(path, error))?;
+        match entry.kind() {
+            Kind::File | Kind::Directory => Ok(entry),
+            Kind::Symlink | Kind::Special => Err(ProviderError::NotFound(path.clone())),
+        }
+    }
+
+    fn file(&self, path: &ZonePath) -> Result<Entry, ProviderError> {
+        let entry = self.entry(path)?;
+        if entry.kind() == Kind::Directory {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        Ok(entry)
+    }
+
+    /// A failure of the disk on the way to `path`.
+    fn failure(&self, path: &ZonePath, error: DiskError) -> ProviderError {
+        match error {
+            DiskError::NotFound { .. } => ProviderError::NotFound(path.clone()),
+            DiskError::NotADirectory { path } => ProviderError::NotDirectory(path),
+            DiskError::NotAFile { found, .. } if found == Kind::Directory.describe() => {
+                ProviderError::IsDirectory(path.clone())
+            }
+            DiskError::Exists { .. } => ProviderError::Exists(path.clone()),
+            DiskError::Escape { .. } => {
+                let path = path.as_str().to_owned();
+                ProviderError::Refused(ToolError::Escapes { path }.into())
+            }
+            error => ProviderError::Refused(self.zone.explain_disk(error)),
+        }
+    }
+
+    /// What `source` gives, staged.
+    fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
+        let limit = self.zone.store.settings().largest_file();
+        // One byte more shows that there is more; the guard says so.
+        let mut source = source.take(limit.saturating_add(1));
+        let mut staged = self.zone.stage(&[]).map_err(refused)?;
+        let mut piece = vec![0; 256 * 1024];
+        loop {
+            let count = match source.read(&mut piece) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(ProviderError::Unavailable(error.to_string())),
+            };
+            let written = staged.file().write_all(&piece[..count]);
+            written.map_err(|error| self.failure(path, DiskError::of("write", path, error)))?;
+        }
+        let flushed = staged.flush();
+        flushed.map_err(|error| self.failure(path, error))?;
+        Ok(staged)
+    }
+
+    /// Fails where what is there is not what the condition says.
+    fn expect(
+        &self,
+        path: &ZonePath,
+        condition: &Condition,
+        there: Option<&Metadata>,
+    ) -> Result<(), ProviderError> {
+        match (condition, there) {
+            (Condition::Absent, Some(_)) => Err(ProviderError::Exists(path.clone())),
+            (Condition::Version(wanted), there)
+                if there.is_none_or(|there| there.version != *wanted) =>
+            {
+                Err(ProviderError::Changed(path.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn refused(error: impl Into<Error>) -> ProviderError {
+    ProviderError::Refused(error.into())
+}
+
+impl Provider for ZoneFiles<'_> {
+    fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError> {
+        let entry = self.entry(path)?;
+        self.metadata(path, &entry).map_err(refused)
+    }
+
+    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
+        let entry = self.file(path)?;
+        let fail = |error| self.failure(path, DiskError::of("read", path, error));
+        let mut file = entry.open().map_err(|error| self.failure(path, error))?;
+        file.seek(SeekFrom::Start(range.start)).map_err(fail)?;
+        let mut bytes = Vec::new();
+        let length = range.end.saturating_sub(range.start);
+        file.take(length).read_to_end(&mut bytes).map_err(fail)?;
+        let metadata = self.metadata(path, &entry).map_err(refused)?;
+        Ok(Content { bytes, metadata })
+    }
+
+    fn write(
+        &self,
+        path: &ZonePath,
+        source: &mut dyn io::Read,
+        write: &Write,
+    ) -> Result<Written, ProviderError> {
+        if path.is_root() {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        let zone = self.zone;
+        zone.expect_writable().map_err(refused)?;
+        // On disk before the write lock is taken: nobody has to wait for it.
+        let mut staged = self.stage(path, source)?;
+        let writer = zone.writer(self.operation).map_err(refused)?;
+        let target = zone.data().target(path);
+        let target = target.map_err(|error| self.failure(path, error))?;
+        if let Target::Vacancy(vacancy) = &target {
+            let checked = path.check_new_names("path", vacancy.existing_segments());
+            checked.map_err(refused)?;
+        }
+        let old = match target.entry() {
+            Some(entry) if entry.kind() == Kind::Directory => {
+                return Err(ProviderError::IsDirectory(path.clone()));
+            }
+            Some(entry) => {
+                let checked = entry.expect_file();
+                checked.map_err(|error| self.failure(path, error))?;
+                Some(self.metadata(path, entry).map_err(refused)?)
+            }
+            None => None,
+        };
+        self.expect(path, &write.condition, old.as_ref())?;
+        if let Some(entry) = target.entry() {
+            expect_plain(entry).map_err(|error| refused(zone.explain(error)))?;
+        }
+        let created_at = match &old {
+            Some(old) => old.created_at,
+            None => staged.modified().map_err(refused)?,
+        };
+        let attributes = Attributes {
+            created_at: Some(created_at),
+            mime_type: write
+                .mime_type
+                .clone()
+                .or_else(|| old.as_ref()?.mime_type.clone()),
+            write: Some(known::fresh_write().map_err(refused)?),
+            supported: true,
+        };
+        let is_kept = staged.set_attributes(&attributes).map_err(refused)?;
+        let at = target.path().clone();
+        let size = staged.size().map_err(refused)?;
+        let changed = (|| {
+            let change = writer
+                .guard(ChangeRequest::write(&target, size))?
+                .install(staged, target)?;
+            // As it is while nobody else can write.
+            let entry = zone.data().entry_as_named(&at)?;
+            if !is_kept
+                || old
+                    .as_ref()
+                    .is_none_or(|old| old.mime_type != attributes.mime_type)
+            {
+                self.remember(&at, &entry, &attributes)?;
+            }
+            let metadata = self.metadata(path, &entry)?;
+            let verb = if old.is_some() { "Update" } else { "Create" };
+            change.commit(None, &format!("{verb} {path}"))?;
+            Ok::<_, Error>(metadata)
+        })();
+        Ok(Written {
+            metadata: changed.map_err(refused)?,
+            created: old.is_none(),
+        })
+    }
+
+    fn list(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Page, ProviderError> {
+        let found = self
+            .zone
+            .data()
+            .hold(directory)
+            .and_then(|held| held.list());
+        let found = found.map_err(|error| self.failure(directory, error))?;
+        let mut names: Vec<&str> = found
+            .iter()
+            .filter_map(|found| found.path.name())
+            .filter(|name| after.is_none_or(|after| *name > after))
+            .filter(|name| !fileshed_types::zone::is_reserved(name))
+            .collect();
+        names.sort_unstable();
+        let (mut entries, mut more) = (Vec::new(), false);
+        for name in names {
+            let path = directory.join(name);
+            let Ok(entry) = self.zone.data().entry_as_named(&path) else {
+                continue;
+            };
+            // A link to a directory would show what is there already, or itself.
+            let entry = match entry.kind() {
+                Kind::Symlink => match self.zone.data().followed(&path) {
+                    Ok(entry) if entry.kind() == Kind::File => entry,
+                    _ => continue,
+                },
+                Kind::Special => continue,
+                Kind::File | Kind::Directory => entry,
+            };
+            if entries.len() >= most {
+                more = true;
+                break;
+            }
+            entries.push((path, entry));
+        }
+        let entries = self.all_metadata(directory, &entries).map_err(refused)?;
+        Ok(Page { entries, more })
+    }
+
+    fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {
+        if path.is_root() {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        let zone = self.zone;
+        let writer = zone.remover(self.operation).map_err(refused)?;
+        let entry = zone.data().entry(path);
+        let entry = entry.map_err(|error| self.failure(path, error))?;
+        let totals = zone.totals(&entry).map_err(refused)?;
+        let removed = writer
+            .guard(ChangeRequest::remove(&entry, totals))
+            .and_then(|permit| permit.remove(&entry))
+            .and_then(|change| change.commit(None, &format!("Delete {path}")));
+        removed.map(drop).map_err(refused)
+    }
+
+    fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
+        if from.is_root() {
+            return Err(ProviderError::IsDirectory(from.clone()));
+        }
+        let zone = self.zone;
+        let writer = zone.writer(self.operation).map_err(refused)?;
+        let entry = zone.data().entry(from);
+        let entry = entry.map_err(|error| self.failure(from, error))?;
+        let into_itself = format!("{}/", from.as_str());
+        let is_directory = entry.kind() == Kind::Directory;
+        if to.is_root() || (is_directory && to.as_str().starts_with(&into_itself)) {
+            return Err(ProviderError::Exists(to.clone()));
+        }
+        let vacancy = zone.data().vacancy(to);
+        let vacancy = vacancy.map_err(|error| self.failure(to, error))?;
+        let checked = to.check_new_names("path", vacancy.existing_segments());
+        checked.map_err(refused)?;
+        let at = vacancy.path().clone();
+        let moved = (|| {
+            let change = writer
+                .guard(ChangeRequest::rename(&entry, &vacancy))?
+                .rename(&entry, vacancy)?;
+            let entry = zone.data().entry_as_named(&at)?;
+            let metadata = self.metadata_from(from, to, &entry)?;
+            change.commit(None, &format!("Rename {from} to {to}"))?;
+            Ok::<_, Error>(metadata)
+        })();
+        moved.map_err(refused)
+    }
+}
