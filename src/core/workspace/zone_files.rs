@@ -91,23 +91,22 @@ impl<'z> ZoneFiles<'z> {
         flushed.map_err(|error| self.failure(path, error))?;
         Ok(staged)
     }
+}
 
-    /// Fails where what is there is not what the condition says.
-    fn expect(
-        &self,
-        path: &ZonePath,
-        condition: &Condition,
-        there: Option<&Metadata>,
-    ) -> Result<(), ProviderError> {
-        match (condition, there) {
-            (Condition::Absent, Some(_)) => Err(ProviderError::Exists(path.clone())),
-            (Condition::Version(wanted), there)
-                if there.is_none_or(|there| there.version != *wanted) =>
-            {
-                Err(ProviderError::Changed(path.clone()))
-            }
-            _ => Ok(()),
+/// Fails where what is at `path` is not what the condition says.
+fn expect(
+    path: &ZonePath,
+    condition: &Condition,
+    there: Option<&Metadata>,
+) -> Result<(), ProviderError> {
+    match (condition, there) {
+        (Condition::Absent, Some(_)) => Err(ProviderError::Exists(path.clone())),
+        (Condition::Version(wanted), there)
+            if there.is_none_or(|there| there.version != *wanted) =>
+        {
+            Err(ProviderError::Changed(path.clone()))
         }
+        _ => Ok(()),
     }
 }
 
@@ -164,7 +163,7 @@ impl Provider for ZoneFiles<'_> {
             }
             None => None,
         };
-        self.expect(path, &write.condition, old.as_ref())?;
+        expect(path, &write.condition, old.as_ref())?;
         if let Some(entry) = target.entry() {
             expect_plain(entry).map_err(|error| refused(zone.explain(error)))?;
         }

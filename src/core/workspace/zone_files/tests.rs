@@ -1,5 +1,10 @@
 //! The promises of a provider, and what outlives everything.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what programs do to files is done from outside"
+)]
+
 use std::path::PathBuf;
 
 use proptest::prelude::*;
