@@ -12,8 +12,8 @@ use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Error, Store};
 
 use crate::config::{Config, ConfigError, Effective};
-use crate::http::state_name;
 use crate::http::terminal::document;
+use crate::http::{McpToolset, state_name};
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
@@ -23,6 +23,7 @@ mod arguments;
 mod group;
 mod log;
 mod loss;
+mod mcp;
 mod names;
 mod openwebui;
 mod start;
@@ -33,6 +34,7 @@ pub use arguments::{Command, CommandLine, parse};
 pub use group::GroupCommand;
 pub use log::init as log;
 pub use loss::LossArguments;
+pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
 pub use start::{report, report_store};
 pub use token::TokenCommand;
@@ -74,6 +76,14 @@ pub enum Failure {
     /// Something would be given up, and nobody said that this is meant.
     #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
     LossNotConfirmed(Loss),
+    /// The directory to begin in cannot be entered.
+    #[error("cannot begin in `{0}`: {1}")]
+    Directory(String, #[source] std::io::Error),
+    /// Everybody has a workspace of their own, and nobody was named.
+    #[error(
+        "credentials are configured, so every user has a workspace: say whose with --user <id>"
+    )]
+    NoPerson,
     /// A date too far away.
     #[error("`--expires-days` is too large")]
     NoSuchDate,
@@ -111,7 +121,7 @@ pub fn complain(failure: &Failure) -> ExitCode {
 /// Carries out a command that is not the server, which `serve` is.
 pub fn run(
     line: CommandLine,
-    serve: impl FnOnce(&Config) -> Result<ExitCode, Failure>,
+    serve: impl FnOnce(&Config, Serving) -> Result<ExitCode, Failure>,
 ) -> Result<ExitCode, Failure> {
     let CommandLine {
         command,
@@ -134,10 +144,15 @@ pub fn run(
     if let Command::Openwebui(command) = &command {
         inputs.flags.extend(command.setting());
     }
+    if let Command::Mcp(arguments) = &command {
+        arguments.enter()?;
+        inputs.flags.extend(arguments.settings());
+    }
     let effective = Effective::load(&inputs)?;
     let config = &effective.config;
     match command {
-        Command::Serve => serve(config),
+        Command::Serve => serve(config, Serving::Addresses(McpToolset::default())),
+        Command::Mcp(arguments) => serve(config, arguments.serving(config)?),
         Command::Config => show_config(&effective),
         Command::Doctor => doctor(config),
         Command::AcceptLoss(arguments) => arguments.run(config),

@@ -39,6 +39,8 @@ pub mod terminal;
 
 use admission::Admission;
 pub use health::state_name;
+pub use mcp::McpToolset;
+pub use mcp::stdio::serve as serve_person;
 pub use serve::{ShutdownSignal, serve};
 use terminal::Listings;
 
@@ -98,11 +100,13 @@ pub fn threads(config: &Config) -> usize {
     threads.min(8192) as usize
 }
 
-/// Every address of the server. `openwebui` is asked about the sessions of its users.
+/// Every address of the server. `openwebui` is asked about the sessions of its users; `/mcp` has the
+/// tools of `toolset`.
 pub(crate) fn router(
     store: Arc<Store>,
     config: &Config,
     openwebui: Option<Arc<OpenWebUi>>,
+    toolset: McpToolset,
 ) -> Router {
     let server = Arc::new(Server::new(store, config, openwebui));
     // The validator badge would call a server on the internet.
@@ -110,7 +114,7 @@ pub(crate) fn router(
     let routes = route::operations()
         .merge(files::routes())
         .merge(terminal::routes())
-        .merge(mcp::routes())
+        .merge(mcp::routes(toolset))
         .route("/", get(index::page))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))

@@ -26,6 +26,7 @@ use fileshed_core::Store;
 use fileshed_core::chat_host::ChatHost;
 
 use config::Config;
+use http::McpToolset;
 use openwebui::OpenWebUi;
 
 pub mod cli;
@@ -41,11 +42,16 @@ pub mod status;
 /// The whole server without a socket: the router over `store`, which is connected to the Open WebUI
 /// that `config` names.
 pub fn app(store: Arc<Store>, config: &Config) -> Router {
+    app_with_tools(store, config, McpToolset::default())
+}
+
+/// The same, with these tools for clients of `/mcp`.
+pub fn app_with_tools(store: Arc<Store>, config: &Config, toolset: McpToolset) -> Router {
     let openwebui = OpenWebUi::new(config).map(Arc::new);
     if let Some(openwebui) = &openwebui {
         store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
     }
-    http::router(store, config, openwebui)
+    http::router(store, config, openwebui, toolset)
 }
 
 #[cfg(test)]

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fileshed::cli::{self, Failure};
+use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
-use fileshed::http;
+use fileshed::http::{self, McpToolset};
+use fileshed_core::Store;
+use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
     let line = match cli::parse(std::env::args_os()) {
@@ -20,7 +22,7 @@ fn main() -> ExitCode {
 }
 
 /// Makes the parts, wires them, and serves until a stop is asked for.
-fn serve(config: &Config) -> Result<ExitCode, Failure> {
+fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     cli::log(config);
     fileshed_core::sandbox::share_heaps();
     fileshed_core::sandbox::hide_this_process();
@@ -31,11 +33,39 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
     cli::report_store(&store);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    let runtime = Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(http::threads(config))
         .build()?;
-    let served = runtime.block_on(async {
+    let served = match serving {
+        Serving::Addresses(toolset) => {
+            addresses(&runtime, &store, config, (toolset, patience, descriptors))
+        }
+        Serving::Streams(toolset, caller) => runtime.block_on(async {
+            let stop = http::ShutdownSignal::listen()?;
+            let served = http::serve_person(Arc::clone(&store), config, toolset, *caller, stop);
+            served.await.map_err(Failure::from)
+        }),
+    };
+    store.stop_processes();
+    store.shells().stop();
+    store.shells().wait(patience);
+    runtime.shutdown_timeout(patience);
+    store.await_processes(patience);
+    drop(store);
+    tracing::info!("stopped");
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves all addresses until a stop is asked for.
+fn addresses(
+    runtime: &Runtime,
+    store: &Arc<Store>,
+    config: &Config,
+    (toolset, patience, descriptors): (McpToolset, Duration, u64),
+) -> Result<(), Failure> {
+    runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(config.bind).await;
         let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
@@ -45,7 +75,7 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = fileshed::app(Arc::clone(&store), config);
+        let app = fileshed::app_with_tools(Arc::clone(store), config, toolset);
         // What waits for a background process waits no longer.
         let stopping = || {
             store.stop_processes();
@@ -54,13 +84,5 @@ fn serve(config: &Config) -> Result<ExitCode, Failure> {
         http::serve(listener, app, stop, stopping, patience, descriptors)
             .await
             .map_err(Failure::from)
-    });
-    store.shells().wait(patience);
-    runtime.shutdown_timeout(patience);
-    store.stop_processes();
-    store.await_processes(patience);
-    drop(store);
-    tracing::info!("stopped");
-    served?;
-    Ok(ExitCode::SUCCESS)
+    })
 }

@@ -8,6 +8,7 @@ use fileshed_core::Toolset;
 
 use super::group::GroupCommand;
 use super::loss::LossArguments;
+use super::mcp::McpArguments;
 use super::names::one_of;
 use super::openwebui::OpenWebUiCommand;
 use super::token::TokenCommand;
@@ -46,6 +47,8 @@ pub enum Command {
     /// Serve until told to stop (the default)
     #[command(after_help = TWINS)]
     Serve,
+    /// Speak the Model Context Protocol with a program of one person
+    Mcp(McpArguments),
     /// Show the effective configuration and where it comes from
     Config,
     /// Print the OpenAPI document
@@ -99,6 +102,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
     let command = arguments.command.unwrap_or(Command::Serve);
     if let Command::Openwebui(command) = &command {
         command.check()?;
+    }
+    if let Command::Mcp(arguments) = &command {
+        arguments.check()?;
     }
     let inputs = Inputs {
         file: arguments.config,

@@ -22,26 +22,37 @@ use super::admission::CallPermit;
 use super::middleware::{Outcome, RequestId, Subject};
 use super::{Server, body, envelope, prefer, response_body, route};
 
+mod closing;
 mod failure;
 mod handler;
 mod held_body;
+mod input;
 mod message;
 mod metadata;
+mod person;
+pub(super) mod stdio;
 mod tools;
 mod toolset;
+mod work;
 
 use handler::Handler;
 use held_body::HeldBody;
-pub(super) use toolset::McpToolset;
+pub use toolset::McpToolset;
 
-/// Every address of the surface.
-pub(super) fn routes() -> Router<Arc<Server>> {
+/// Every address of the surface. The first has the tools of `first`.
+pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     let mut router = Router::new();
     for toolset in McpToolset::ALL {
+        let path = toolset.path();
+        let toolset = if toolset == McpToolset::default() {
+            first
+        } else {
+            toolset
+        };
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
             answer(&server, toolset, request).await
         };
-        router = router.route(toolset.path(), post(handler).fallback(wrong_method));
+        router = router.route(path, post(handler).fallback(wrong_method));
     }
     metadata::PATHS.iter().fold(router, |router, path| {
         router.route(path, get(metadata::document))
@@ -75,6 +86,8 @@ struct Arrival {
     permit: PermitSlot,
     /// What came of the call.
     outcome: Outcome,
+    /// The end of the connection, where that is the end of everything.
+    closing: Option<closing::Closing>,
 }
 
 /// Where a permit lies that nobody uses at the moment.
@@ -158,6 +171,7 @@ async fn run(
         bytes,
         permit: permit.clone(),
         outcome: outcome.clone(),
+        closing: None,
     });
     let response = service(server, toolset).handle(request).await;
     Ok(sent(response.map(Body::new), permit).await)

@@ -406,7 +406,12 @@ mod tests {
             api_keys: vec![crate::config::Secret::new("key")],
             ..Config::default()
         };
-        let app = router(Arc::clone(&server.store), &config, None);
+        let app = router(
+            Arc::clone(&server.store),
+            &config,
+            None,
+            crate::http::McpToolset::default(),
+        );
         for entry in OPERATIONS {
             let request = Request::post(format!("/{}", entry.id))
                 .body(axum::body::Body::empty())

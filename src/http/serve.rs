@@ -59,7 +59,7 @@ impl ShutdownSignal {
         })
     }
 
-    async fn received(&mut self) {
+    pub(super) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

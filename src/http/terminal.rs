@@ -27,6 +27,7 @@ mod identity;
 mod pending;
 mod shell;
 mod stream;
+pub(in crate::http) mod tools;
 
 /// Where the surface begins.
 pub(super) const BASE: &str = "/terminal";

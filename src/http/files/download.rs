@@ -118,6 +118,17 @@ impl FileDownload {
         })
     }
 
+    /// What it is and its bytes, of which there may be at most so many; nothing where there are
+    /// more. Blocks.
+    pub(in crate::http) fn whole(&self, most: u64) -> io::Result<Option<(&str, Vec<u8>)>> {
+        let mut bytes = vec![0; self.stamp.size().min(most.saturating_add(1)) as usize];
+        if bytes.len() as u64 > most {
+            return Ok(None);
+        }
+        self.file.read_exact_at(&mut bytes, 0)?;
+        Ok(Some((&self.content_type, bytes)))
+    }
+
     /// The answer to the request; `transfer_permit` is held while it is sent.
     pub(in crate::http) fn answer(
         self,

@@ -19,10 +19,10 @@ pub(super) fn of_call(error: &Error, arrival: &Arrival) -> CallToolResult {
 }
 
 /// A request that failed and is no call of a tool: the program reads it.
-#[expect(dead_code, reason = "resources need it")]
-pub(super) fn of_request(error: &Error, arrival: &Arrival) -> ErrorData {
+pub(super) fn of_request(error: Error, arrival: &Arrival) -> ErrorData {
     let client = arrival.caller.client;
-    let mut answer = envelope::failure_envelope(error, &arrival.id, client);
+    let mut answer = envelope::failure_envelope(&error, &arrival.id, client);
+    arrival.outcome.failed(error);
     let answer = answer["error"].take();
     let message = answer["message"].as_str().unwrap_or_default().to_owned();
     ErrorData::invalid_params(message, Some(answer))

@@ -29,7 +29,7 @@ use crate::http::files::download::{FileDownload, Presentation};
 use crate::http::middleware::Subject;
 use crate::http::route::RouteError;
 use crate::http::{Server, body, envelope, response_body};
-use crate::ops::{self, schema};
+use crate::ops::{self, Effect, schema};
 
 /// What the file of an address provides.
 pub(in crate::http) trait Endpoint: 'static {
@@ -43,6 +43,8 @@ pub(in crate::http) trait Endpoint: 'static {
     const DOC: &'static str = "";
     /// Whether it always changes something, so that a credential that only reads need not call it.
     const CHANGES: bool = false;
+    /// What a call may do, for clients that ask a person before one.
+    const EFFECT: Effect = Effect::READS;
     /// Most bytes of a call.
     const BODY_MAX: u64 = MEBIBYTE;
     /// What it takes, from the path, the query and the body together.
@@ -73,13 +75,13 @@ pub(in crate::http) enum Content {
 }
 
 /// Answers a call, or says what is left to do.
-type Handler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
+pub(super) type Handler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
 
 /// What gives the answer in the end.
-type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
+pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
 
 /// How far a call has come.
-enum Step {
+pub(in crate::http) enum Step {
     /// It is done.
     Answered(Content),
     /// This is done once something has happened.
@@ -95,10 +97,11 @@ pub(in crate::http) struct Entry {
     pub(super) method: fn() -> Method,
     pub(super) path: &'static str,
     pub(super) doc: &'static str,
-    changes: bool,
-    body_max: u64,
+    pub(super) changes: bool,
+    pub(super) effect: Effect,
+    pub(super) body_max: u64,
     pub(super) request_schema: fn() -> Value,
-    call: Handler,
+    pub(super) call: Handler,
 }
 
 impl Entry {
@@ -109,6 +112,7 @@ impl Entry {
             path: E::PATH,
             doc: E::DOC,
             changes: E::CHANGES,
+            effect: E::EFFECT,
             body_max: E::BODY_MAX,
             request_schema: schema::of::<E::Request>,
             call: call::<E>,
@@ -125,7 +129,7 @@ impl Entry {
     }
 
     /// Its parameters, made once.
-    fn schema(&self) -> &'static Value {
+    pub(super) fn schema(&self) -> &'static Value {
         let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
         schemas
             .entry(self.id)

@@ -43,7 +43,7 @@ pub(super) async fn wrong_method(request: Request) -> Response {
 
 /// The text of a failure: what went wrong and what to do, in one string, because clients show
 /// nothing else.
-fn text(error: &Error, request_id: &str) -> Value {
+pub(in crate::http) fn text(error: &Error, request_id: &str) -> Value {
     let code = error.code();
     if envelope::is_ours(code) {
         let detail =

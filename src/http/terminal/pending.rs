@@ -28,15 +28,15 @@ pub(super) enum Begun {
 }
 
 /// Something that a process is waited for.
-pub(super) struct Awaited {
-    pub(super) process: Arc<BackgroundProcess>,
+pub(in crate::http) struct Awaited {
+    pub(in crate::http) process: Arc<BackgroundProcess>,
     pub(super) event: Event,
     pub(super) patience: Duration,
 }
 
 /// What a process is waited for.
 #[derive(Clone, Copy)]
-pub(super) enum Event {
+pub(in crate::http) enum Event {
     /// That it ends.
     End,
     /// That there are more entries than these, or it ends.
@@ -45,7 +45,7 @@ pub(super) enum Event {
 
 impl Awaited {
     /// Waits for it, at most as long as there is patience.
-    pub(super) async fn happened(&self) {
+    pub(in crate::http) async fn happened(&self) {
         let seen = match self.event {
             Event::End => u64::MAX,
             Event::Output(seen) => seen,

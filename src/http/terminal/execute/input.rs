@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::escapes::decode;
 use crate::http::terminal::endpoint::Endpoint;
+use crate::ops::Effect;
 
 /// `POST /execute/{process_id}/input`
 pub(in crate::http::terminal) struct SendProcessInput;
@@ -36,6 +37,7 @@ impl Endpoint for SendProcessInput {
     const PATH: &'static str = "/execute/{process_id}/input";
     const DOC: &'static str = "Write to the standard input of a running command.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::CHANGES;
     type Request = Request;
     type Response = Response;
 

@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Endpoint;
 use crate::http::terminal::pending::{Awaited, Begun, Event};
+use crate::ops::Effect;
 
 /// `DELETE /execute/{process_id}`
 pub(in crate::http::terminal) struct KillProcess;
@@ -43,6 +44,7 @@ impl Endpoint for KillProcess {
     const PATH: &'static str = "/execute/{process_id}";
     const DOC: &'static str = "End a running command.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
     type Request = Request;
     type Response = Response;
 

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 use super::answer::{Patience, ProcessAnswer, expect_tail};
 use crate::http::terminal::endpoint::Endpoint;
 use crate::http::terminal::pending::Begun;
+use crate::ops::Effect;
 
 /// `POST /execute`
 pub(in crate::http::terminal) struct RunCommand;
@@ -48,6 +49,7 @@ impl Endpoint for RunCommand {
     const DOC: &'static str = "Run a line of sh in the background. With `wait` the answer has the \
         output; else ask get_process_status.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::CHANGES.outside();
     type Request = Request;
     type Response = ProcessAnswer;
 

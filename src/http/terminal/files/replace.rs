@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 
 use super::write::Response;
 use crate::http::terminal::endpoint::Endpoint;
+use crate::ops::Effect;
 use crate::ops::write::FileWrite;
 
 /// `POST /files/replace`
@@ -46,6 +47,7 @@ impl Endpoint for ReplaceContent {
     const PATH: &'static str = "/files/replace";
     const DOC: &'static str = "Replace exact text in a file.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::CHANGES;
     const BODY_MAX: u64 = u64::MAX;
     type Request = Request;
     type Response = Response;

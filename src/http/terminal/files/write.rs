@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Endpoint;
+use crate::ops::Effect;
 use crate::ops::write::FileWrite;
 
 /// `POST /files/write`
@@ -34,6 +35,7 @@ impl Endpoint for WriteFile {
     const PATH: &'static str = "/files/write";
     const DOC: &'static str = "Write a whole text file, new or not.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
     const BODY_MAX: u64 = u64::MAX;
     type Request = Request;
     type Response = Response;

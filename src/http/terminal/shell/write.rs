@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Endpoint;
+use crate::ops::Effect;
 
 /// `POST /api/terminals/user/input`
 pub(in crate::http::terminal) struct WriteUserShell;
@@ -31,6 +32,7 @@ impl Endpoint for WriteUserShell {
     const DOC: &'static str = "Type into the user's open shell. Read it first: a program may be \
         running there. Does not wait for what the input does.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::CHANGES.outside();
     type Request = Request;
     type Response = Response;
 

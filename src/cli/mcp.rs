@@ -1,0 +1,119 @@
+//! `fileshed mcp`: the Model Context Protocol for one person.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use fileshed_core::caller::Chat;
+use fileshed_core::{Caller, UserId};
+
+use super::Failure;
+use super::names::one_of;
+use crate::config::Config;
+use crate::http::McpToolset;
+
+/// How a client reaches the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transport {
+    /// On its standard streams.
+    Stdio,
+    /// At an address.
+    StreamableHttp,
+}
+
+impl Transport {
+    const NAMES: [&str; 2] = ["stdio", "streamable-http"];
+
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "stdio" => Some(Self::Stdio),
+            "streamable-http" => Some(Self::StreamableHttp),
+            _ => None,
+        }
+    }
+}
+
+/// How to serve one person.
+#[derive(Debug, Args)]
+pub struct McpArguments {
+    /// How the client reaches it: on its standard streams, or at /mcp of an address
+    #[arg(long, value_name = "transport", default_value = "stdio",
+        value_parser = one_of(&Transport::NAMES, Transport::parse))]
+    transport: Transport,
+    /// Address to listen on, with streamable-http [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<IpAddr>,
+    /// Port to listen on, with streamable-http [default: 8000]
+    #[arg(long, value_name = "PORT")]
+    port: Option<u16>,
+    /// Directory to begin in: ./fileshed.toml and the data directory ./data are looked for there
+    #[arg(long, value_name = "DIRECTORY")]
+    cwd: Option<PathBuf>,
+    /// Which tools: every operation, the few of core, or files and a shell as in a terminal
+    #[arg(long, value_name = "toolset", default_value = "shed",
+        value_parser = one_of(&McpToolset::NAMES, McpToolset::parse))]
+    toolset: McpToolset,
+    /// Whose files, with stdio; without it the one workspace of shared mode
+    #[arg(long, value_name = "ID", value_parser = UserId::parse)]
+    user: Option<UserId>,
+}
+
+/// What is to be served.
+#[derive(Debug)]
+pub enum Serving {
+    /// All addresses, with these tools at `/mcp`.
+    Addresses(McpToolset),
+    /// Standard streams, for this caller.
+    Streams(McpToolset, Box<Caller>),
+}
+
+impl McpArguments {
+    /// What must be true of the flags together.
+    pub(super) fn check(&self) -> Result<(), clap::Error> {
+        let fault = match self.transport {
+            Transport::Stdio if self.host.is_some() || self.port.is_some() => {
+                "--host and --port need --transport streamable-http"
+            }
+            Transport::StreamableHttp if self.user.is_some() => {
+                "--user needs --transport stdio: over HTTP every request says who makes it"
+            }
+            _ => return Ok(()),
+        };
+        Err(clap::Error::raw(
+            clap::error::ErrorKind::ArgumentConflict,
+            format!("{fault}\n"),
+        ))
+    }
+
+    /// The settings that the flags stand for.
+    pub(super) fn settings(&self) -> Option<(String, String)> {
+        if self.transport == Transport::Stdio || (self.host, self.port) == (None, None) {
+            return None;
+        }
+        let host = self.host.unwrap_or(IpAddr::from([127, 0, 0, 1]));
+        let address = std::net::SocketAddr::from((host, self.port.unwrap_or(8000)));
+        Some(("bind".to_owned(), address.to_string()))
+    }
+
+    /// Goes to the directory to begin in.
+    pub(super) fn enter(&self) -> Result<(), Failure> {
+        let Some(directory) = &self.cwd else {
+            return Ok(());
+        };
+        std::env::set_current_dir(directory)
+            .map_err(|error| Failure::Directory(directory.display().to_string(), error))
+    }
+
+    /// What is to be served with this configuration.
+    pub(super) fn serving(self, config: &Config) -> Result<Serving, Failure> {
+        if self.transport == Transport::StreamableHttp {
+            return Ok(Serving::Addresses(self.toolset));
+        }
+        let caller = match self.user {
+            Some(user) => Caller::known(user, Chat::default()),
+            None if config.asks_who_calls() => return Err(Failure::NoPerson),
+            None => Caller::shared(Chat::default()),
+        };
+        Ok(Serving::Streams(self.toolset, Box::new(caller)))
+    }
+}

@@ -1,0 +1,108 @@
+//! Operations as tools.
+
+use std::sync::LazyLock;
+
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Error, Scope, Store, Toolset};
+use rmcp::model::{CallToolResult, ContentBlock, Tool};
+use serde_json::{Map, Value, json};
+
+use super::{annotations, object};
+use crate::http::admission::CallPermit;
+use crate::http::body::BodyError;
+use crate::http::mcp::is_short;
+use crate::http::{envelope, mcp::work::Work};
+use crate::ops::{Entry, OPERATIONS};
+
+/// Every operation as a tool, with the schema of its answer. Made once.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| OPERATIONS.iter().map(tool).collect());
+
+/// The tools of a list. A short answer has not the form of the schema.
+pub(super) fn list(toolset: Toolset, short: bool) -> Vec<Tool> {
+    let offered = OPERATIONS.iter().zip(TOOLS.iter());
+    let offered = offered.filter(|(entry, _)| entry.is_in(toolset));
+    let tools = offered.map(|(_, tool)| tool.clone());
+    let tools = tools.map(|mut tool| {
+        tool.output_schema = tool.output_schema.filter(|_| !short);
+        tool
+    });
+    tools.collect()
+}
+
+/// The operations in a list.
+pub(super) fn offered(toolset: Toolset) -> impl Iterator<Item = &'static Entry> {
+    OPERATIONS.iter().filter(move |entry| entry.is_in(toolset))
+}
+
+fn tool(entry: &Entry) -> Tool {
+    let request = object((entry.request_schema)());
+    let answer = object(answer_schema(&(entry.response_schema)()));
+    Tool::new(entry.id, entry.doc, request)
+        .with_title(entry.summary)
+        .with_raw_output_schema(answer)
+        .with_annotations(annotations(Some(entry.summary), entry.effect))
+}
+
+/// The schema of an answer: a success or a failure, as over HTTP.
+fn answer_schema(data: &Value) -> Value {
+    json!({
+        "type": "object",
+        "required": ["success"],
+        "properties": {
+            "success": {"type": "boolean"},
+            "data": data,
+            "message": {"type": "string"},
+            "error": {
+                "type": "object",
+                "required": ["code", "message", "details", "hint"],
+                "properties": {
+                    "code": {"type": "string"},
+                    "message": {"type": "string"},
+                    "details": {"type": "object"},
+                    "hint": {"type": "string"},
+                },
+            },
+        },
+    })
+}
+
+/// Calls a tool.
+pub(super) async fn call(
+    work: &Work<'_>,
+    entry: &'static Entry,
+    arguments: Map<String, Value>,
+) -> Result<CallToolResult, Error> {
+    if entry.changes && work.arrival.caller.scope == Scope::Read {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    let bytes = work.arrival.bytes;
+    let run = move |store: &Store, caller: &Caller, admitted: &mut CallPermit| {
+        run(store, caller, (entry, arguments, bytes), admitted)
+    };
+    work.blocking(move |store, caller, admitted| run(store, caller, admitted))
+        .await
+}
+
+/// Runs a call that came in a message of so many bytes; blocks.
+fn run(
+    store: &Store,
+    caller: &Caller,
+    (entry, mut arguments, bytes): (&Entry, Map<String, Value>, u64),
+    admitted: &mut CallPermit,
+) -> Result<CallToolResult, Error> {
+    if bytes > entry.body_max {
+        let limit = entry.body_max;
+        return Err(BodyError::TooLarge { limit }.into());
+    }
+    arguments.retain(|name, _| (entry.is_known)(name));
+    let answer = (entry.answer_max)(store.settings(), &arguments);
+    // Once as text, once as data.
+    let most = bytes.saturating_add(answer.saturating_mul(2));
+    admitted.reserve_blocking(most, &caller.cancellation)?;
+    let answer = envelope::value(&(entry.call)(store, caller, arguments)?)?;
+    if is_short(caller) {
+        let text = ContentBlock::text(answer.to_string());
+        return Ok(CallToolResult::success(vec![text]));
+    }
+    Ok(CallToolResult::structured(answer))
+}

@@ -1,0 +1,99 @@
+//! What models are offered of the terminal, as tools.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fileshed_core::storage::DiskError;
+use fileshed_core::view::View;
+use fileshed_core::{Error, Store, ZonePath};
+use rmcp::model::{CallToolResult, ContentBlock, Tool};
+use serde_json::{Map, Value};
+
+use super::{annotations, object};
+use crate::http::mcp::work::Work;
+use crate::http::terminal::tools::{Awaited, Content, Rest, Step, TerminalTool, all};
+
+/// Bytes of a file that is a tool's answer: as many as a model is shown.
+const FILE_MAX: u64 = 20 * 1024 * 1024;
+
+/// The tools. Blocks.
+pub(super) fn list(store: &Store) -> Vec<Tool> {
+    let tools = all().map(|tool| {
+        let schema = object(tool.schema());
+        Tool::new(tool.name(), tool.description(store), schema)
+            .with_annotations(annotations(None, tool.effect()))
+    });
+    tools.collect()
+}
+
+/// How far a call has come.
+enum Done {
+    Answered(CallToolResult),
+    Waits(Awaited, Rest),
+}
+
+/// Calls a tool.
+pub(super) async fn call(
+    work: &Work<'_>,
+    tool: TerminalTool,
+    arguments: Map<String, Value>,
+) -> Result<CallToolResult, Error> {
+    let bytes = work.arrival.bytes;
+    let begun = work.blocking(move |store, caller, _| {
+        Ok(match tool.begin(store, caller, arguments, bytes)? {
+            Step::Answered(content) => Done::Answered(result(content)?),
+            Step::Waits(awaited, rest) => Done::Waits(awaited, rest),
+            Step::Streams(process) => {
+                Done::Answered(CallToolResult::success(vec![ContentBlock::text(format!(
+                    "started {}",
+                    process.id()
+                ))]))
+            }
+        })
+    });
+    let (awaited, rest) = match begun.await? {
+        Done::Answered(result) => return Ok(result),
+        Done::Waits(awaited, rest) => (awaited, rest),
+    };
+    // Who waits holds nobody up.
+    drop(work.arrival.permit.take());
+    work.waiting(awaited.happened(), || {
+        if tool.starts() {
+            awaited.process.stop(true);
+        }
+    })
+    .await;
+    work.blocking(move |store, caller, _| result(rest(View { store, caller })?))
+        .await
+}
+
+/// An answer of the terminal as that of a tool.
+fn result(content: Content) -> Result<CallToolResult, Error> {
+    let file = match content {
+        Content::Json(text) => {
+            return Ok(match serde_json::from_slice(&text) {
+                Ok(value @ Value::Object(_)) => CallToolResult::structured(value),
+                _ => {
+                    let text = String::from_utf8_lossy(&text).into_owned();
+                    CallToolResult::success(vec![ContentBlock::text(text)])
+                }
+            });
+        }
+        Content::File(file) => file,
+    };
+    let read = file.whole(FILE_MAX);
+    let read = read.map_err(|error| DiskError::of("read", &ZonePath::root(), error))?;
+    let block = match read {
+        Some((kind, bytes)) if kind.starts_with("image/") => {
+            ContentBlock::image(STANDARD.encode(bytes), kind)
+        }
+        Some((kind, bytes)) => {
+            let text = format!(
+                "{} bytes of {kind}, which is neither text nor a picture",
+                bytes.len()
+            );
+            ContentBlock::text(text)
+        }
+        None => ContentBlock::text(format!("more than {FILE_MAX} bytes")),
+    };
+    Ok(CallToolResult::success(vec![block]))
+}

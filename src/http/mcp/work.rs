@@ -1,0 +1,114 @@
+//! Work for one request, which learns when nobody waits for it any more.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fileshed_core::{Caller, Error, Store};
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+use super::Arrival;
+use crate::http::Server;
+use crate::http::admission::CallPermit;
+use crate::http::route::RouteError;
+
+/// How often a client hears of a call that lasts, if it asked for that.
+const PROGRESS: Duration = Duration::from_secs(1);
+
+/// A request that is being answered.
+pub(super) struct Work<'a> {
+    pub(super) server: &'a Arc<Server>,
+    pub(super) arrival: Arrival,
+    pub(super) context: &'a RequestContext<RoleServer>,
+    begun: Instant,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        server: &'a Arc<Server>,
+        arrival: Arrival,
+        context: &'a RequestContext<RoleServer>,
+    ) -> Self {
+        Self {
+            server,
+            arrival,
+            context,
+            begun: Instant::now(),
+        }
+    }
+
+    /// Does work that blocks. Where nobody waits for it any more a command ends, and work on files
+    /// is completed.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut caller = self.arrival.caller.clone();
+        let mut admitted = if let Some(admitted) = self.arrival.permit.take() {
+            admitted
+        } else {
+            let user = self.server.store.namespace(&caller);
+            self.server.admission.admit(&user).await?
+        };
+        caller.place = admitted.place();
+        let store = Arc::clone(&self.server.store);
+        let permit = self.arrival.permit.clone();
+        let cancellation = caller.cancellation.clone();
+        let work = tokio::task::spawn_blocking(move || {
+            let done = work(&store, &caller, &mut admitted);
+            permit.put(admitted);
+            done
+        });
+        let done = self.waiting(work, || cancellation.cancel()).await;
+        done.map_err(RouteError::from)?
+    }
+
+    /// Waits for something, tells the client that it lasts, and says once when nobody waits for it
+    /// any more.
+    pub(super) async fn waiting<T>(
+        &self,
+        something: impl Future<Output = T>,
+        cancel: impl FnOnce(),
+    ) -> T {
+        tokio::pin!(something);
+        let mut cancel = Some(cancel);
+        let mut ticks = interval_at(Instant::now() + PROGRESS, PROGRESS);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let token = self.context.meta.get_progress_token();
+        loop {
+            tokio::select! {
+                done = &mut something => return done,
+                () = self.given_up(), if cancel.is_some() => {
+                    if let Some(cancel) = cancel.take() {
+                        cancel();
+                    }
+                }
+                _ = ticks.tick(), if token.is_some() => {
+                    let Some(token) = token.clone() else { continue };
+                    let seconds = self.begun.elapsed().as_secs();
+                    let progress = ProgressNotificationParam::new(token, seconds as f64)
+                        .with_message(format!("running for {seconds} s"));
+                    // Who does not hear it is gone, which the token says.
+                    let _gone = self.context.peer.notify_progress(progress).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until nobody waits for the answer.
+    pub(super) async fn given_up(&self) {
+        let ended = async {
+            match &self.arrival.closing {
+                Some(closing) => closing.closed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.context.ct.cancelled() => {}
+            () = ended => {}
+        }
+    }
+}

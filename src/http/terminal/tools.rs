@@ -1,0 +1,88 @@
+//! What models are offered of the terminal, for a surface that has tools instead of addresses.
+
+use std::sync::Arc;
+
+use fileshed_core::view::View;
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Error, Scope, Store};
+use serde_json::{Map, Value};
+
+pub(in crate::http) use super::endpoint::{Content, Rest, Step};
+use super::endpoint::{Endpoint as _, Entry};
+use super::execute::describe::describe_execute;
+use super::execute::run::RunCommand;
+pub(in crate::http) use super::failure::text as failure_text;
+pub(in crate::http) use super::pending::Awaited;
+use super::{ENDPOINTS, arguments};
+use crate::http::body::BodyError;
+use crate::ops::Effect;
+
+/// A tool: an address that models may call.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct TerminalTool(&'static Entry);
+
+/// What has no meaning where an answer comes as a whole.
+const ONLY_OF_STREAMS: &str = "stream";
+
+/// Every tool, in the order of the document.
+pub(in crate::http) fn all() -> impl Iterator<Item = TerminalTool> {
+    let offered = ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty());
+    offered.map(TerminalTool)
+}
+
+impl TerminalTool {
+    /// Its name.
+    pub(in crate::http) fn name(self) -> &'static str {
+        self.0.id
+    }
+
+    /// The text that a model reads. What it says of commands is true of this server. Blocks.
+    pub(in crate::http) fn description(self, store: &Store) -> String {
+        if self.0.id == RunCommand::ID {
+            describe_execute(store)
+        } else {
+            self.0.doc.to_owned()
+        }
+    }
+
+    /// Its parameters.
+    pub(in crate::http) fn schema(self) -> Value {
+        let mut schema = (self.0.request_schema)();
+        if let Some(properties) = schema["properties"].as_object_mut() {
+            properties.shift_remove(ONLY_OF_STREAMS);
+        }
+        schema
+    }
+
+    /// What a call may do.
+    pub(in crate::http) fn effect(self) -> Effect {
+        self.0.effect
+    }
+
+    /// Whether a process that is waited for was started by the call itself.
+    pub(in crate::http) fn starts(self) -> bool {
+        self.0.id == RunCommand::ID
+    }
+
+    /// Begins a call, whose message had so many bytes; blocks.
+    pub(in crate::http) fn begin(
+        self,
+        store: &Arc<Store>,
+        caller: &Caller,
+        mut given: Map<String, Value>,
+        bytes: u64,
+    ) -> Result<Step, Error> {
+        let entry = self.0;
+        if entry.changes && caller.scope == Scope::Read {
+            return Err(ZoneError::ReadOnlyScope.into());
+        }
+        if bytes > entry.body_max {
+            let limit = entry.body_max;
+            return Err(BodyError::TooLarge { limit }.into());
+        }
+        let properties = &entry.schema()["properties"];
+        given.retain(|name, _| name != ONLY_OF_STREAMS && properties.get(name).is_some());
+        arguments::settle(&mut given, entry.schema());
+        (entry.call)(View { store, caller }, given)
+    }
+}
