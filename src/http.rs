@@ -47,6 +47,9 @@ use terminal::Listings;
 /// Credentials that are looked up in the registry at once: each takes a moment and a thread.
 const LOOKUPS: usize = 16;
 
+/// Looks at once at what somebody wants to hear of.
+const LOOKS: usize = 4;
+
 /// Sockets of which nobody knows yet who is there.
 const HANDSHAKES: usize = 128;
 
@@ -63,6 +66,10 @@ pub(crate) struct Server {
     lookups: Arc<Semaphore>,
     /// Sockets whose clients have not said who they are.
     handshakes: Arc<Semaphore>,
+    /// Who wants to hear of changes.
+    subscriptions: mcp::Subscriptions,
+    /// Looks at once for changes.
+    looks: Arc<Semaphore>,
     /// One at a time asks whether everything is there.
     checks: Semaphore,
     documents: documents::Documents,
@@ -82,6 +89,8 @@ impl Server {
             admission: Admission::new(config),
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             handshakes: Arc::new(Semaphore::new(HANDSHAKES)),
+            subscriptions: mcp::Subscriptions::default(),
+            looks: Arc::new(Semaphore::new(LOOKS)),
             checks: Semaphore::new(1),
             documents: documents::Documents::new(),
             terminal_document: OnceCell::new(),

@@ -30,13 +30,17 @@ mod input;
 mod message;
 mod metadata;
 mod person;
+mod prompts;
+mod resources;
 pub(super) mod stdio;
+mod subscriptions;
 mod tools;
 mod toolset;
 mod work;
 
 use handler::Handler;
 use held_body::HeldBody;
+pub(super) use subscriptions::Subscriptions;
 pub use toolset::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.

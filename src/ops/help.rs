@@ -126,9 +126,9 @@ impl Operation for Help {
                 None => {
                     return Err(Error::from(ArgumentError::unknown_topic(
                         topic,
-                        howtos().into_keys(),
+                        topics().into_keys(),
                     ))
-                    .with_detail("howtos", serde_json::json!(howtos())));
+                    .with_detail("howtos", serde_json::json!(topics())));
                 }
             },
         };
@@ -166,7 +166,7 @@ impl Operation for Help {
         Ok(Reply::new(
             Response {
                 help,
-                howtos: howtos(),
+                howtos: topics(),
             },
             match topic {
                 None => "Topics are in howtos".to_owned(),
@@ -176,7 +176,8 @@ impl Operation for Help {
     }
 }
 
-fn howtos() -> BTreeMap<&'static str, &'static str> {
+/// Every topic with what it is about.
+pub(crate) fn topics() -> BTreeMap<&'static str, &'static str> {
     GUIDES
         .iter()
         .map(|(name, line, _)| (*name, *line))

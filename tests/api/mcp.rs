@@ -3,4 +3,11 @@
 mod access;
 mod client;
 mod effects;
+mod hangup;
+mod person;
+mod prompts;
+mod resources;
+mod stdio;
+mod subscriptions;
+mod terminal;
 mod tools;

@@ -32,9 +32,9 @@ impl Server {
         Self::with().env("FILESHED_API_KEYS", "service-key").start()
     }
 
-    pub(crate) fn spawn(setup: Setup) -> Self {
+    pub(crate) fn spawn(setup: Setup, arguments: &[&str]) -> Self {
         let mut child = setup
-            .command(&["serve", "--bind", "127.0.0.1:0"])
+            .command(arguments)
             .stderr(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()

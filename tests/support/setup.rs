@@ -1,7 +1,7 @@
 //! What a server is started with.
 
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 
 use crate::{Server, TestApp, program};
@@ -75,9 +75,24 @@ impl Setup {
         self.command(arguments).output().unwrap().into()
     }
 
+    /// Starts the program with these arguments and holds its three streams.
+    pub fn piped(&self, arguments: &[&str]) -> Child {
+        self.command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
     /// Starts the server and waits until it listens.
     pub fn start(self) -> Server {
-        Server::spawn(self)
+        self.serving(&["serve", "--bind", "127.0.0.1:0"])
+    }
+
+    /// Starts the program with these arguments and waits until it listens.
+    pub fn serving(self, arguments: &[&str]) -> Server {
+        Server::spawn(self, arguments)
     }
 
     /// The server's routes in this process, for what needs no process of its own.

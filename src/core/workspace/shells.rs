@@ -357,6 +357,12 @@ impl Shells {
         self.all().iter().for_each(|shell| shell.stop());
     }
 
+    /// Whether nobody may open another one.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
     /// Waits until what they changed is taken in, at most so long.
     pub fn wait(&self, patience: Duration) {
         let deadline = Instant::now() + patience;

@@ -1,9 +1,9 @@
 //! Failures as clients of the protocol read them.
 
 use fileshed_core::nearest::nearest;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::{Code, Error, diagnostics};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 
 use super::{Arrival, is_short};
 use crate::http::envelope;
@@ -22,10 +22,25 @@ pub(super) fn of_call(error: &Error, arrival: &Arrival) -> CallToolResult {
 pub(super) fn of_request(error: Error, arrival: &Arrival) -> ErrorData {
     let client = arrival.caller.client;
     let mut answer = envelope::failure_envelope(&error, &arrival.id, client);
+    let is_ours = envelope::is_ours(error.code());
+    let is_absent = matches!(error.code(), Code::FileNotFound | Code::GroupNotFound);
     arrival.outcome.failed(error);
     let answer = answer["error"].take();
     let message = answer["message"].as_str().unwrap_or_default().to_owned();
+    if is_absent {
+        return ErrorData::resource_not_found(message, Some(answer));
+    }
+    if is_ours {
+        return ErrorData::internal_error(message, Some(answer));
+    }
     ErrorData::invalid_params(message, Some(answer))
+}
+
+/// An older client over HTTP wants to hear of changes.
+pub(super) fn no_stream() -> ErrorData {
+    let error = Error::from(McpError::NoStream);
+    let message = format!("{}; {}", error.message(), error.hint());
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// There is no tool of that name here.
@@ -52,6 +67,13 @@ diagnostics! {
                 Some(meant) => format!("did you mean {meant}?"),
                 None => "tools/list lists the tools".to_owned(),
             },
+        },
+        /// There is no stream that outlives a request.
+        #[error("over HTTP there is no stream on which you would hear of a change")]
+        NoStream => {
+            code: MethodNotAllowed,
+            hint: "subscriptions/listen of revision 2026-07-28 tells of changes, and so does \
+                fileshed mcp on standard streams",
         },
     }
 }

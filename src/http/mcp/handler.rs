@@ -3,17 +3,23 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
+use fileshed_core::{Caller, Error, Store};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::person::Person;
 use super::work::Work;
-use super::{Arrival, McpToolset, failure, is_short, tools};
+use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
 use crate::http::Server;
+use crate::http::admission::CallPermit;
 
 /// What a client may show to its model at the start.
 const INSTRUCTIONS: &str = "Files lie in zones: uploads (what is attached to the conversation), \
@@ -66,11 +72,35 @@ impl Handler {
         arrival.caller.names_zones = self.toolset.has_tree();
         Ok(Work::new(&self.server, arrival, context))
     }
+
+    /// Does work that blocks for a request that is no call of a tool. Its failure is the program's
+    /// to read.
+    async fn answer<T: Send + 'static>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        operation: &'static str,
+        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let request = self.work(context)?;
+        request.arrival.outcome.names(operation);
+        let done = request.blocking(move |store, caller, admitted| {
+            store.expect_active(caller)?;
+            work(store, caller, admitted)
+        });
+        let done = done.await;
+        done.map_err(|error| failure::of_request(error, &request.arrival))
+    }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_completions()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
         let name = Implementation::new("fileshed", env!("CARGO_PKG_VERSION"));
         let instructions = if self.toolset.has_tree() {
             TREE_INSTRUCTIONS
@@ -123,5 +153,141 @@ impl ServerHandler for Handler {
             }
         }
         .into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        self.answer(&context, "mcp.resources", move |store, caller, _| {
+            resources::list(store, caller, cursor.as_deref())
+        })
+        .await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = resources::templates();
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let content = self.answer(&context, "mcp.resource", move |store, caller, admitted| {
+            resources::read(store, caller, &uri, admitted)
+        });
+        Ok(ReadResourceResult::new(vec![content.await?]).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let Reference::Resource(template) = request.r#ref else {
+            return Ok(CompleteResult::default());
+        };
+        let known = request.context.and_then(|context| context.arguments);
+        let completed = self.answer(&context, "mcp.completion", move |store, caller, _| {
+            let begun = (&*request.argument.name, &*request.argument.value);
+            let known = known.unwrap_or_default();
+            resources::complete(store, caller, &template.uri, begun, &known)
+        });
+        Ok(CompleteResult::new(completed.await?))
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        // The guides speak of operations.
+        let prompts = if self.toolset.has_tree() {
+            Vec::new()
+        } else {
+            prompts::list()
+        };
+        Ok(ListPromptsResult::with_all_items(prompts))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = self.answer(&context, "mcp.prompt", move |store, caller, _| {
+            prompts::get(store, caller, &request.name)
+        });
+        Ok(prompt.await?.into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.as_deref();
+        let uris = resources::Watched::accepted(uris.unwrap_or_default());
+        Some(
+            SubscriptionFilter::builder()
+                .resource_subscriptions(uris)
+                .build(),
+        )
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let work = self.work(context.request_context())?;
+        work.arrival.outcome.names("mcp.listen");
+        subscriptions::listen(&work, &context)
+            .await
+            .map_err(|error| failure::of_request(error, &work.arrival))
+    }
+
+    // The revisions before the newest have nothing else.
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let Some(person) = &self.person else {
+            return Err(failure::no_stream());
+        };
+        let work = self.work(&context)?;
+        subscriptions::subscribe(person, &work, request.uri)
+            .await
+            .map_err(|error| failure::of_request(error, &work.arrival))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(person) = &self.person {
+            person.watched().remove(&request.uri);
+        }
+        Ok(())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        // An older client over HTTP has no stream on which it could hear of a change.
+        if let Some(resources) = &mut result.capabilities.resources {
+            resources.subscribe = resources.subscribe.filter(|_| self.person.is_some());
+        }
+        Ok(result)
     }
 }

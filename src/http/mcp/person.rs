@@ -1,10 +1,14 @@
 //! The one person whose process this is, for a connection that says nothing of who calls.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use fileshed_core::Caller;
 use fileshed_core::cancellation::Cancellation;
 use serde_json::{Map, Value};
 
 use super::closing::Closing;
+use super::resources::Watched;
 use super::{Arrival, PermitSlot};
 use crate::http::middleware::Outcome;
 
@@ -12,11 +16,34 @@ use crate::http::middleware::Outcome;
 pub(super) struct Person {
     caller: Caller,
     closing: Closing,
+    /// What the client wants to hear of.
+    watched: Mutex<Watched>,
+    is_watching: AtomicBool,
 }
 
 impl Person {
     pub(super) fn new(caller: Caller, closing: Closing) -> Self {
-        Self { caller, closing }
+        Self {
+            caller,
+            closing,
+            watched: Mutex::default(),
+            is_watching: AtomicBool::new(false),
+        }
+    }
+
+    /// What the client wants to hear of.
+    pub(super) fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether nobody has looked for changes so far; from now on somebody does.
+    pub(super) fn begins_to_watch(&self) -> bool {
+        !self.is_watching.swap(true, Ordering::SeqCst)
+    }
+
+    /// Waits for the end of the connection.
+    pub(super) async fn closed(&self) {
+        self.closing.closed().await;
     }
 
     /// A request of theirs.

@@ -1,8 +1,10 @@
 //! A client of the protocol that sees what is sent.
 
 use std::cell::Cell;
+use std::io::Write as _;
+use std::net::TcpStream;
 
-use fileshed_test_support::{Answer, Client};
+use fileshed_test_support::{Answer, Client, PATIENCE};
 use serde_json::{Value, json};
 
 /// The revision without sessions.
@@ -10,6 +12,19 @@ pub(super) const NEWEST: &str = "2026-07-28";
 
 /// The revisions before it, which begin with `initialize`.
 pub(super) const OLDER: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// The headers that a request may have.
+const HEADERS: [&str; 9] = [
+    "Content-Type",
+    "Accept",
+    "MCP-Protocol-Version",
+    "Mcp-Method",
+    "Mcp-Name",
+    "Authorization",
+    "X-OpenWebUI-User-Id",
+    "X-OpenWebUI-User-Group-Ids",
+    "X-OpenWebUI-User-Groups",
+];
 
 /// Somebody who speaks one revision with one address.
 pub(super) struct Peer<'a> {
@@ -41,8 +56,8 @@ impl<'a> Peer<'a> {
         Self { version, ..self }
     }
 
-    /// Sends a request and gives the whole answer.
-    pub(super) fn send(&self, method: &str, params: &Value) -> Answer {
+    /// A request as it is sent: its headers and its text.
+    fn message(&self, method: &str, params: &Value) -> (Client<'a>, String) {
         let mut params = params.clone();
         let mut client = self.client.clone();
         if method != "initialize" {
@@ -63,7 +78,35 @@ impl<'a> Peer<'a> {
         let request = json!({
             "jsonrpc": "2.0", "id": self.sent.get(), "method": method, "params": params,
         });
-        client.send("POST", self.path, request.to_string().as_bytes())
+        (client, request.to_string())
+    }
+
+    /// Sends a request and gives the whole answer.
+    pub(super) fn send(&self, method: &str, params: &Value) -> Answer {
+        let (client, text) = self.message(method, params);
+        client.send("POST", self.path, text.as_bytes())
+    }
+
+    /// Sends a request over a connection of its own, which ends with the value.
+    pub(super) fn begin(&self, method: &str, params: &Value) -> TcpStream {
+        let (client, text) = self.message(method, params);
+        let mut head = format!(
+            "POST {} HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\n",
+            self.path,
+            client.server().address(),
+            text.len()
+        );
+        for name in HEADERS {
+            if let Some(value) = client.header_text(name) {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        let mut stream = TcpStream::connect(client.server().address()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream
+            .write_all(format!("{head}\r\n{text}").as_bytes())
+            .unwrap();
+        stream
     }
 
     /// What comes back: notifications first, the response last.

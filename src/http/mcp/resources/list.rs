@@ -1,0 +1,164 @@
+//! Every file of a caller, page by page.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use fileshed_core::storage::{Found, Kind};
+use fileshed_core::view::View;
+use fileshed_core::zone::is_git_name;
+use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
+use rmcp::model::{ListResourcesResult, Resource};
+use std::sync::Arc;
+
+use super::Address;
+use crate::content_type;
+
+/// Files of a page.
+const PAGE: usize = 200;
+
+/// Entries that are looked at for a page: one that is empty may come before others.
+const ENTRIES: usize = 20_000;
+
+/// Directories in each other: what lies deeper is not listed.
+const DEPTH: usize = 256;
+
+/// A page of files, from the cursor on that the page before had. Blocks.
+pub(in crate::http::mcp) fn list(
+    store: &Arc<Store>,
+    caller: &Caller,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, Error> {
+    let after = cursor.map(read_cursor).transpose()?;
+    let mut page = Page::default();
+    let mut begun = after.is_none();
+    for root in roots(store, caller)? {
+        let from = match &after {
+            Some(after) if !begun => {
+                if (after.zone, &after.group) != (root.zone, &root.group) {
+                    continue;
+                }
+                begun = true;
+                after.path.split('/').collect()
+            }
+            _ => Vec::new(),
+        };
+        let zone = match root.zone(store, caller) {
+            Ok(zone) => zone,
+            // One group that cannot be had hides nothing else.
+            Err(error) if root.group.is_some() => {
+                tracing::debug!(%error, "a group is not listed");
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        page.walk(&zone, &root, &ZonePath::root(), &from, 0)?;
+        if page.end.is_some() {
+            break;
+        }
+    }
+    let mut result = ListResourcesResult::with_all_items(page.files);
+    result.next_cursor = page.end.map(|end| URL_SAFE_NO_PAD.encode(end.text(false)));
+    Ok(result)
+}
+
+/// The roots of the zones that a caller has, in the order in which they are listed.
+fn roots(store: &Arc<Store>, caller: &Caller) -> Result<Vec<Address>, Error> {
+    let view = View { store, caller };
+    let groups = view.groups()?;
+    let mut roots = vec![Address::root(ZoneName::Documents, None)];
+    roots.extend(
+        groups
+            .iter()
+            .map(|group| Address::root(ZoneName::Group, Some(group))),
+    );
+    roots.extend([ZoneName::Storage, ZoneName::Uploads].map(|zone| Address::root(zone, None)));
+    Ok(roots)
+}
+
+fn read_cursor(cursor: &str) -> Result<Address, Error> {
+    let text = URL_SAFE_NO_PAD.decode(cursor).ok();
+    let text = text.and_then(|text| String::from_utf8(text).ok());
+    let address = text.and_then(|text| Address::parse(&text).ok());
+    Ok(address.ok_or(CursorError)?)
+}
+
+/// A page that is being filled.
+#[derive(Default)]
+struct Page {
+    files: Vec<Resource>,
+    looked_at: usize,
+    /// What was looked at last, where the page is full.
+    end: Option<Address>,
+}
+
+impl Page {
+    /// Adds the files below a directory that come after a path.
+    fn walk(
+        &mut self,
+        zone: &Zone<'_>,
+        root: &Address,
+        directory: &ZonePath,
+        after: &[&str],
+        depth: usize,
+    ) -> Result<(), Error> {
+        let mut found = match zone.data().list(directory) {
+            Ok(found) => found,
+            // What is gone, or nobody may look into, holds nothing.
+            Err(error) if !directory.is_root() => {
+                tracing::debug!(%error, "a directory is not listed");
+                return Ok(());
+            }
+            Err(error) => return Err(zone.explain_disk(error)),
+        };
+        if zone.name().is_versioned() {
+            found.retain(|found| !found.path.name().is_some_and(is_git_name));
+        }
+        found.sort_unstable_by(|one, other| one.path.name().cmp(&other.path.name()));
+        for entry in found {
+            let name = entry.path.name().unwrap_or_default();
+            let (skips, below) = match after {
+                [first, ..] if name < *first => continue,
+                [first, rest @ ..] if name == *first => (true, rest),
+                _ => (false, &[][..]),
+            };
+            if self.files.len() >= PAGE || self.looked_at >= ENTRIES {
+                return Ok(());
+            }
+            if !skips {
+                self.looked_at += 1;
+                self.add(root, &entry);
+            }
+            if entry.kind == Kind::Directory && depth < DEPTH {
+                self.walk(zone, root, &entry.path, below, depth + 1)?;
+            }
+            if self.files.len() >= PAGE || self.looked_at >= ENTRIES {
+                self.end.get_or_insert_with(|| root.at(entry.path.as_str()));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, root: &Address, entry: &Found) {
+        if entry.kind != Kind::File {
+            return;
+        }
+        let address = root.at(entry.path.as_str()).text(false);
+        let name = entry.path.name().unwrap_or_default();
+        let resource = Resource::new(address, name).with_size(entry.size());
+        self.files.push(match content_type::by_name(name) {
+            Some(kind) => resource.with_mime_type(kind),
+            None => resource,
+        });
+    }
+}
+
+diagnostics! {
+    /// A cursor that no page had.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`cursor` is none that resources/list gave")]
+    struct CursorError => {
+        code: InvalidParameter,
+        hint: "begin without a cursor, then send nextCursor as it came",
+        details: { "parameter": "cursor" },
+    }
+}

@@ -1,0 +1,233 @@
+//! Who hears when a resource changes, and for how long.
+//!
+//! A subscription holds no permit of a call. It is its user's, who may have only so many, and ends
+//! when its credential does.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::http::request::Parts;
+use fileshed_core::{Error, diagnostics};
+use rmcp::RoleServer;
+use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::service::{Peer, SubscriptionContext};
+use tokio::time::Instant;
+
+use super::person::Person;
+use super::resources::Watched;
+use super::work::Work;
+use crate::http::Server;
+use crate::http::route::{self, RouteError};
+
+/// How often it is looked, where few want to know.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// With so many more subscriptions it is looked half as often.
+const FEW: u32 = 16;
+
+/// How often a credential is looked at of whose resources nothing changes.
+const CREDENTIAL: Duration = Duration::from_secs(30);
+
+/// Subscriptions of one user, and of all.
+const USER_MAX: usize = 8;
+const ALL_MAX: usize = 256;
+
+/// How many subscriptions there are, by user.
+#[derive(Debug, Default)]
+pub(in crate::http) struct Subscriptions(Mutex<HashMap<String, usize>>);
+
+impl Subscriptions {
+    fn users(&self) -> MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self, user: String) -> Result<Entered<'_>, SubscriptionError> {
+        let mut users = self.users();
+        if users.values().sum::<usize>() >= ALL_MAX {
+            return Err(SubscriptionError::Server);
+        }
+        let own = users.entry(user.clone()).or_default();
+        if *own >= USER_MAX {
+            return Err(SubscriptionError::User);
+        }
+        *own += 1;
+        Ok(Entered { all: self, user })
+    }
+
+    /// How long to wait until the next look.
+    fn pause(&self) -> Duration {
+        let all = self.users().values().sum::<usize>();
+        LOOK * (1 + u32::try_from(all).unwrap_or(u32::MAX) / FEW)
+    }
+}
+
+/// One that is counted.
+struct Entered<'s> {
+    all: &'s Subscriptions,
+    user: String,
+}
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        let mut users = self.all.users();
+        if let Some(own) = users.get_mut(&self.user) {
+            *own -= 1;
+            if *own == 0 {
+                users.remove(&self.user);
+            }
+        }
+    }
+}
+
+/// Tells a client of changes until it goes away, its credential ends, or the server stops.
+pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Result<(), Error> {
+    // Who listens holds nobody up.
+    drop(work.arrival.permit.take());
+    let server = work.server;
+    let user = server.store.namespace(&work.arrival.caller);
+    let _entered = server.subscriptions.enter(user)?;
+    let uris = context.accepted().resource_subscriptions.clone();
+    let uris = uris.unwrap_or_default();
+    let mut watched = look(work, move |work| {
+        let mut watched = Watched::default();
+        for uri in &uris {
+            watched.add(&work.0.store, &work.1, uri)?;
+        }
+        Ok(watched)
+    })
+    .await?;
+    let mut trusted = Instant::now();
+    loop {
+        tokio::select! {
+            () = work.given_up() => return Ok(()),
+            () = tokio::time::sleep(server.subscriptions.pause()) => {}
+        }
+        if server.store.shells().is_stopping() {
+            return Ok(());
+        }
+        let (seen, changed) = look(work, move |work| {
+            let changed = watched.changed(&work.0.store, &work.1);
+            Ok((watched, changed))
+        })
+        .await?;
+        watched = seen;
+        if !changed.is_empty() || trusted.elapsed() >= CREDENTIAL {
+            still_trusted(work).await?;
+            trusted = Instant::now();
+        }
+        for uri in changed {
+            if context.sink().notify_resource_updated(uri).await.is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Fails where the credential of a request counts no more.
+async fn still_trusted(work: &Work<'_>) -> Result<(), Error> {
+    match work.context.extensions.get::<Parts>() {
+        Some(parts) => route::identify(work.server, parts).await.map(drop),
+        // One person's own process.
+        None => Ok(()),
+    }
+}
+
+/// What a look needs.
+type Looker = (Arc<Server>, fileshed_core::Caller);
+
+/// Looks at resources, of which not all are looked at at once; blocks nobody.
+async fn look<T: Send + 'static>(
+    work: &Work<'_>,
+    looks: impl FnOnce(&Looker) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let looker = (Arc::clone(work.server), work.arrival.caller.clone());
+    looked(looker, looks).await
+}
+
+async fn looked<T: Send + 'static>(
+    looker: Looker,
+    looks: impl FnOnce(&Looker) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let permit = Arc::clone(&looker.0.looks).acquire_owned().await;
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        looks(&looker)
+    });
+    done.await.map_err(RouteError::from)?
+}
+
+/// Tells the one client of a process of changes of one more resource.
+pub(super) async fn subscribe(
+    person: &Arc<Person>,
+    work: &Work<'_>,
+    uri: String,
+) -> Result<(), Error> {
+    let whose = Arc::clone(person);
+    let added = look(work, move |work| {
+        let mut one = Watched::default();
+        one.add(&work.0.store, &work.1, &uri)?;
+        Ok(whose.watched().join(one))
+    });
+    if !added.await? {
+        return Err(SubscriptionError::Many.into());
+    }
+    if person.begins_to_watch() {
+        let looker = (Arc::clone(work.server), work.arrival.caller.clone());
+        let peer = work.context.peer.clone();
+        tokio::spawn(tell(Arc::clone(person), looker, peer));
+    }
+    Ok(())
+}
+
+/// Tells of changes until the connection ends.
+async fn tell(person: Arc<Person>, looker: Looker, peer: Peer<RoleServer>) {
+    loop {
+        tokio::select! {
+            () = person.closed() => return,
+            () = tokio::time::sleep(LOOK) => {}
+        }
+        let whose = Arc::clone(&person);
+        let changed = looked(looker.clone(), move |work| {
+            // Who subscribes meanwhile does not wait for the look.
+            let mut watched = whose.watched().clone();
+            let changed = watched.changed(&work.0.store, &work.1);
+            whose.watched().take_in(watched);
+            Ok(changed)
+        });
+        for uri in changed.await.unwrap_or_default() {
+            let changed = ResourceUpdatedNotificationParam::new(uri);
+            if peer.notify_resource_updated(changed).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+diagnostics! {
+    /// Why nobody is told of changes.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    enum SubscriptionError {
+        /// The user has as many as one may have.
+        #[error("you have {USER_MAX} subscriptions already")]
+        User => {
+            code: Busy,
+            hint: "end one of them first; each may name 64 resources",
+            details: { "scope": "user" },
+        },
+        /// There are as many as there may be.
+        #[error("the server has as many subscriptions as it may have")]
+        Server => {
+            code: Busy,
+            hint: "try again later, or read the resource from time to time",
+            details: { "scope": "server" },
+        },
+        /// The client has as many resources as it may have.
+        #[error("64 resources are subscribed to already")]
+        Many => {
+            code: Busy,
+            hint: "unsubscribe from one of them first; a directory tells of what comes and goes in it",
+            details: { "scope": "user" },
+        },
+    }
+}

@@ -1,0 +1,234 @@
+//! Who hears that a resource has changed.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
+
+use fileshed_test_support::{Server, TestApp, wait_until};
+use serde_json::{Value, json};
+
+use super::client::Peer;
+use super::person::Person;
+use crate::ops::stage::small;
+
+/// A stream of messages that was asked for.
+struct Stream(BufReader<TcpStream>);
+
+impl Stream {
+    /// Begins to listen for these.
+    fn open(peer: &Peer<'_>, uris: &[&str]) -> Self {
+        let params = json!({"notifications": {"resourceSubscriptions": uris}});
+        Self(BufReader::new(peer.begin("subscriptions/listen", &params)))
+    }
+
+    /// The next message; nothing where the stream has ended.
+    fn next(&mut self) -> Option<Value> {
+        loop {
+            let mut line = String::new();
+            if self.0.read_line(&mut line).expect("in time") == 0 {
+                return None;
+            }
+            let data = line.strip_prefix("data:").unwrap_or(&line);
+            if let Ok(message @ Value::Object(_)) = serde_json::from_str(data.trim()) {
+                return Some(message);
+            }
+            if line.trim() == "0" {
+                return None;
+            }
+        }
+    }
+
+    /// The addresses that are accepted.
+    fn accepted(&mut self) -> Value {
+        let message = self.next().expect("an answer");
+        assert_eq!(
+            message["method"], "notifications/subscriptions/acknowledged",
+            "{message}"
+        );
+        message["params"]["notifications"]["resourceSubscriptions"].clone()
+    }
+
+    /// The address that has changed next.
+    fn changed(&mut self) -> String {
+        let message = self.next().expect("a change");
+        assert_eq!(
+            message["method"], "notifications/resources/updated",
+            "{message}"
+        );
+        message["params"]["uri"].as_str().unwrap().to_owned()
+    }
+}
+
+fn create(peer: &Peer<'_>, zone: &str, path: &str, content: &str) {
+    let mut file = json!({"zone": zone, "path": path, "content": content, "overwrite": true});
+    if zone == "group" {
+        file["group"] = "team".into();
+    }
+    peer.done("shed_create_file", &file);
+}
+
+#[test]
+fn a_change_by_anybody_is_told() {
+    let server = small().start();
+    let ada = Peer::new(server.as_user("ada"));
+    create(&ada, "storage", "a.md", "1");
+    create(&ada, "storage", "c.md", "1");
+    let uris = [
+        "fileshed://storage/a.md",
+        "fileshed://storage/b.md",
+        "fileshed://storage/",
+        "file:///etc/passwd",
+    ];
+    let mut stream = Stream::open(&ada, &uris);
+    assert_eq!(stream.accepted(), json!(uris[..3]));
+    // By an operation, by a command, and by hand.
+    create(&ada, "storage", "a.md", "2");
+    let mut told = vec![stream.changed(), stream.changed()];
+    told.sort();
+    assert_eq!(told, [uris[2], uris[0]]);
+    ada.done(
+        "shed_exec",
+        &json!({"zone": "storage", "cmd": "touch", "args": ["b.md"]}),
+    );
+    let mut told = vec![stream.changed(), stream.changed()];
+    told.sort();
+    assert_eq!(told, [uris[2], uris[1]]);
+    let data = server.data().join("users").join("ada");
+    std::fs::write(data.join("Storage/data/a.md"), "3").unwrap();
+    assert_eq!(stream.changed(), uris[0]);
+    // Nothing of others, though they name the same: the next change is the own one.
+    let bob = Peer::new(server.as_user("bob"));
+    create(&bob, "storage", "a.md", "bob's");
+    create(&ada, "storage", "c.md", "2");
+    assert_eq!(stream.changed(), uris[2]);
+    // What a group shares is told to its members.
+    let crew = |user: &str| Peer::new(server.as_member(user, "crew"));
+    let (ada, bob) = (crew("ada"), crew("bob"));
+    let mut stream = Stream::open(&ada, &["fileshed://group/team/plan.md"]);
+    stream.accepted();
+    create(&bob, "group", "plan.md", "by bob");
+    assert_eq!(stream.changed(), "fileshed://group/team/plan.md");
+}
+
+#[test]
+fn a_stream_ends_with_its_credential_and_with_the_server() {
+    let mut server = TestApp::with().env("FILESHED_NAMESPACE", "plain").start();
+    let made = server.run(&["token", "create", "--user", "ada"]);
+    let token = made.stdout.trim().to_owned();
+    let ada = Peer::new(server.with_token(&token));
+    create(&ada, "storage", "a.md", "1");
+    let mut stream = Stream::open(&ada, &["fileshed://storage/a.md"]);
+    stream.accepted();
+    let ended = server.run(&["user", "end", "--user", "ada"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let file = server.data().join("users/ada/Storage/data/a.md");
+    std::fs::write(file, "2").unwrap();
+    let last = stream.next().expect("an end");
+    assert!(
+        last["method"].is_null() && !last["error"].is_null(),
+        "{last}"
+    );
+    let shared = Peer::new(server.client());
+    let mut stream = Stream::open(&shared, &["fileshed://storage/"]);
+    stream.accepted();
+    server.terminate();
+    let last = stream.next().expect("an end");
+    assert!(
+        last["error"].is_null() && !last["result"].is_null(),
+        "{last}"
+    );
+    drop(stream);
+    assert_eq!(server.wait(), Some(0));
+}
+
+#[test]
+fn subscriptions_of_one_user_are_bounded() {
+    let server = Server::with_key();
+    let ada = Peer::new(server.as_user("ada"));
+    let many: Vec<String> = (0..100)
+        .map(|number| format!("fileshed://storage/{number}"))
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let mut streams: Vec<Stream> = (0..8).map(|_| Stream::open(&ada, &many)).collect();
+    for stream in &mut streams {
+        assert_eq!(stream.accepted().as_array().unwrap().len(), 64);
+    }
+    let mut refused = Stream::open(&ada, &many);
+    refused.accepted();
+    let refused = refused.next().expect("a refusal");
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("8 subscriptions"),
+        "{refused}"
+    );
+    // Others have theirs, and calls have their places.
+    let bob = Peer::new(server.as_user("bob"));
+    Stream::open(&bob, &many).accepted();
+    create(&ada, "storage", "x.md", "1");
+    // Whoever goes away makes room.
+    drop(streams);
+    wait_until("there is room", || {
+        let mut stream = Stream::open(&ada, &["fileshed://storage/y.md"]);
+        stream.accepted();
+        create(
+            &ada,
+            "storage",
+            "y.md",
+            &format!("{:?}", std::time::Instant::now()),
+        );
+        stream
+            .next()
+            .is_some_and(|message| message["error"].is_null())
+    });
+}
+
+#[test]
+fn older_clients_subscribe_on_standard_streams() {
+    let setup = TestApp::with();
+    let mut person = Person::start(&setup, &[], "2025-06-18");
+    let uri = "fileshed://storage/a.md";
+    person.request("resources/subscribe", json!({"uri": uri}));
+    person.done(
+        "shed_create_file",
+        &json!({"zone": "storage", "path": "a.md", "content": "1"}),
+    );
+    let told = person.until(|message| message["method"] == "notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], uri);
+    // By another process, too.
+    let server = setup.start();
+    let file = json!({"zone": "storage", "path": "a.md", "content": "2", "overwrite": true});
+    server.call("shed_create_file", &file).data();
+    let told = person.until(|message| message["method"] == "notifications/resources/updated");
+    assert_eq!(told["params"]["uri"], uri);
+    person.request("resources/unsubscribe", json!({"uri": uri}));
+    for number in 0..64 {
+        person.request(
+            "resources/subscribe",
+            json!({"uri": format!("fileshed://storage/{number}")}),
+        );
+    }
+    let id = person.send("resources/subscribe", json!({"uri": uri}));
+    let refused = person.answer(id);
+    assert!(
+        refused["error"]["message"].as_str().unwrap().contains("64"),
+        "{refused}"
+    );
+    // Over HTTP there is no stream for them, and they are told so.
+    let older = Peer::new(server.client()).speaking("2025-06-18");
+    let begun = older.request("initialize", &json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+    }));
+    assert!(
+        begun["capabilities"]["resources"]["subscribe"].is_null(),
+        "{begun}"
+    );
+    let refused = older.refused("resources/subscribe", &json!({"uri": uri}));
+    assert!(
+        refused["message"]
+            .as_str()
+            .unwrap()
+            .contains("subscriptions/listen"),
+        "{refused}"
+    );
+}
