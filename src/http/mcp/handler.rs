@@ -182,10 +182,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let content = self.answer(&context, "mcp.resource", move |store, caller, admitted| {
+        let read = self.answer(&context, "mcp.resource", move |store, caller, admitted| {
             resources::read(store, caller, &uri, admitted)
         });
-        Ok(ReadResourceResult::new(vec![content.await?]).into())
+        Ok(ReadResourceResult::new(vec![read.await?]).into())
     }
 
     async fn complete(

@@ -50,15 +50,13 @@ impl AsyncRead for Input {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.piece.is_empty() {
-            match ready!(self.pieces.poll_recv(context)) {
-                Some(piece) => self.piece = piece,
-                None => {
-                    if let Some(ended) = self.ended.take() {
-                        let _nobody_waits = ended.send(());
-                    }
-                    return Poll::Ready(Ok(()));
+            let Some(piece) = ready!(self.pieces.poll_recv(context)) else {
+                if let Some(ended) = self.ended.take() {
+                    let _nobody_waits = ended.send(());
                 }
-            }
+                return Poll::Ready(Ok(()));
+            };
+            self.piece = piece;
         }
         let length = self.piece.len().min(buffer.remaining());
         let piece = self.piece.split_to(length);

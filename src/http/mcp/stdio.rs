@@ -47,7 +47,7 @@ pub async fn serve(
         }
         close.now();
     };
-    let served = async {
+    let answers = async {
         let running = match serve_server(handler, transport).await {
             Ok(running) => running,
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -55,11 +55,11 @@ pub async fn serve(
         };
         running.waiting().await.map(drop).map_err(io::Error::other)
     };
-    tokio::pin!(served, ends);
+    tokio::pin!(answers, ends);
     tokio::select! {
-        served = &mut served => return served,
+        done = &mut answers => return done,
         () = &mut ends => {}
     }
     // What was cancelled answers, if somebody still reads.
-    tokio::time::timeout(GRACE, served).await.unwrap_or(Ok(()))
+    tokio::time::timeout(GRACE, answers).await.unwrap_or(Ok(()))
 }

@@ -98,7 +98,7 @@ impl<'a> Peer<'a> {
         );
         for name in HEADERS {
             if let Some(value) = client.header_text(name) {
-                head.push_str(&format!("{name}: {value}\r\n"));
+                head = format!("{head}{name}: {value}\r\n");
             }
         }
         let mut stream = TcpStream::connect(client.server().address()).unwrap();

@@ -70,13 +70,11 @@ pub(super) async fn call(
 fn result(content: Content) -> Result<CallToolResult, Error> {
     let file = match content {
         Content::Json(text) => {
-            return Ok(match serde_json::from_slice(&text) {
-                Ok(value @ Value::Object(_)) => CallToolResult::structured(value),
-                _ => {
-                    let text = String::from_utf8_lossy(&text).into_owned();
-                    CallToolResult::success(vec![ContentBlock::text(text)])
-                }
-            });
+            if let Ok(value @ Value::Object(_)) = serde_json::from_slice(&text) {
+                return Ok(CallToolResult::structured(value));
+            }
+            let text = String::from_utf8_lossy(&text).into_owned();
+            return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
         }
         Content::File(file) => file,
     };
