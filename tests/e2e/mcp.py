@@ -1,0 +1,173 @@
+"""Has the official clients of the Model Context Protocol list and call every tool of fileshed, over
+HTTP and on standard streams, and runs the protocol's conformance suite.
+
+mcp.py [part ...]
+
+The parts are python, inspector and conformance. What comes from a registry that cannot be reached is
+skipped by a line that begins with SKIP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from clients.inspector import Inspector
+from harness import check, fileshed, install, npm, web
+
+PYTHON_SDK = "mcp==2.3.0"
+INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
+CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+
+#: Revisions as the Python client chooses them: the newest, and the handshake of those before.
+MODES = ("auto", "legacy")
+
+
+class World:
+    """A server with users, and the same data for processes of one person."""
+
+    def __init__(self, directory: Path):
+        self.directory = directory
+        settings = {
+            "FILESHED_GROUPS": "local",
+            "FILESHED_MAX_CONCURRENT_CALLS": "32",
+            "FILESHED_LOG_LEVEL": "warn",
+        }
+        self.server = fileshed.Fileshed(fileshed.binary(), directory, settings)
+        self.environment = {
+            **settings,
+            "FILESHED_PUBLIC_URL": self.server.url,
+            "FILESHED_API_KEYS": self.server.key,
+            "PATH": os.environ["PATH"],
+        }
+        self.token = ""
+
+    def __enter__(self) -> "World":
+        self.server.__enter__()
+        self.token = self._run("token", "create", "--user", "ada").strip()
+        self._run("group", "create", "--name", "team", "--members", "ada,grace")
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.server.__exit__(*failure)
+
+    def _run(self, *words: str) -> str:
+        done = self.server.run(*words)
+        check.equal(f"fileshed {' '.join(words)}: {done.stderr}", done.returncode, 0)
+        return done.stdout
+
+    def mark(self, name: str) -> str:
+        """The name of a directory for one run, which has its uploads."""
+        for number in (1, 2):
+            file = (f"{name}-{number}.txt", b"brought\n", "text/plain")
+            address = f"{self.server.url}/files/upload?zone=uploads"
+            answer = web.request("POST", address, token=self.token, file=file)
+            check.equal(f"an upload: {answer.text}", answer.status, 200)
+        return name
+
+    def person(self, *more: str) -> list[str]:
+        """The command of a process of one person."""
+        return [str(self.server.program), "mcp", "--user", "ada", *more]
+
+
+def python(world: World, directory: Path) -> None:
+    programs = install.package(PYTHON_SDK, directory)
+    for toolset, path in (("shed", "/mcp"), ("terminal", "/mcp/terminal")):
+        for mode in MODES:
+            job = {"mode": mode, "toolset": toolset}
+            over_http = {"url": f"{world.server.url}{path}", "token": world.token}
+            person = {
+                "command": world.person("--toolset", toolset),
+                "environment": world.environment,
+                "cwd": str(world.directory),
+            }
+            for way, server in (("http", over_http), ("stdio", person)):
+                job["mark"] = world.mark(f"python-{toolset}-{mode}-{way}")
+                done = subprocess.run(
+                    [programs / "python", Path(__file__).parent / "clients/python_sdk.py", json.dumps(job | server)],
+                    capture_output=True,
+                    text=True,
+                    timeout=120,
+                )
+                shown = f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
+                check.equal(f"{job['mark']}: {shown}", done.returncode, 0)
+                print(f"  {job['mark']}: {done.stdout.strip()}")
+
+
+def inspector(world: World, directory: Path) -> None:
+    programs = npm.package(INSPECTOR, directory)
+    over_http = Inspector(
+        programs,
+        [f"{world.server.url}/mcp"],
+        ["--transport", "http", "--header", f"Authorization: Bearer {world.token}"],
+        world.directory,
+    )
+    variables = [word for pair in world.environment.items() for word in ("-e", "=".join(pair))]
+    on_streams = Inspector(programs, [*variables, *world.person()], [], world.directory)
+    for way, one in (("http", over_http), ("stdio", on_streams)):
+        done = one.call_every_tool(world.mark(f"inspector-{way}"))
+        print(f"  inspector-{way}: {done} calls")
+    for era in ("legacy", "modern"):
+        listed = over_http.ask("tools/list", "--protocol-era", era)["tools"]
+        check.that(f"tools are listed in the {era} era", len(listed) > 30, listed)
+    content = over_http.ask("resources/read", "--uri", "fileshed://storage/inspector-http/todo.md")
+    check.that("a resource is read", "- new" in content["contents"][0]["text"], content)
+
+
+def conformance(world: World, directory: Path) -> None:
+    programs = npm.package(CONFORMANCE, directory)
+    # The suite has no credential.
+    place = world.directory / "shared"
+    place.mkdir()
+    with fileshed.Fileshed(world.server.program, place, {"FILESHED_API_KEYS": ""}) as server:
+        baseline = Path(__file__).parent / "conformance.yml"
+        done = subprocess.run(
+            [*programs.command("conformance"), "server", "--url", f"{server.url}/mcp",
+             "--expected-failures", str(baseline), "--output-dir", str(place / "results")],
+            cwd=place,
+            env=programs.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    summary = done.stdout.partition("=== SUMMARY ===")[2]
+    check.equal(f"the conformance suite: {done.stdout[-4000:]}{done.stderr[-2000:]}", done.returncode, 0)
+    passed = [line.split(":")[0].strip("✓ ") for line in summary.splitlines() if line.startswith("✓") and ": 0 passed" not in line]
+    print(f"  passed: {', '.join(passed)}")
+
+
+PARTS = {"python": python, "inspector": inspector, "conformance": conformance}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="mcp.py", description="Test the clients of MCP.")
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="which; all, if none is named")
+    chosen = parser.parse_args().part or list(PARTS)
+    # A SystemExit unwinds, so everything that was started is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="fileshed-mcp-") as directory, World(Path(directory)) as world:
+        for name in chosen:
+            begun = time.monotonic()
+            try:
+                PARTS[name](world, fileshed.target() / "e2e")
+            except install.Missing as missing:
+                print(f"SKIP: MCP clients, {name}: {missing}")
+                continue
+            except check.Failed as failure:
+                failed += 1
+                print(f"FAILED {name}: {failure}")
+                continue
+            print(f"ok {name} ({time.monotonic() - begun:.0f} s)", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
