@@ -35,7 +35,7 @@ DELIBERATE = [
     Deliberate(
         "/health tells whoever watches how commands are confined",
         ("health, to whoever asks",),
-        r"\.(isolation|namespaces|sandbox|version) is more",
+        r"\.(isolation|memory_limit|namespaces|sandbox|version) is more",
     ),
     Deliberate(
         "a limit out of its range is the nearest in it: a model meant as many as it may have",
