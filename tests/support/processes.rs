@@ -1,6 +1,11 @@
 //! The processes below a server, seen from outside.
 
+use std::os::fd::OwnedFd;
+use std::process::Child;
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::PATIENCE;
 
@@ -24,6 +29,20 @@ fn all() -> Vec<Process> {
             })
         })
         .collect()
+}
+
+/// A child of this process, for another thread.
+pub(crate) fn handle(child: &Child) -> OwnedFd {
+    pidfd_open(Pid::from_child(child), PidfdFlags::empty()).unwrap()
+}
+
+/// Waits for its end, and kills it if that takes too long.
+pub(crate) fn kill_after(process: &OwnedFd, patience: Duration) {
+    let end = patience.try_into().unwrap();
+    let mut polled = [PollFd::new(process, PollFlags::IN)];
+    if poll(&mut polled, Some(&end)).unwrap() == 0 {
+        pidfd_send_signal(process, Signal::KILL).unwrap();
+    }
 }
 
 /// The helper of a server: the one process that stays, from which commands are started.

@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::{Server, TestApp, program};
+use crate::{Server, TestApp, processes, program};
+
+/// After this time a program that should have ended has not.
+const LONGEST_RUN: Duration = Duration::from_mins(3);
 
 /// The program, not yet started.
 #[derive(Clone)]
@@ -70,9 +74,17 @@ impl Setup {
         self.directory.path().join(name)
     }
 
-    /// Runs the program with these arguments to its end.
+    /// Runs the program with these arguments to its end. One that goes on for minutes, such as a
+    /// server that should not have started, is killed.
     pub fn run(&self, arguments: &[&str]) -> Finished {
-        self.command(arguments).output().unwrap().into()
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let process = processes::handle(&child);
+        let watch = std::thread::spawn(move || processes::kill_after(&process, LONGEST_RUN));
+        let output = child.wait_with_output().unwrap();
+        watch.join().unwrap();
+        output.into()
     }
 
     /// Starts the program with these arguments and holds its three streams.

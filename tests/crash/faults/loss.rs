@@ -200,7 +200,7 @@ const DAMAGES: &[Damage] = &[
     ),
     (
         "cut within a page",
-        |r| rewrite(r, |c| c.truncate(c.len() - 1000)),
+        |r| rewrite(r, |c| c.truncate(c.len() / 3 / 4096 * 4096 + 1000)),
         "is damaged",
     ),
     (
