@@ -1,9 +1,10 @@
 //! `/logs`: what processes wrote, as files that can only be read.
 
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{TestApp, eventually};
 use serde_json::{Value, json};
 
-use super::{execute, ran, stdout};
+use super::{execute, kill, ran, started, status, stdout};
+use crate::transfer::content::unpacked;
 
 fn names(answer: &Value) -> Vec<&str> {
     let entries = answer["entries"].as_array().expect("entries").iter();
@@ -106,4 +107,27 @@ fn a_line_begins_in_the_working_directory_of_its_chat() {
         &json!({"command": "ls | wc -l", "cwd": "down"}),
     );
     assert_eq!(below.body["cwd"], "/storage/deep/down", "{}", below.text);
+}
+
+/// An archive is of one moment, whatever goes on.
+#[test]
+fn logs_that_grow_are_packed_as_they_are() {
+    let app = TestApp::start();
+    let client = app.client();
+    let id = started(&client, "while :; do echo more; done");
+    eventually("something is written", || {
+        let answer = status(&client, &id, "");
+        stdout(&answer.body).contains("more").then_some(())
+    });
+    for _ in 0..3 {
+        let body = json!({"paths": ["/logs"]}).to_string();
+        let packed = client.send("POST", "/terminal/files/archive", body.as_bytes());
+        assert_eq!(packed.status, 200, "{}", packed.text);
+        if let Some(files) = unpacked(&packed.bytes) {
+            let log = &files[format!("logs/{id}.jsonl")];
+            assert!(log.as_u64().is_some_and(|size| size > 0), "{files}");
+        }
+    }
+    let ended = kill(&client, &id, "?force=true");
+    assert_eq!(ended.status, 200, "{}", ended.text);
 }
