@@ -7,7 +7,7 @@ use serde_json::json;
 
 use fileshed_test_support::processes;
 use fileshed_test_support::wire::Wire;
-use fileshed_test_support::{PATIENCE, Server};
+use fileshed_test_support::{PATIENCE, Server, wait_until};
 
 const CLIENTS: usize = 4;
 
@@ -109,8 +109,10 @@ fn very_many_commands_leave_nothing_behind() {
     let pid = server.process().as_raw_nonzero().get();
     assert_eq!(processes::left_of_commands(pid), Vec::<String>::new());
     // Its streams, its handle on itself, and the socket, which is its first stream.
-    let kept = std::fs::read_dir(format!("/proc/{}/fd", processes::helper(pid)));
-    assert_eq!(kept.expect("listed").count(), 4);
+    let kept = format!("/proc/{}/fd", processes::helper(pid));
+    wait_until("the helper keeps four descriptors", || {
+        std::fs::read_dir(&kept).expect("listed").count() == 4
+    });
     let open_after = settled(&server, idle);
     assert!(
         open_after.abs_diff(open) <= 3,
