@@ -13,7 +13,7 @@ use fileshed_core::{Check, CheckState, Error, Store};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
-use crate::http::{McpToolset, state_name};
+use crate::http::{self, McpToolset, state_name};
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
@@ -133,11 +133,16 @@ pub fn run(
             fileshed_core::BUILT_IN_JOBS,
         )));
     }
-    if let Command::Openapi { toolset, terminal } = command {
-        let document = if terminal {
-            document::pretty()?
-        } else {
-            openapi::pretty(toolset)?
+    if let Command::Openapi {
+        toolset,
+        terminal,
+        fs,
+    } = command
+    {
+        let document = match (terminal, fs) {
+            (true, _) => document::pretty()?,
+            (_, true) => http::fs::document::pretty()?,
+            _ => openapi::pretty(toolset)?,
         };
         return print(document.trim_end());
     }

@@ -75,6 +75,8 @@ pub struct Config {
     pub openwebui_groups_ttl: u64,
     /// Whether what takes long shows in the conversation.
     pub live_status: bool,
+    /// How the compact tools say that they failed.
+    pub fs_envelope: FailureEnvelope,
     /// Largest body of a request with the content of a file, in MiB.
     pub max_body_mb: u64,
     /// Calls that run at once.
@@ -83,6 +85,16 @@ pub struct Config {
     pub log_format: LogFormat,
     /// Which log lines are written.
     pub log_level: Level,
+}
+
+/// How the compact tools say that they failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailureEnvelope {
+    /// As an answer like every other: status 200 and the error in it.
+    #[default]
+    Flat,
+    /// As every operation does: by a status, in the envelope.
+    Status,
 }
 
 /// How log lines look.
@@ -119,6 +131,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
+            fs_envelope: FailureEnvelope::default(),
             max_body_mb: 64,
             max_concurrent_calls: 64,
             log_format: LogFormat::default(),

@@ -24,12 +24,14 @@ mod cors;
 mod documents;
 pub mod envelope;
 mod files;
+pub mod fs;
 #[cfg(fuzzing)]
 pub use files::fuzzing;
 mod health;
 pub mod identity;
 mod index;
 mod mcp;
+mod metrics;
 mod middleware;
 mod prefer;
 mod response_body;
@@ -76,6 +78,9 @@ pub(crate) struct Server {
     /// Made when it is first asked for.
     terminal_document: OnceCell<documents::Document>,
     listings: Listings,
+    /// The compact tools.
+    fs: fs::CompactTools,
+    metrics: metrics::Metrics,
 }
 
 impl Server {
@@ -95,6 +100,8 @@ impl Server {
             documents: documents::Documents::new(),
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
+            fs: fs::CompactTools::new(config),
+            metrics: metrics::Metrics::default(),
         }
     }
 }
@@ -124,17 +131,22 @@ pub(crate) fn router(
         .merge(files::routes())
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))
+        .merge(fs::routes())
         .route("/", get(index::page))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
+        .route("/metrics", get(metrics::metrics))
         .route("/openapi.json", get(documents::openapi))
         .merge(SwaggerUi::new("/docs").config(browser))
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))
         .layer(from_fn(middleware::limit_headers));
-    let names: middleware::Names =
-        |method, path| terminal::operation(method, path).or_else(|| mcp::operation(path));
+    let names: middleware::Names = |method, path| {
+        terminal::operation(method, path)
+            .or_else(|| mcp::operation(path))
+            .or_else(|| fs::operation(path))
+    };
     cors::allow(routes, config)
         .layer(from_fn_with_state(names, middleware::log_request))
         .with_state(server)

@@ -64,6 +64,9 @@ pub enum Command {
         /// The document of terminals instead
         #[arg(long, conflicts_with = "toolset")]
         terminal: bool,
+        /// The document of the compact tools instead
+        #[arg(long, conflicts_with_all = ["toolset", "terminal"])]
+        fs: bool,
     },
     /// Look whether everything that is needed is there
     Doctor,

@@ -304,6 +304,30 @@ pub static SETTINGS: &[Setting] = &[
         "Types of files that read_file of the terminal gives to models as they are: beginnings of media types, comma-separated",
         |c| &mut c.core.terminal_binary_mime_prefixes,
     ),
+    // The compact tools.
+    open(
+        "files.url",
+        "Where the files of the compact tools are: the storage of each user, memory, or a bucket like s3://bucket/path",
+        |c| &mut c.core.files_url,
+    ),
+    open(
+        "fs.workspace",
+        "Directory that the compact tools see as their root",
+        |c| &mut c.core.fs_workspace,
+    ),
+    open("fs.read_only", "The compact tools change nothing", |c| {
+        &mut c.core.fs_read_only
+    }),
+    open(
+        "fs.text_limit_mb",
+        "Largest text that the compact tools read and write in MiB",
+        |c| &mut c.core.fs_text_limit_mb,
+    ),
+    open(
+        "fs.envelope",
+        "How the compact tools fail: in an answer with status 200, or as operations do",
+        |c| &mut c.fs_envelope,
+    ),
     // The server itself.
     open(
         "max_body_mb",

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
-use fileshed_core::Secret;
 use fileshed_core::settings::{
-    Destination, Durability, GroupSource, LinkHost, MimePrefix, NamespacePolicy, NamespaceStyle,
-    NetworkMode, ProgramName, PublicUrl, SandboxPolicy, WriteMode,
+    Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
+    NamespaceStyle, NetworkMode, ProgramName, PublicUrl, SandboxPolicy, WriteMode,
 };
+use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
 
-use super::{LogFormat, Origin};
+use super::{FailureEnvelope, LogFormat, Origin};
 
 /// Most that a number may be: large enough for every limit, small enough that mebibytes of it can
 /// be counted in bytes.
@@ -114,6 +114,34 @@ impl SettingValue for PublicUrl {
     }
 }
 
+impl SettingValue for ZonePath {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let wrong = |error: String| format!("must be a directory below the workspace: {error}");
+        let path = files::path::parse(text).map_err(|error| wrong(error.to_string()))?;
+        if !path.is_root() {
+            let checked = path.check_new_names("fs.workspace", 0);
+            checked.map_err(|error| wrong(error.to_string()))?;
+        }
+        *self = path;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_str())
+    }
+}
+
+impl SettingValue for FilesUrl {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text.parse()?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(&self.to_string())
+    }
+}
+
 /// A comma-separated list of what has its own form; an empty one is none.
 macro_rules! list {
     ($type:ty) => {
@@ -213,6 +241,7 @@ choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" =
 choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
 choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers, "openwebui" => Self::Openwebui);
 choice!(LinkHost, "auto" => Self::Auto, "own" => Self::Own, "openwebui" => Self::Openwebui);
+choice!(FailureEnvelope, "flat" => Self::Flat, "status" => Self::Status);
 choice!(LogFormat, "plain" => Self::Plain, "json" => Self::Json);
 choice!(
     Level,

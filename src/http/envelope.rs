@@ -145,7 +145,7 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
 /// The envelope of a failure.
 pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) -> Value {
     let hint = error.hint().told(&ops::offered(client.toolset));
-    let error = if is_ours(error.code()) {
+    let error = if is_masked(error) {
         json!({
             "code": error.code().as_str(),
             "message": "the server failed",
@@ -168,6 +168,12 @@ pub(super) fn failure_envelope(error: &Error, request_id: &str, client: Client) 
 /// Whether the failure is the server's own and none of the caller's business.
 pub(super) fn is_ours(code: Code) -> bool {
     matches!(code, Code::DbError | Code::InternalApiError)
+}
+
+/// Whether a caller is told no more of a failure than the id of the request. A setting that has to be
+/// put right is said.
+pub(super) fn is_masked(error: &Error) -> bool {
+    is_ours(error.code()) && !error.details().contains_key("setting")
 }
 
 /// The status of a failure.

@@ -56,11 +56,21 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     } else {
         (StatusCode::OK, "ok")
     };
+    // What an administrator has to put right is said where the data are: nobody can work.
+    let problems = checks
+        .iter()
+        .filter(|check| check.name == "data" && check.state == CheckState::Failed)
+        .map(|check| (check.name.clone(), check.text.clone().into()));
+    let problems: serde_json::Map<String, serde_json::Value> = problems.collect();
     let checks: serde_json::Map<String, serde_json::Value> = checks
         .into_iter()
         .map(|check| (check.name.clone(), state_name(check.state).into()))
         .collect();
-    (status, Json(json!({"status": word, "checks": checks}))).into_response()
+    let mut answer = json!({"status": word, "checks": checks});
+    if !problems.is_empty() {
+        answer["problems"] = problems.into();
+    }
+    (status, Json(answer)).into_response()
 }
 
 /// The name of a state for people and programs.

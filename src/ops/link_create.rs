@@ -185,6 +185,32 @@ impl Operation for LinkCreate {
     }
 }
 
+/// A file in the hands of its person.
+pub(crate) struct Handed {
+    /// Where it is opened.
+    pub(crate) url: String,
+    /// The link in Markdown, to be shown as it is.
+    pub(crate) link: String,
+    /// Whether the person sees it already, with the answer.
+    pub(crate) shows: bool,
+}
+
+/// Hands a file of the storage zone to its person.
+pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
+    let request = Request {
+        zone: Some(ZoneName::Storage),
+        path: Some(path.as_str().to_owned()),
+        upload: false,
+        group: None,
+    };
+    let link = LinkCreate::run(store, caller, request)?.data;
+    Ok(Handed {
+        url: link.download_url,
+        link: link.clickable_link,
+        shows: link.attached == Some(true),
+    })
+}
+
 /// Said of what the person sees already.
 const SHOWN: &str = "it shows with your answer";
 

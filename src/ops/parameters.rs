@@ -69,6 +69,10 @@ pub struct Response {
 /// What follows from it.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ParametersInfo)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an answer of its own"
+)]
 pub struct Info {
     /// Whether commands may fetch from the network.
     network_enabled: bool,
@@ -76,6 +80,16 @@ pub struct Info {
     network_upload_allowed: bool,
     /// Whether the caller can have groups.
     groups_available: bool,
+    /// Whose workspace it is: shared or isolated.
+    mode: &'static str,
+    /// Whether nobody has to say who calls.
+    auto_login: bool,
+    /// What the root of the compact tools is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective_root: Option<String>,
+    /// Why the workspace cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolution_error: Option<String>,
 }
 
 impl Operation for Parameters {
@@ -118,6 +132,7 @@ impl Operation for Parameters {
         _request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error> {
         let settings = store.settings();
+        let report = store.workspace_report(caller, &settings.fs_workspace);
         let data = Response {
             quota_per_user_mb: settings.quota_per_user_mb,
             quota_per_group_mb: settings.quota_per_group_mb,
@@ -143,6 +158,10 @@ impl Operation for Parameters {
                 network_enabled: settings.network_mode != NetworkMode::Disabled,
                 network_upload_allowed: settings.network_mode == NetworkMode::All,
                 groups_available: caller.user.is_some(),
+                mode: report.mode.as_str(),
+                auto_login: report.auto_login(),
+                effective_root: report.effective_root,
+                resolution_error: report.resolution_error,
             },
         };
         Ok(Reply::new(data, "Limits and switches of this server"))

@@ -51,6 +51,21 @@ pub(crate) fn inside(text: &str) -> Result<ZonePath, ToolError> {
     Ok(path)
 }
 
+/// Fails where a path has a name that not every system could hold.
+pub(crate) fn check_new(parameter: &'static str, path: &ZonePath) -> Result<(), ToolError> {
+    let checked = path.check_new_names(parameter, 0);
+    checked.map_err(ToolError::Path)?;
+    match path.segments().find(|name| name.contains(':')) {
+        None => Ok(()),
+        Some(name) => Err(ToolError::Path(PathError::NewName {
+            parameter,
+            path: path.as_str().to_owned(),
+            name: name.to_owned(),
+            reason: "holds a colon, which Windows keeps for drives",
+        })),
+    }
+}
+
 /// Whether a path begins with a drive of Windows, or is a share there.
 fn has_drive(text: &str) -> bool {
     text.starts_with(r"\\")

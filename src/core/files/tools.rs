@@ -131,7 +131,8 @@ fn is_binary(bytes: &[u8]) -> bool {
 
 impl ToolError {
     /// A failure of a provider in the words of the tools, for a path as it was given.
-    pub(crate) fn of_provider(given: &str, error: ProviderError) -> Error {
+    #[must_use]
+    pub fn of_provider(given: &str, error: ProviderError) -> Error {
         let path = given.to_owned();
         match error {
             ProviderError::NotFound(_) => Self::NotFound { path }.into(),

@@ -39,19 +39,27 @@ impl<'a> FilePlace<'a> {
 }
 
 impl Registry {
-    /// What is known of a file: by its inode, which survives a rename, or else by its path.
+    /// What is known of a file, and under which path: by its inode, which survives a rename, or
+    /// else by its path.
     pub fn file_metadata(
         &self,
         place: FilePlace<'_>,
         (inode, born): (u64, Option<&str>),
-    ) -> Result<Option<FileMetadata>, RegistryError> {
+    ) -> Result<Option<(FileMetadata, String)>, RegistryError> {
         let (directory, name) = place.split();
         let connection = self.connection();
         let mut by_inode = connection.prepare_cached(
-            "SELECT inode, born, created_at, mime_type, write_id FROM file_metadata
-             WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1",
+            "SELECT inode, born, created_at, mime_type, write_id, directory, name
+             FROM file_metadata WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1",
         )?;
-        let found = by_inode.query_row((place.tenant, place.zone, inode as i64, born), row);
+        let found = by_inode.query_row((place.tenant, place.zone, inode as i64, born), |found| {
+            let (directory, name): (String, String) = (found.get(5)?, found.get(6)?);
+            let path = match directory.as_str() {
+                "" => name,
+                directory => format!("{directory}/{name}"),
+            };
+            Ok((row(found)?, path))
+        });
         if let Some(found) = found.optional()? {
             return Ok(Some(found));
         }
@@ -60,7 +68,8 @@ impl Registry {
              WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
         )?;
         let found = by_path.query_row((place.tenant, place.zone, directory, name), row);
-        Ok(found.optional()?)
+        let found = found.optional()?;
+        Ok(found.map(|found| (found, place.path.to_owned())))
     }
 
     /// What is known of the files of one directory, by their names.

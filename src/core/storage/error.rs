@@ -161,6 +161,22 @@ diagnostics! {
             code: InternalApiError,
             hint: "repeat the call; if it fails again, tell the administrator",
         },
+        /// The data directory, or what it lies on, takes no changes.
+        #[error("the data directory cannot be used: {reason}")]
+        Unwritable {
+            /// What the kernel says.
+            reason: &'static str => [
+                reason_of(Errno::ACCESS),
+                reason_of(Errno::PERM),
+                reason_of(Errno::ROFS),
+                reason_of(Errno::NOTDIR),
+            ],
+        } => {
+            code: InternalApiError,
+            hint: "tell the administrator that the directory of the setting `storage_base_path` must be \
+                readable and writable for the account that the server runs as",
+            details: { "setting": "storage_base_path", "reason": reason },
+        },
         /// The kernel refused for another reason.
         #[error("could not {action} `{path}`")]
         Io {
@@ -215,6 +231,7 @@ impl DiskError {
             },
             Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
+            Some(Errno::ROFS) => Self::server(Errno::ROFS),
             Some(Errno::ACCESS | Errno::PERM) => Self::Denied { path },
             _ => Self::Io {
                 action,
@@ -231,8 +248,21 @@ impl DiskError {
         let source = error.into();
         match source.raw_os_error().map(Errno::from_raw_os_error) {
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
+            Some(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::NOTDIR)) => {
+                let reason = reason_of(errno);
+                Self::Unwritable { reason }
+            }
             _ => Self::Server(source),
         }
+    }
+}
+
+/// What people call it.
+fn reason_of(errno: Errno) -> &'static str {
+    match errno {
+        Errno::ROFS => "Read-only file system",
+        Errno::NOTDIR => "Not a directory",
+        _ => "Permission denied",
     }
 }
 

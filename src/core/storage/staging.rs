@@ -61,7 +61,7 @@ impl Staging {
         let name = self.fresh_name();
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, &*name, flags, Mode::from(0o644))
-            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+            .map_err(DiskError::server)?;
         Ok(Staged {
             file: File::from(file),
             location: self.location.join(&name),

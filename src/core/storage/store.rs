@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use super::handle::stat_at_handle;
@@ -31,13 +31,15 @@ impl Root {
         }
     }
 
-    /// Fails where the file system takes no writes.
+    /// Fails where nothing can be made in it.
     pub fn expect_writable(&self) -> Result<(), DiskError> {
         let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
         if found.f_flag.contains(StatVfsMountFlags::RDONLY) {
             return Err(DiskError::server(Errno::ROFS));
         }
-        Ok(())
+        // As the account that the server runs as, whoever started it.
+        let (wanted, flags) = (Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+        rustix::fs::accessat(self.handle(), ".", wanted, flags).map_err(DiskError::server)
     }
 
     /// Makes an empty file of the server's own, unless there is one.

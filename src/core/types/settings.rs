@@ -2,6 +2,7 @@
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
 mod destination;
+mod files_url;
 mod mime_prefix;
 mod program_name;
 mod public_url;
@@ -10,9 +11,10 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::Client;
+use crate::{Client, ZonePath};
 
 pub use destination::Destination;
+pub use files_url::FilesUrl;
 pub use mime_prefix::MimePrefix;
 pub use program_name::ProgramName;
 pub use public_url::PublicUrl;
@@ -234,6 +236,14 @@ pub struct Settings {
     pub sqlite_readonly: bool,
     /// Types of files that terminals give to models as they are.
     pub terminal_binary_mime_prefixes: Vec<MimePrefix>,
+    /// Where the files of the compact tools are.
+    pub files_url: FilesUrl,
+    /// The directory that the compact tools see as their root.
+    pub fs_workspace: ZonePath,
+    /// The compact tools change nothing.
+    pub fs_read_only: bool,
+    /// Largest text that the compact tools read and write, in MiB.
+    pub fs_text_limit_mb: u64,
     /// The program that confines a command and then becomes it: the server's own binary.
     pub helper: PathBuf,
 }
@@ -312,6 +322,10 @@ impl Settings {
             link_max_per_user: 100,
             sqlite_readonly: false,
             terminal_binary_mime_prefixes: vec![MimePrefix::image()],
+            files_url: FilesUrl::default(),
+            fs_workspace: ZonePath::root(),
+            fs_read_only: false,
+            fs_text_limit_mb: 10,
             helper: PathBuf::from("/proc/self/exe"),
         }
     }

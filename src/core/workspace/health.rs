@@ -243,11 +243,22 @@ impl Store {
                 let mut staged =
                     fileshed_storage::Staging::new(&directory, self.instance())?.write(b"probe")?;
                 let _size = staged.file();
-                Ok(staged.size()?)
+                let _size = staged.size()?;
+                self.data().expect_writable()?;
+                for parent in [USERS, GROUPS, SHARED] {
+                    if let Some(directory) = self.data().existing_subdirectory(parent)? {
+                        directory.expect_writable()?;
+                    }
+                }
+                Ok(())
             });
         match probe {
-            Ok(_) => Check::new("data", CheckState::Ok, "can be written"),
-            Err(error) => Check::new("data", CheckState::Failed, error.message()),
+            Ok(()) => Check::new("data", CheckState::Ok, "can be written"),
+            Err(error) => Check::new(
+                "data",
+                CheckState::Failed,
+                format!("{}; {}", error.message(), error.hint()),
+            ),
         }
     }
 }

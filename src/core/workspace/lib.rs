@@ -19,7 +19,8 @@
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
-//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`], `zone_files`;
+//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`], `zone_files`,
+//!   `file_storage`;
 //! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
@@ -40,6 +41,7 @@ pub mod cross_zone;
 pub mod databases;
 pub mod directory;
 pub mod extraction;
+mod file_storage;
 mod generated_key;
 pub mod guard;
 pub mod health;
@@ -48,6 +50,7 @@ pub mod link;
 mod link_key;
 pub mod lockedit;
 mod make_directory;
+mod mode;
 pub mod namespace;
 mod opening;
 mod process;
@@ -93,8 +96,10 @@ pub use fileshed_types::{
 pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] =
     &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
 
+pub use file_storage::FileStorage;
 pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};
+pub use mode::{REFUSED, WorkspaceMode, WorkspaceReport, unusable};
 pub use store::Store;
 pub use zone::Zone;
 pub use zone_files::ZoneFiles;

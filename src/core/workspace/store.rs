@@ -15,6 +15,7 @@ use crate::attachment_cache::AttachmentCache;
 use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
+use crate::file_storage::FileStorage;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::programs::Programs;
@@ -82,6 +83,7 @@ pub struct Store {
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
+    files: FileStorage,
     attachments: AttachmentCache,
     recollection: Recollection,
     recover_databases: RecoverDatabases,
@@ -95,6 +97,7 @@ impl Store {
         opening: Opening,
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
+        let files = FileStorage::open(&settings.files_url, &clock)?;
         let data = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, settings.durability)?;
@@ -138,6 +141,7 @@ impl Store {
             links,
             address: OnceLock::new(),
             chat_host: OnceLock::new(),
+            files,
             attachments: AttachmentCache::default(),
             recollection: Recollection::default(),
             recover_databases,
@@ -364,6 +368,12 @@ impl Store {
 
     pub(crate) fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Where the files of the compact tools are.
+    #[must_use]
+    pub fn files(&self) -> &FileStorage {
+        &self.files
     }
 
     /// What is known of files that are attached to conversations.

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use crate::guard::{ChangeRequest, expect_plain};
 use crate::zone::Zone;
-use crate::{Error, ZonePath};
+use crate::{Caller, Error, Store, ZoneName, ZonePath};
 use fileshed_files::{
     Condition, Content, Metadata, Page, Provider, ProviderError, ToolError, Write, Written,
 };
@@ -107,6 +107,43 @@ fn expect(
             Err(ProviderError::Changed(path.clone()))
         }
         _ => Ok(()),
+    }
+}
+
+impl Store {
+    /// Works on the files that the compact tools have of a caller. Changes are called `operation` in
+    /// history and logs.
+    pub fn with_files<T>(
+        &self,
+        caller: &Caller,
+        operation: &'static str,
+        work: impl FnOnce(&dyn Provider) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if let Some(files) = self.files().of_tenant(&self.tenant_key(caller)?) {
+            return work(&*files);
+        }
+        let zone = self.open_zone(caller, ZoneName::Storage, None)?;
+        work(&ZoneFiles::new(&zone, operation))
+    }
+}
+
+impl Store {
+    /// Brings a file from elsewhere into the storage zone of a caller.
+    pub fn hand_in(
+        &self,
+        caller: &Caller,
+        path: &ZonePath,
+        content: &Content,
+    ) -> Result<(), Error> {
+        let zone = self.open_zone(caller, ZoneName::Storage, None)?;
+        let write = Write {
+            mime_type: content.metadata.mime_type.clone(),
+            ..Write::default()
+        };
+        let files = ZoneFiles::new(&zone, "fs/output_file");
+        let written = files.write(path, &mut content.bytes.as_slice(), &write);
+        written.map_err(|error| ToolError::of_provider(path.as_str(), error))?;
+        Ok(())
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn wrong_method(request: Request) -> Response {
 /// nothing else.
 pub(in crate::http) fn text(error: &Error, request_id: &str) -> Value {
     let code = error.code();
-    if envelope::is_ours(code) {
+    if envelope::is_masked(error) {
         let detail =
             format!("the server failed; tell the administrator the request id {request_id}");
         return json!({"detail": detail, "code": code.as_str()});

@@ -39,8 +39,10 @@ fn limits_as_they_are_configured_and_nothing_else() {
     ] {
         assert_eq!(data[name], value, "{name}");
     }
-    let info =
-        json!({"network_enabled": true, "network_upload_allowed": false, "groups_available": true});
+    let info = json!({
+        "network_enabled": true, "network_upload_allowed": false, "groups_available": true,
+        "mode": "isolated", "auto_login": false, "effective_root": "storage",
+    });
     assert_eq!(data["_info"], info);
     for secret in [
         "service-key",

@@ -82,8 +82,10 @@ impl Files<'_> {
         };
         self.expect_size(bytes.len() as u64)?;
         // What is there may be written, whatever its name; a new name must suit every system.
-        if path.check_new_names("path", 0).is_err() && self.provider.stat(&path).is_err() {
-            path.check_new_names("path", 0).map_err(ToolError::Path)?;
+        if let Err(error) = path::check_new("path", &path)
+            && self.provider.stat(&path).is_err()
+        {
+            return Err(error.into());
         }
         let write = Write {
             mime_type: request.mime_type.clone().filter(|kind| !kind.is_empty()),

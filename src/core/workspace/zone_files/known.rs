@@ -5,6 +5,7 @@ use crate::{Error, ZonePath, random};
 use fileshed_files::{EntryType, Metadata, Version};
 use fileshed_registry::{FileMetadata, FilePlace};
 use fileshed_storage::{Attributes, Entry, Kind};
+use jiff::Timestamp;
 
 /// A text that no other write has.
 pub(super) fn fresh_write() -> Result<String, Error> {
@@ -38,7 +39,10 @@ impl ZoneFiles<'_> {
             let inode = (entry.stamp().inode(), born.as_deref());
             let known = self.zone.store.registry();
             let known = known.file_metadata(self.place(before), inode)?;
-            complete(&mut attributes, known);
+            if let Some((known, at)) = known {
+                self.follow(path, entry, &known, &at)?;
+                complete(&mut attributes, known);
+            }
         }
         Ok(metadata(path, entry, attributes))
     }
@@ -63,14 +67,40 @@ impl ZoneFiles<'_> {
                     Some(known) => known,
                     None => known.insert(registry.file_metadata_in(self.place(directory))?),
                 };
-                complete(
-                    &mut attributes,
-                    known.remove(path.name().unwrap_or_default()),
-                );
+                let known = known.remove(path.name().unwrap_or_default());
+                if let Some(known) = known {
+                    self.follow(path, entry, &known, path.as_str())?;
+                    complete(&mut attributes, known);
+                }
             }
             all.push(metadata(path, entry, attributes));
         }
         Ok(all)
+    }
+
+    /// A program wrote the file anew, or gave it another name: the registry knows it by what it is
+    /// now, so that it is known after the next one.
+    fn follow(
+        &self,
+        path: &ZonePath,
+        entry: &Entry,
+        known: &FileMetadata,
+        at: &str,
+    ) -> Result<(), Error> {
+        let registry = self.zone.store.registry();
+        if at != path.as_str() {
+            let at = ZonePath::found(at.to_owned());
+            registry.move_file_metadata(self.place(&at), path.as_str())?;
+        }
+        let now = FileMetadata {
+            inode: entry.stamp().inode(),
+            born: born(entry),
+            ..known.clone()
+        };
+        if now != *known {
+            registry.set_file_metadata(self.place(path), &now)?;
+        }
+        Ok(())
     }
 
     /// Has the registry know of a file what the file itself may lose.
@@ -99,10 +129,12 @@ fn born(entry: &Entry) -> Option<String> {
 }
 
 /// What the file does not tell itself.
-fn complete(attributes: &mut Attributes, known: Option<FileMetadata>) {
-    let Some(known) = known else { return };
-    let created_at = || known.created_at.parse().ok();
-    attributes.created_at = attributes.created_at.or_else(created_at);
+fn complete(attributes: &mut Attributes, known: FileMetadata) {
+    let created_at: Option<Timestamp> = known.created_at.parse().ok();
+    attributes.created_at = match (attributes.created_at, created_at) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
     attributes.mime_type = attributes.mime_type.take().or(known.mime_type);
     attributes.write = attributes.write.take().or(Some(known.write));
 }

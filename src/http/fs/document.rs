@@ -1,0 +1,56 @@
+//! `GET /fs/openapi.json`: the compact tools. It needs no credential and shows nothing of a user.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use serde_json::{Map, Value, json};
+
+use super::{BASE, TOOLS};
+use crate::http::Server;
+use crate::http::documents::Document;
+
+/// As it is sent: made once, Open WebUI fetches it on every chat turn.
+static DOCUMENT: LazyLock<Document> = LazyLock::new(|| Document::new(&document()));
+
+/// `GET /openapi.json`
+pub(super) async fn openapi(State(_): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    DOCUMENT.answer(&headers)
+}
+
+/// The document as it is committed and printed.
+pub fn pretty() -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(&document())?;
+    text.push('\n');
+    Ok(text)
+}
+
+/// The document: every tool.
+#[must_use]
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for entry in TOOLS {
+        let schema = (entry.request_schema)();
+        let operation = json!({
+            "operationId": entry.id,
+            "description": entry.doc,
+            "requestBody": {"content": {"application/json": {"schema": schema}}},
+            "responses": {"200": {"description": "Done, or what is wrong in `error`"}},
+        });
+        paths.insert(format!("/{}", entry.id), json!({"post": operation}));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "fileshed files",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "The files of one user, in nine small tools.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": BASE}],
+        "security": [{"bearer": []}],
+        "paths": paths,
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+    })
+}

@@ -1,0 +1,178 @@
+//! Failures as callers of compact tools read them: `{"error", "path"}`, one text that says all.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method};
+use axum::response::Response;
+use fileshed_core::files::ToolError;
+use fileshed_core::hint::{Argument, Call, Surface};
+use fileshed_core::{Code, Error, REFUSED, diagnostics, unusable};
+use serde_json::{Value, json};
+
+use super::{CompactTools, find};
+use crate::config::FailureEnvelope;
+use crate::http::envelope::{self, FailureForm};
+use crate::http::identity::IdentityError;
+use crate::http::middleware::Outcome;
+use crate::http::{Server, route};
+
+/// What is said where a credential is bound to another user than the one who is named.
+const MISMATCH: &str = "tool/user-id mismatch: this tool was bound to a different user session and \
+    cannot be reused";
+
+/// The answer of a call that failed, about the path that it named.
+pub(super) fn answer(tools: CompactTools, error: Error, path: &str) -> Response {
+    let error = if path.is_empty() {
+        error
+    } else {
+        error.with_detail("asked", path)
+    };
+    if tools.envelope == FailureEnvelope::Status {
+        return envelope::failure(error);
+    }
+    if !is_of_tool(error.code()) {
+        let mut response = envelope::failure(error);
+        response.extensions_mut().insert(FailureForm(body));
+        return response;
+    }
+    let mut response = Response::new(Body::from(body(&error, "").to_string()));
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    let outcome = Outcome::default();
+    outcome.failed(error);
+    response.extensions_mut().insert(outcome);
+    response
+}
+
+/// Whether a failure is the tool's, so that its answer is an answer: neither the credential's, nor
+/// the server's, nor that of an address.
+fn is_of_tool(code: Code) -> bool {
+    !matches!(
+        code,
+        Code::Unauthorized
+            | Code::InvalidUser
+            | Code::AccessDenied
+            | Code::Busy
+            | Code::BodyTooLarge
+            | Code::OpenwebuiApiUnavailable
+            | Code::UnknownOperation
+            | Code::MethodNotAllowed
+            | Code::DbError
+            | Code::InternalApiError
+    )
+}
+
+fn body(error: &Error, request_id: &str) -> Value {
+    let details = error.details();
+    let path = details.get("asked").or_else(|| details.get("path"));
+    json!({
+        "error": text(error, request_id),
+        "path": path.and_then(Value::as_str).unwrap_or_default(),
+    })
+}
+
+/// What went wrong and what to do, in one text.
+fn text(error: &Error, request_id: &str) -> String {
+    if details_of_setting(error) {
+        return unusable(error, "storage");
+    }
+    if envelope::is_masked(error) {
+        return format!("the server failed; tell the administrator the request id {request_id}");
+    }
+    let message = error.message();
+    match error.cause::<IdentityError>() {
+        Some(IdentityError::NotItsUser) => return MISMATCH.to_owned(),
+        Some(_) if is_nobody(error.code()) => {
+            let hint = error.hint().offered(&CompactSurface);
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            return format!("{REFUSED}: {message}{hint}");
+        }
+        _ => {}
+    }
+    match error.cause::<ToolError>() {
+        Some(ToolError::Path(_)) | None => match error.hint().offered(&CompactSurface) {
+            Some(hint) => format!("{message}; {hint}"),
+            None => message.to_owned(),
+        },
+        Some(_) => message.to_owned(),
+    }
+}
+
+fn details_of_setting(error: &Error) -> bool {
+    let details = error.details();
+    details.contains_key("setting") && details.contains_key("reason")
+}
+
+/// Whether a failure says that nobody is named who calls.
+pub(super) fn is_nobody(code: Code) -> bool {
+    matches!(code, Code::Unauthorized | Code::InvalidUser)
+}
+
+/// The tools of this surface, in the place of the operations that hints speak of.
+struct CompactSurface;
+
+/// What does the same as an operation.
+const COUNTERPARTS: &[(&str, &str)] = &[
+    ("shed_tree", "list_files"),
+    ("shed_create_file", "write_file"),
+    ("shed_patch_text", "edit_file"),
+    ("shed_delete", "remove_file"),
+];
+
+fn counterpart(operation: &str) -> Option<&'static str> {
+    let found = COUNTERPARTS.iter().find(|(name, _)| *name == operation);
+    found.map(|(_, tool)| *tool)
+}
+
+impl Surface for CompactSurface {
+    fn is_offered(&self, operation: &str) -> bool {
+        find(operation).is_some() || counterpart(operation).is_some()
+    }
+
+    fn name<'n>(&self, operation: &'n str) -> &'n str {
+        counterpart(operation).unwrap_or(operation)
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let name = self.name(call.operation());
+        let path = call.arguments().iter().find(|(name, _)| *name == "path");
+        match path {
+            Some((_, Argument::Value(path))) => format!("{name}(path={path})"),
+            _ => name.to_owned(),
+        }
+    }
+}
+
+/// There is nothing at this address.
+pub(super) async fn unknown(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let path = route::asked_path(&request).chars().take(100).collect();
+    answer(server.fs, CompactError::Unknown { path }.into(), "")
+}
+
+/// The address has other methods.
+pub(super) async fn wrong_method(request: Request) -> Response {
+    let name = route::asked_path(&request).rsplit('/').next();
+    let taken = match name.and_then(find) {
+        Some(_) => Method::POST,
+        None => Method::GET,
+    };
+    let mut response = route::refuse_method(&request, taken);
+    response.extensions_mut().insert(FailureForm(body));
+    response
+}
+
+diagnostics! {
+    /// Why a call did not reach a tool.
+    #[derive(Debug, thiserror::Error)]
+    enum CompactError {
+        /// There is nothing at the address.
+        #[error("there is nothing at `{path}`")]
+        Unknown { path: String = "/fs/move_file".to_owned() } => {
+            code: UnknownOperation,
+            hint: "GET /fs/openapi.json lists what there is",
+        },
+    }
+}

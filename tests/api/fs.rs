@@ -1,0 +1,46 @@
+//! The compact tools under `/fs`, in the words of the two documents that they come from. Each
+//! scenario, table row and rule of those is a test with its name; `scenarios.txt` lists them.
+
+use fileshed_test_support::{Answer, Client};
+use serde_json::Value;
+
+mod document;
+mod errors;
+mod isolation;
+mod limits;
+mod provider;
+mod scenarios;
+mod tools;
+
+/// Calls a tool.
+#[track_caller]
+fn call(client: &Client<'_>, tool: &str, arguments: &Value) -> Answer {
+    let answer = client.post(&format!("fs/{tool}"), arguments.to_string().as_bytes());
+    assert_eq!(answer.header("content-type"), "application/json");
+    answer
+}
+
+/// What a tool answers that does what it is asked.
+#[track_caller]
+fn done(client: &Client<'_>, tool: &str, arguments: &Value) -> Value {
+    let answer = call(client, tool, arguments);
+    assert_eq!(answer.status, 200, "{tool} {arguments}: {}", answer.text);
+    assert_eq!(
+        answer.body["error"],
+        Value::Null,
+        "{tool} {arguments}: {}",
+        answer.text
+    );
+    answer.body
+}
+
+/// What a tool says that refuses, in an answer like every other.
+#[track_caller]
+fn refused(client: &Client<'_>, tool: &str, arguments: &Value) -> String {
+    let answer = call(client, tool, arguments);
+    assert_eq!(answer.status, 200, "{tool} {arguments}: {}", answer.text);
+    let members = answer.body.as_object().map(serde_json::Map::len);
+    assert_eq!(members, Some(2), "{}", answer.text);
+    assert!(answer.body["path"].is_string(), "{}", answer.text);
+    answer.body["error"].as_str().expect("an error").to_owned()
+}
