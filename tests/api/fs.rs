@@ -8,6 +8,7 @@ mod document;
 mod errors;
 mod isolation;
 mod limits;
+mod objects;
 mod provider;
 mod scenarios;
 mod tools;

@@ -206,7 +206,7 @@ diagnostics! {
         } => {
             code: Busy,
             hint: "repeat the call in some seconds",
-            details: { "path": path },
+            details: { "path": path, "scope": "server" },
             retry_after: 5,
         },
     }

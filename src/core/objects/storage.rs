@@ -60,6 +60,7 @@ impl ObjectStorage {
                 let builder = AmazonS3Builder::from_env()
                     .with_client_options(client())
                     .with_retry(retry())
+                    .with_allow_http(allows_http("AWS_ALLOW_HTTP"))
                     .with_url(address);
                 let builder = configure(builder, options, |builder, key, value| {
                     Some(builder.with_config(key.parse().ok()?, value))
@@ -80,6 +81,7 @@ impl ObjectStorage {
                 let builder = MicrosoftAzureBuilder::from_env()
                     .with_client_options(client())
                     .with_retry(retry())
+                    .with_allow_http(allows_http("AZURE_ALLOW_HTTP"))
                     .with_url(address);
                 let builder = configure(builder, options, |builder, key, value| {
                     Some(builder.with_config(key.parse().ok()?, value))
@@ -167,6 +169,11 @@ fn client() -> ClientOptions {
     ClientOptions::new()
         .with_connect_timeout(Duration::from_secs(5))
         .with_timeout(Duration::from_secs(30))
+}
+
+/// Whether the environment allows a storage without TLS: what is set for the client forgets it.
+fn allows_http(variable: &str) -> bool {
+    std::env::var(variable).is_ok_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
 }
 
 fn retry() -> RetryConfig {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Clock, Error, diagnostics};
 use fileshed_files::{Memory, Provider};
+#[cfg(feature = "objects")]
+use fileshed_objects::ObjectStorage;
 use fileshed_types::settings::FilesUrl;
 
 /// The files of all users.
@@ -18,6 +20,8 @@ enum Kind {
         clock: Clock,
         tenants: Mutex<HashMap<String, Arc<Memory>>>,
     },
+    #[cfg(feature = "objects")]
+    Objects(ObjectStorage),
 }
 
 impl FileStorage {
@@ -29,12 +33,7 @@ impl FileStorage {
                 clock: clock.clone(),
                 tenants: Mutex::default(),
             },
-            FilesUrl::Objects(_) => {
-                return Err(FileStorageError {
-                    reason: "this program was built without object storages".to_owned(),
-                }
-                .into());
-            }
+            FilesUrl::Objects(address) => objects(address, clock)?,
         }))
     }
 
@@ -44,6 +43,8 @@ impl FileStorage {
         match self.0 {
             Kind::Zone => "storage",
             Kind::Memory { .. } => "memory",
+            #[cfg(feature = "objects")]
+            Kind::Objects(_) => "objects",
         }
     }
 
@@ -63,8 +64,28 @@ impl FileStorage {
                 let files = files.or_insert_with(|| Arc::new(Memory::new(clock.clone())));
                 Some(Arc::clone(files) as _)
             }
+            // One segment of a key, and nobody's but the tenant's.
+            #[cfg(feature = "objects")]
+            Kind::Objects(storage) => Some(Arc::new(storage.files(&tenant.replace('/', "-")))),
         }
     }
+}
+
+/// A bucket. As whom it is used, the environment of the server says.
+#[cfg(feature = "objects")]
+fn objects(address: &str, clock: &Clock) -> Result<Kind, FileStorageError> {
+    let storage = ObjectStorage::open(address, &[], clock.clone());
+    let storage = storage.map_err(|error| FileStorageError {
+        reason: error.to_string(),
+    })?;
+    Ok(Kind::Objects(storage))
+}
+
+#[cfg(not(feature = "objects"))]
+fn objects(_: &str, _: &Clock) -> Result<Kind, FileStorageError> {
+    Err(FileStorageError {
+        reason: "needs a program that was built with the feature `objects`".to_owned(),
+    })
 }
 
 diagnostics! {

@@ -1,0 +1,111 @@
+//! Files in a bucket of a real server of S3's interface, which the tests of the storage start too.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use fileshed_test_support::Server;
+use serde_json::json;
+
+use super::{done, refused};
+
+/// moto, with an empty bucket; gone with the value.
+struct S3 {
+    child: Child,
+    address: String,
+}
+
+impl S3 {
+    fn start() -> Option<Self> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        let installed = fileshed_test_support::repository().join("target/ci/moto/bin");
+        let named = env::var_os("FILESHED_TEST_S3_SERVER").map(PathBuf::from);
+        let places = [installed].into_iter().chain(env::split_paths(&path));
+        let mut found = places.map(|place| place.join("moto_server"));
+        let Some(program) = named.or_else(|| found.find(|program| program.is_file())) else {
+            println!("SKIP: moto_server is not installed");
+            return None;
+        };
+        let mut child = Command::new(program)
+            .args(["-H", "127.0.0.1", "-p", "0"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let address = loop {
+            let mut line = String::new();
+            assert_ne!(lines.read_line(&mut line).unwrap(), 0, "moto_server ended");
+            if let Some((_, address)) = line.trim().split_once("Running on http://") {
+                break address.to_owned();
+            }
+        };
+        // It writes a line for each request, and waits where nobody reads them.
+        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let request = format!(
+            "PUT /bucket HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        Some(Self { child, address })
+    }
+}
+
+impl Drop for S3 {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
+    }
+}
+
+#[test]
+fn files_are_in_the_bucket_that_the_setting_names() {
+    let Some(s3) = S3::start() else { return };
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_FILES_URL", "s3://bucket/some/path")
+        .env("AWS_ENDPOINT", &format!("http://{}", s3.address))
+        .env("AWS_ALLOW_HTTP", "true")
+        .env("AWS_REGION", "us-east-1")
+        .env("AWS_ACCESS_KEY_ID", "known")
+        .env("AWS_SECRET_ACCESS_KEY", "hidden-secret")
+        .start();
+    let alice = server.as_user("alice");
+    let file = json!({"path": "docs/a.md", "content": "one\ntwo\n", "mime_type": "text/x-notes"});
+    done(&alice, "write_file", &file);
+    let edit = json!({"path": "docs/a.md", "old_string": "two", "new_string": "2"});
+    assert_eq!(done(&alice, "edit_file", &edit)["replacements"], 1);
+    let read = done(
+        &alice,
+        "read_file",
+        &json!({"path": "docs/a.md", "offset": 2}),
+    );
+    assert_eq!(
+        (&read["content"], &read["mime_type"]),
+        (&json!("     2→2"), &json!("text/x-notes"))
+    );
+    let found = done(&alice, "glob_search", &json!({"pattern": "**/*.md"}));
+    assert_eq!(found["matches"], json!(["docs/a.md"]));
+    let bob = server.as_user("bob");
+    let error = refused(&bob, "read_file", &json!({"path": "docs/a.md"}));
+    assert_eq!(error, "File not found: docs/a.md");
+    assert_eq!(alice.get("/fs/info").body["effective_root"], "objects");
+    // The secret is in no answer and no line of the log.
+    assert!(!server.log().contains("hidden-secret"), "{}", server.log());
+    // Another server on the same bucket sees the same.
+    let again = server.again();
+    let read = done(
+        &again.as_user("alice"),
+        "stat_file",
+        &json!({"path": "docs/a.md"}),
+    );
+    assert_eq!(read["size"], 6);
+    // A file is handed over from wherever it is.
+    let sent = done(&alice, "output_file", &json!({"path": "docs/a.md"}));
+    assert_eq!(sent["sent"], true);
+}
