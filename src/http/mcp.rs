@@ -23,6 +23,7 @@ use super::middleware::{Outcome, RequestId, Subject};
 use super::{Server, body, envelope, prefer, response_body, route};
 
 mod closing;
+mod description;
 mod failure;
 mod handler;
 mod held_body;
@@ -112,11 +113,19 @@ impl PermitSlot {
 /// Who calls, and the answer to them.
 async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
+    let refuse = |error| metadata::challenge(&server.public_url, &parts, envelope::failure(error));
     let caller = match identify(server, &parts).await {
         Ok(caller) => caller,
+        Err(error) if names_nobody(server, &parts) => {
+            return match description::answer(server, toolset, &parts, &mut body).await {
+                Ok(Some(response)) => response,
+                Ok(None) => refuse(error),
+                Err(error) => refuse(error),
+            };
+        }
         Err(error) => {
             body::decline(&parts.headers, body).await;
-            return metadata::challenge(&server.public_url, &parts, envelope::failure(error));
+            return refuse(error);
         }
     };
     let subject = Subject::of(&server.store, &caller);
@@ -142,6 +151,13 @@ async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> 
     route::identify(server, parts).await
 }
 
+/// Whether a gateway calls for nobody: with the right key, from where it may.
+fn names_nobody(server: &Server, parts: &Parts) -> bool {
+    let read = server.authenticator.read(parts);
+    server.authenticator.refuse_unlisted_pages(parts).is_ok()
+        && read.is_err_and(|error| error.is_of_gateway())
+}
+
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
 async fn run(
     server: &Arc<Server>,
@@ -164,10 +180,7 @@ async fn run(
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     permit.put(admitted);
-    let mut request = Request::new(Body::from(text));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = parts.uri.clone();
-    *request.headers_mut() = accepting(&parts.headers);
+    let mut request = forwarded(parts, text);
     let id = parts.extensions.get::<RequestId>();
     request.extensions_mut().insert(Arrival {
         caller,
@@ -179,6 +192,15 @@ async fn run(
     });
     let response = service(server, toolset).handle(request).await;
     Ok(sent(response.map(Body::new), permit).await)
+}
+
+/// A message as the protocol is to read it.
+fn forwarded(parts: &Parts, text: Vec<u8>) -> Request {
+    let mut request = Request::new(Body::from(text));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = parts.uri.clone();
+    *request.headers_mut() = accepting(&parts.headers);
+    request
 }
 
 /// The protocol over HTTP. The credential was looked at before, and with it `Host` and `Origin`.

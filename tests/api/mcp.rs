@@ -4,6 +4,7 @@ mod access;
 mod client;
 mod effects;
 mod hangup;
+mod memory;
 mod person;
 mod prompts;
 mod resources;

@@ -3,7 +3,8 @@ HTTP and on standard streams, and runs the protocol's conformance suite.
 
 mcp.py [part ...]
 
-The parts are python, inspector and conformance. What comes from a registry that cannot be reached is
+The parts are python, inspector and conformance; filesystem installs the server that
+`cargo bench --bench mcp` measures beside this one. What comes from a registry that cannot be reached is
 skipped by a line that begins with SKIP.
 """
 
@@ -25,6 +26,7 @@ from harness import check, fileshed, install, npm, web
 PYTHON_SDK = "mcp==2.3.0"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+FILESYSTEM = "@modelcontextprotocol/server-filesystem@2026.8.31"
 
 #: Revisions as the Python client chooses them: the newest, and the handshake of those before.
 MODES = ("auto", "legacy")
@@ -143,12 +145,20 @@ def conformance(world: World, directory: Path) -> None:
     print(f"  passed: {', '.join(passed)}")
 
 
+def filesystem(_world: World, directory: Path) -> None:
+    """Only for `cargo bench --bench mcp`, which measures both."""
+    npm.package(FILESYSTEM, directory)
+
+
+#: Not among those that are run where none is named.
+MORE = {"filesystem": filesystem}
+
 PARTS = {"python": python, "inspector": inspector, "conformance": conformance}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="mcp.py", description="Test the clients of MCP.")
-    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="which; all, if none is named")
+    parser.add_argument("part", nargs="*", choices=[*PARTS, *MORE, []], help="which; all, if none is named")
     chosen = parser.parse_args().part or list(PARTS)
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -157,7 +167,7 @@ def main() -> int:
         for name in chosen:
             begun = time.monotonic()
             try:
-                PARTS[name](world, fileshed.target() / "e2e")
+                (PARTS | MORE)[name](world, fileshed.target() / "e2e")
             except install.Missing as missing:
                 print(f"SKIP: MCP clients, {name}: {missing}")
                 continue

@@ -14,7 +14,9 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::task::spawn_blocking;
 
+use super::description::Nameless;
 use super::person::Person;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
@@ -92,6 +94,12 @@ impl Handler {
     }
 }
 
+/// Whether nobody makes this request.
+fn is_nameless(context: &RequestContext<RoleServer>) -> bool {
+    let parts = context.extensions.get::<Parts>();
+    parts.is_some_and(|parts| parts.extensions.get::<Nameless>().is_some())
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -117,14 +125,17 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let work = self.work(&context)?;
         let toolset = self.toolset;
-        let listed = work
-            .blocking(move |store, caller, _| Ok(tools::list(store, toolset, is_short(caller))));
-        let tools = listed
-            .await
-            .map_err(|error| failure::of_request(error, &work.arrival))?;
-        Ok(ListToolsResult::with_all_items(tools))
+        if is_nameless(&context) {
+            let store = Arc::clone(&self.server.store);
+            let listed = spawn_blocking(move || tools::list(&store, toolset, false)).await;
+            let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
+            return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
+        }
+        let listed = self.answer(&context, "mcp.tools", move |store, caller, _| {
+            Ok(tools::list(store, toolset, is_short(caller)))
+        });
+        Ok(ListToolsResult::with_all_items(listed.await?))
     }
 
     async fn call_tool(

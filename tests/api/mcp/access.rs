@@ -3,7 +3,7 @@
 use fileshed_test_support::{Server, TestApp};
 use serde_json::json;
 
-use super::client::Peer;
+use super::client::{NEWEST, OLDER, Peer};
 
 #[test]
 fn who_calls_is_asked_of_every_request() {
@@ -35,12 +35,71 @@ fn who_calls_is_asked_of_every_request() {
     );
     let tree = bob.done("shed_tree", &json!({"zone": "storage"}));
     assert!(!tree.to_string().contains("secret.md"), "{tree}");
-    let nobody = server
+}
+
+#[test]
+fn a_gateway_that_names_nobody_learns_what_there_is_and_no_more() {
+    let server = TestApp::with_key();
+    let ada = Peer::new(server.as_user("ada"));
+    let file = json!({"zone": "storage", "path": "a.md", "content": "a"});
+    ada.done("shed_create_file", &file);
+    let key = "Bearer service-key";
+    let nobody = || Peer::new(server.client().header("Authorization", key));
+    for version in OLDER.into_iter().chain([NEWEST]) {
+        let nobody = nobody().speaking(version);
+        let (mine, all) = (json!({}), ada.request("tools/list", &json!({})));
+        assert_eq!(nobody.request("tools/list", &mine)["tools"], all["tools"]);
+        nobody.request("resources/templates/list", &mine);
+        nobody.request("prompts/list", &mine);
+        for (method, params) in [
+            ("tools/call", json!({"name": "shed_stats", "arguments": {}})),
+            ("resources/list", json!({})),
+            ("resources/read", json!({"uri": "fileshed://storage/a.md"})),
+            ("prompts/get", json!({"name": "edit"})),
+            (
+                "completion/complete",
+                json!({
+                    "ref": {"type": "ref/resource", "uri": "fileshed://{zone}/{+path}"},
+                    "argument": {"name": "path", "value": ""},
+                    "context": {"arguments": {"zone": "storage"}},
+                }),
+            ),
+            (
+                "resources/subscribe",
+                json!({"uri": "fileshed://storage/a.md"}),
+            ),
+            ("subscriptions/listen", json!({"notifications": {}})),
+        ] {
+            nobody.send(method, &params).refused(401, "INVALID_USER");
+        }
+    }
+    nobody().request("server/discover", &json!({}));
+    // What says two things at once, or nothing, is nobody's either.
+    let client = server
         .client()
-        .header("Authorization", "Bearer service-key");
-    Peer::new(nobody)
+        .header("Authorization", key)
+        .header("Content-Type", "application/json");
+    for body in [
+        r#"[{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]"#,
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "method": "resources/list"}"#,
+        r#"{"jsonrpc": "2.0", "id": 1}"#,
+    ] {
+        let answer = client.send("POST", "/mcp", body.as_bytes());
+        answer.refused(401, "INVALID_USER");
+    }
+    // Neither a wrong key nor a page elsewhere.
+    let wrong = Peer::new(server.client().header("Authorization", "Bearer other"));
+    wrong
         .send("tools/list", &json!({}))
-        .refused(401, "INVALID_USER");
+        .refused(401, "UNAUTHORIZED");
+    let page = server
+        .client()
+        .header("Authorization", key)
+        .header("Origin", "https://evil.example");
+    Peer::new(page)
+        .send("tools/list", &json!({}))
+        .refused(403, "ACCESS_DENIED");
+    assert!(!server.data().join("shared").exists());
 }
 
 #[test]

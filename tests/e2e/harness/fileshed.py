@@ -92,6 +92,10 @@ class Fileshed:
             "info": {"id": "fileshed", "name": "fileshed", "description": "Files that stay"},
         }
 
+    def mcp_connection(self) -> dict:
+        """The connection of the type *MCP (Streamable HTTP)*."""
+        return {**self.connection(), "type": "mcp", "url": f"{self.url}/mcp", "path": ""}
+
     def terminal(self, auth: str, key: str) -> dict:
         """The terminal connection as people make it in the settings of Open WebUI."""
         return {

@@ -37,6 +37,8 @@ class Version:
     temporary: str = "temporary:"
     #: Whether terminals are tested with it.
     has_terminals: bool = True
+    #: Whether its client of the Model Context Protocol is tested.
+    has_mcp: bool = True
     #: Whether a picture that hangs on a message is told by its name and shows.
     shows_pictures: bool = True
 
@@ -50,6 +52,7 @@ VERSIONS = [
         fills_groups=False,
         temporary="local:",
         has_terminals=False,
+        has_mcp=False,
         shows_pictures=False,
     ),
 ]

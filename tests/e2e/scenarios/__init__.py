@@ -16,6 +16,7 @@ from scenarios import (
     isolation,
     journey,
     links,
+    mcp,
     outage,
     own_server,
     page,
@@ -47,6 +48,7 @@ PLAN = {
         attachments,
         flows,
         links,
+        mcp,
         status,
         temporary,
         page,
@@ -57,7 +59,7 @@ PLAN = {
         terminal_uploads,
         outage,
     ],
-    Naming.PLAIN: [isolation, errors],
+    Naming.PLAIN: [isolation, errors, mcp],
     Naming.NONE: [guide, isolation, groups, attachments, links, own_server],
 }
 

@@ -1,0 +1,151 @@
+//! What many calls and many clients leave behind: nothing.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+
+use fileshed_test_support::processes::resident;
+use fileshed_test_support::{PATIENCE, Server, wait_until};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::{Value, json};
+
+use crate::ops::stage::small;
+
+const CALLS: usize = 10_000;
+const CLIENTS: usize = 1_000;
+
+/// Threads that call at the same time.
+const THREADS: usize = 8;
+
+/// A client with a connection of its own, which stays open.
+struct Connected {
+    stream: BufReader<TcpStream>,
+    address: String,
+    user: String,
+}
+
+impl Connected {
+    fn to(server: &Server, user: usize) -> Self {
+        let stream = TcpStream::connect(server.address()).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Self {
+            stream: BufReader::new(stream),
+            address: server.address().to_owned(),
+            user: format!("user{user}"),
+        }
+    }
+
+    /// The result of a request in a revision that begins with `initialize`.
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer service-key\r\n\
+             X-OpenWebUI-User-Id: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            self.user,
+            body.len()
+        );
+        let stream = self.stream.get_mut();
+        stream
+            .write_all(format!("{head}{body}").as_bytes())
+            .unwrap();
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(self.stream.read_line(&mut line).unwrap() > 0, "it hung up");
+            let line = line.trim().to_lowercase();
+            if let Some(given) = line.strip_prefix("content-length:") {
+                length = given.trim().parse().unwrap();
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        let mut answer = vec![0; length];
+        self.stream.read_exact(&mut answer).unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+        answer["result"].clone()
+    }
+
+    fn call(&mut self) {
+        let call = json!({"name": "shed_help", "arguments": {"howto": "paths"}});
+        let result = self.request("tools/call", &call);
+        assert_eq!(result["isError"], false, "{result}");
+    }
+
+    fn begin(&mut self) {
+        let begun = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "tests", "version": "1"},
+        });
+        self.request("initialize", &begun);
+    }
+}
+
+/// So many calls of a few users.
+fn calls(server: &Server, count: usize) {
+    std::thread::scope(|scope| {
+        for user in 0..THREADS {
+            scope.spawn(move || {
+                let mut client = Connected::to(server, user);
+                (0..count / THREADS).for_each(|_| client.call());
+            });
+        }
+    });
+}
+
+/// So many clients that are there at the same time and do what clients do.
+fn clients(server: &Server, count: usize) {
+    let mut all: Vec<Connected> = (0..count)
+        .map(|number| Connected::to(server, number % 50))
+        .collect();
+    for step in [
+        Connected::begin,
+        |client: &mut Connected| drop(client.request("tools/list", &json!({}))),
+        Connected::call,
+    ] {
+        let share = all.len().div_ceil(THREADS);
+        std::thread::scope(|scope| {
+            for some in all.chunks_mut(share) {
+                scope.spawn(move || some.iter_mut().for_each(step));
+            }
+        });
+    }
+}
+
+#[test]
+fn ten_thousand_calls_and_a_thousand_clients_leave_memory_where_it_was() {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.maximum.is_some_and(|most| most < 4 * CLIENTS as u64) {
+        println!("SKIP: a thousand clients: too few files may be open here");
+        return;
+    }
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, raised).unwrap();
+    let server = small().start();
+    let process = server.process().as_raw_nonzero().get();
+    if std::fs::read_dir(format!("/proc/{process}/fd")).is_err() {
+        println!("SKIP: memory of the server: it is hidden from who is not root");
+        return;
+    }
+    let open = || {
+        std::fs::read_dir(format!("/proc/{process}/fd"))
+            .unwrap()
+            .count()
+    };
+    // What is made once is made now.
+    calls(&server, CALLS / 10);
+    clients(&server, CLIENTS / 10);
+    let (descriptors, before) = (open(), resident(process));
+    calls(&server, CALLS);
+    clients(&server, CLIENTS);
+    wait_until("connections are closed", || open() <= descriptors + 5);
+    let grown = resident(process).saturating_sub(before);
+    assert!(grown < 16 << 20, "{grown} bytes more than {before}");
+}
