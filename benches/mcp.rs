@@ -123,33 +123,38 @@ fn main() -> ExitCode {
         let shown = [own, peers].map(|rate| format!("{rate:.0} /s"));
         missed += usize::from(!verdict(name, shown, own / peers, TARGET));
     }
-    let memory = [&ours, &theirs].map(|side| resident(side.child.id().try_into().unwrap()));
-    let shown = memory.map(|bytes| format!("{bytes:.0} MB"));
-    missed += usize::from(!verdict(
-        "memory after all of this",
-        shown,
-        memory[1] / memory[0],
-        2.0,
-    ));
-    let mut times = [Vec::new(), Vec::new()];
-    for _ in 0..ROUNDS {
-        times[0].push(timed(|| drop(start_ours())));
-        times[1].push(timed(|| drop(start_theirs())));
-    }
-    let [own, peers] = times.map(median);
-    let shown = [own, peers].map(|time| format!("{:.0} ms", time * 1e3));
-    missed += usize::from(!verdict(
-        "start to the first answer",
-        shown,
-        peers / own,
-        1.0,
-    ));
+    missed += usize::from(!remembers([&ours, &theirs]));
+    missed += usize::from(!starts(&start_ours, &start_theirs));
     if missed == 0 {
         ExitCode::SUCCESS
     } else {
         println!("\ntargets that are missed: {missed}");
         ExitCode::FAILURE
     }
+}
+
+/// What both hold after all of this.
+fn remembers(sides: [&Side; 2]) -> bool {
+    let memory = sides.map(|side| resident(side.child.id().try_into().unwrap()));
+    let shown = memory.map(|bytes| format!("{bytes:.0} MB"));
+    verdict(
+        "memory after all of this",
+        shown,
+        memory[1] / memory[0],
+        2.0,
+    )
+}
+
+/// From the start of a program to its first answer.
+fn starts(ours: &dyn Fn() -> Side, theirs: &dyn Fn() -> Side) -> bool {
+    let mut times = [Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        times[0].push(timed(|| drop(ours())));
+        times[1].push(timed(|| drop(theirs())));
+    }
+    let [own, peers] = times.map(median);
+    let shown = [own, peers].map(|time| format!("{:.0} ms", time * 1e3));
+    verdict("start to the first answer", shown, peers / own, 1.0)
 }
 
 /// A server on standard streams.
