@@ -49,7 +49,8 @@ pub struct McpArguments {
     /// Directory to begin in: ./fileshed.toml and the data directory ./data are looked for there
     #[arg(long, value_name = "DIRECTORY")]
     cwd: Option<PathBuf>,
-    /// Which tools: every operation, the few of core, or files and a shell as in a terminal
+    /// Which tools: every operation, the few of core, nine compact ones for files, or
+    /// files and a shell as in a terminal
     #[arg(long, value_name = "toolset", default_value = "shed",
         value_parser = one_of(&McpToolset::NAMES, McpToolset::parse))]
     toolset: McpToolset,

@@ -17,6 +17,7 @@ use crate::config::{Config, FailureEnvelope};
 use tool::Entry;
 
 mod call;
+pub(super) mod callable;
 pub mod document;
 mod failure;
 mod info;

@@ -3,6 +3,7 @@
 mod access;
 mod client;
 mod effects;
+mod files;
 mod hangup;
 mod memory;
 mod person;

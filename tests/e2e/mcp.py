@@ -81,7 +81,7 @@ class World:
 
 def python(world: World, directory: Path) -> None:
     programs = install.package(PYTHON_SDK, directory)
-    for toolset, path in (("shed", "/mcp"), ("terminal", "/mcp/terminal")):
+    for toolset, path in (("shed", "/mcp"), ("fs", "/mcp/fs"), ("terminal", "/mcp/terminal")):
         for mode in MODES:
             job = {"mode": mode, "toolset": toolset}
             over_http = {"url": f"{world.server.url}{path}", "token": world.token}

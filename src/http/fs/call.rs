@@ -113,7 +113,7 @@ async fn call(
 }
 
 /// Runs a call; blocks.
-fn run(
+pub(super) fn run(
     store: &Store,
     entry: &Entry,
     caller: &Caller,

@@ -65,7 +65,8 @@ fn is_of_tool(code: Code) -> bool {
     )
 }
 
-fn body(error: &Error, request_id: &str) -> Value {
+/// The answer of a call that failed.
+pub(in crate::http) fn body(error: &Error, request_id: &str) -> Value {
     let details = error.details();
     let path = details.get("asked").or_else(|| details.get("path"));
     json!({

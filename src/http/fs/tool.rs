@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::http::envelope;
-use crate::ops::{self, schema};
+use crate::ops::{self, Effect, schema};
 
 /// What a call of a tool works with.
 pub(super) struct Workspace<'w> {
@@ -21,7 +21,7 @@ pub(super) struct Workspace<'w> {
 }
 
 /// What a tool answers.
-pub(super) enum Reply {
+pub(in crate::http) enum Reply {
     /// One flat object, as JSON text.
     Json(Vec<u8>),
     /// A picture as it is.
@@ -44,6 +44,8 @@ pub(super) trait Tool: DeserializeOwned + ToSchema + Send + 'static {
     const DOC: &'static str;
     /// Whether it changes something.
     const CHANGES: bool = false;
+    /// What a call may do, for clients that ask a person before one.
+    const EFFECT: Effect = Effect::READS;
 
     /// Does the work. Blocks.
     fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error>;
@@ -59,6 +61,7 @@ pub(super) struct Entry {
     pub(super) address: &'static str,
     pub(super) doc: &'static str,
     pub(super) changes: bool,
+    pub(super) effect: Effect,
     pub(super) request_schema: fn() -> Value,
     pub(super) call: Handler,
 }
@@ -70,6 +73,7 @@ impl Entry {
             address: T::ADDRESS,
             doc: T::DOC,
             changes: T::CHANGES,
+            effect: T::EFFECT,
             request_schema: schema::of::<T>,
             call: call::<T>,
         }

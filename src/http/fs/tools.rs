@@ -7,7 +7,7 @@ use fileshed_core::files::{
 };
 
 use super::tool::{Reply, Tool, Workspace};
-use crate::ops::link_create;
+use crate::ops::{Effect, link_create};
 
 impl Tool for ReadFile {
     const ID: &'static str = "read_file";
@@ -27,6 +27,7 @@ impl Tool for WriteFile {
     const ADDRESS: &'static str = "fs/write_file";
     const DOC: &'static str = "Write a whole file, new or not.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
 
     fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
         Reply::of(&workspace.files.write_file(self)?)
@@ -38,6 +39,7 @@ impl Tool for EditFile {
     const ADDRESS: &'static str = "fs/edit_file";
     const DOC: &'static str = "Replace a text in a file.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::CHANGES;
 
     fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
         Reply::of(&workspace.files.edit_file(self)?)
@@ -79,6 +81,7 @@ impl Tool for RemoveFile {
     const ADDRESS: &'static str = "fs/remove_file";
     const DOC: &'static str = "Remove a file or a directory.";
     const CHANGES: bool = true;
+    const EFFECT: Effect = Effect::REPLACES;
 
     fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
         Reply::of(&workspace.files.remove_file(self)?)
@@ -99,6 +102,7 @@ impl Tool for OutputFile {
     const ID: &'static str = "output_file";
     const ADDRESS: &'static str = "fs/output_file";
     const DOC: &'static str = "Send a file to the user.";
+    const EFFECT: Effect = Effect::ADDS.each_time().outside();
 
     fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
         let sent = workspace.files.output_file(self, |file| {

@@ -33,6 +33,10 @@ const TREE_INSTRUCTIONS: &str = "Files lie below /storage (the home), /documents
     commit), /uploads (what is attached to the conversation) and /groups/<name> (shared). These are \
     never paths of your machine; roots of the client are ignored.";
 
+/// The same where there is one workspace.
+const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths are relative to it, \
+    never paths of your machine; roots of the client are ignored.";
+
 /// Answers the requests of one client.
 #[derive(Clone)]
 pub(super) struct Handler {
@@ -71,7 +75,7 @@ impl Handler {
             })?
         };
         arrival.caller.client.toolset = self.toolset.operations();
-        arrival.caller.names_zones = self.toolset.has_tree();
+        arrival.caller.names_zones = !self.toolset.has_operations();
         Ok(Work::new(&self.server, arrival, context))
     }
 
@@ -110,10 +114,10 @@ impl ServerHandler for Handler {
             .enable_resources_subscribe()
             .build();
         let name = Implementation::new("fileshed", env!("CARGO_PKG_VERSION"));
-        let instructions = if self.toolset.has_tree() {
-            TREE_INSTRUCTIONS
-        } else {
-            INSTRUCTIONS
+        let instructions = match self.toolset {
+            McpToolset::Shed | McpToolset::Core => INSTRUCTIONS,
+            McpToolset::Files => FILES_INSTRUCTIONS,
+            McpToolset::Terminal => TREE_INSTRUCTIONS,
         };
         ServerConfig::new(capabilities)
             .with_server_info(name.with_title("fileshed"))
@@ -222,10 +226,10 @@ impl ServerHandler for Handler {
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         // The guides speak of operations.
-        let prompts = if self.toolset.has_tree() {
-            Vec::new()
-        } else {
+        let prompts = if self.toolset.has_operations() {
             prompts::list()
+        } else {
+            Vec::new()
         };
         Ok(ListPromptsResult::with_all_items(prompts))
     }

@@ -9,9 +9,11 @@ use serde_json::{Map, Value};
 
 use super::work::Work;
 use super::{McpToolset, failure};
+use crate::http::fs::callable as compact_tools;
 use crate::http::terminal::tools as terminal_tools;
 use crate::ops::{Effect, Entry};
 
+mod files;
 mod operations;
 mod terminal;
 
@@ -20,6 +22,8 @@ mod terminal;
 pub(super) enum Callable {
     /// An operation.
     Operation(&'static Entry),
+    /// A compact tool.
+    Compact(compact_tools::CompactTool),
     /// An address of the terminal.
     Terminal(terminal_tools::TerminalTool),
 }
@@ -28,6 +32,7 @@ pub(super) enum Callable {
 pub(super) fn list(store: &Store, toolset: McpToolset, short: bool) -> Vec<Tool> {
     match toolset {
         McpToolset::Shed | McpToolset::Core => operations::list(toolset.operations(), short),
+        McpToolset::Files => files::list(),
         McpToolset::Terminal => terminal::list(store),
     }
 }
@@ -38,6 +43,7 @@ pub(super) fn offered(toolset: McpToolset) -> Vec<Callable> {
         McpToolset::Shed | McpToolset::Core => operations::offered(toolset.operations())
             .map(Callable::Operation)
             .collect(),
+        McpToolset::Files => compact_tools::all().map(Callable::Compact).collect(),
         McpToolset::Terminal => terminal_tools::all().map(Callable::Terminal).collect(),
     }
 }
@@ -53,6 +59,7 @@ impl Callable {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Operation(entry) => entry.id,
+            Self::Compact(tool) => tool.name(),
             Self::Terminal(tool) => tool.name(),
         }
     }
@@ -65,6 +72,7 @@ impl Callable {
     ) -> Result<CallToolResult, Error> {
         match self {
             Self::Operation(entry) => operations::call(work, entry, arguments).await,
+            Self::Compact(tool) => files::call(work, tool, arguments).await,
             Self::Terminal(tool) => terminal::call(work, tool, arguments).await,
         }
     }
@@ -73,6 +81,7 @@ impl Callable {
     pub(super) fn failed(self, error: &Error, work: &Work<'_>) -> CallToolResult {
         match self {
             Self::Operation(_) => failure::of_call(error, &work.arrival),
+            Self::Compact(_) => files::failed(error, work),
             Self::Terminal(_) => {
                 let answer = terminal_tools::failure_text(error, &work.arrival.id);
                 CallToolResult::structured_error(answer)

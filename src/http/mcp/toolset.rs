@@ -10,16 +10,18 @@ pub enum McpToolset {
     Shed,
     /// The operations that a small model needs.
     Core,
+    /// The compact tools for files.
+    Files,
     /// What models are offered of the terminal: files by absolute paths, and a shell.
     Terminal,
 }
 
 impl McpToolset {
     /// Every one.
-    pub const ALL: [Self; 3] = [Self::Shed, Self::Core, Self::Terminal];
+    pub const ALL: [Self; 4] = [Self::Shed, Self::Core, Self::Files, Self::Terminal];
 
     /// The names on the command line.
-    pub const NAMES: [&str; 3] = ["shed", "core", "terminal"];
+    pub const NAMES: [&str; 4] = ["shed", "core", "fs", "terminal"];
 
     /// Reads a name.
     #[must_use]
@@ -33,6 +35,7 @@ impl McpToolset {
         match self {
             Self::Shed => "/mcp",
             Self::Core => "/mcp/core",
+            Self::Files => "/mcp/fs",
             Self::Terminal => "/mcp/terminal",
         }
     }
@@ -40,13 +43,13 @@ impl McpToolset {
     /// The operations that hints may name.
     pub(super) fn operations(self) -> Toolset {
         match self {
-            Self::Shed | Self::Terminal => Toolset::All,
+            Self::Shed | Self::Files | Self::Terminal => Toolset::All,
             Self::Core => Toolset::Core,
         }
     }
 
-    /// Whether paths of calls are those of one tree of all zones.
-    pub(super) fn has_tree(self) -> bool {
-        self == Self::Terminal
+    /// Whether its tools are operations, whose paths begin in a zone.
+    pub(super) fn has_operations(self) -> bool {
+        matches!(self, Self::Shed | Self::Core)
     }
 }

@@ -50,6 +50,7 @@ fn each_toolset_has_its_tools() {
     for (toolset, has, lacks) in [
         ("shed", "shed_hexdump", "run_command"),
         ("core", "shed_exec", "shed_hexdump"),
+        ("fs", "output_file", "run_command"),
         ("terminal", "run_command", "shed_exec"),
     ] {
         let mut person = Person::start(&setup, &["--toolset", toolset], NEWEST);

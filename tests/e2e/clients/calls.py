@@ -72,6 +72,23 @@ def calls(mark: str) -> list[Call]:
     ]
 
 
+def compact_calls(mark: str) -> list[Call]:
+    """The same for the compact tools."""
+    note = f"{mark}/note.md"
+    return [
+        Call("write_file", {"path": note, "content": "one\ntwo\n"}),
+        Call("read_file", {"path": note}),
+        Call("edit_file", {"path": note, "old_string": "two", "new_string": "three"}),
+        Call("list_files", {"path": mark}),
+        Call("glob_search", {"pattern": "**/*.md"}),
+        Call("grep_search", {"pattern": "three"}),
+        Call("stat_file", {"path": note}),
+        Call("output_file", {"path": note, "description": "a note"}),
+        Call("read_file", {"path": "../note.md"}, succeeds=False),
+        Call("remove_file", {"path": note}),
+    ]
+
+
 def terminal_calls(mark: str) -> list[Call]:
     """The same for what models are offered of the terminal."""
     note = f"/storage/{mark}/note.md"

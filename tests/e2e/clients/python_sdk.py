@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from clients.calls import calls, filled, learned, terminal_calls  # noqa: E402
+from clients.calls import calls, compact_calls, filled, learned, terminal_calls  # noqa: E402
 
 
 def expect(what: str, holds: object, seen: object = "") -> None:
@@ -49,7 +49,7 @@ async def connected(job: dict):
 async def call_every_tool(client: Client, job: dict) -> int:
     tools = (await client.list_tools()).tools
     offered = {tool.name for tool in tools}
-    made = terminal_calls(job["mark"]) if job["toolset"] == "terminal" else calls(job["mark"])
+    made = {"shed": calls, "fs": compact_calls, "terminal": terminal_calls}[job["toolset"]](job["mark"])
     missing = offered - {call.tool for call in made}
     expect("a tool that nobody calls here: write its call in calls.py", not missing, missing)
     known: dict[str, str] = {}
@@ -63,7 +63,7 @@ async def call_every_tool(client: Client, job: dict) -> int:
             expect(f"{call.tool} says the same as text", json.loads(text) == answer, text)
             known.update(learned(call.tool, answer))
         else:
-            expect(f"{call.tool} says what to do", "hint" in text or "detail" in text, text)
+            expect(f"{call.tool} says what to do", any(word in text for word in ("hint", "detail", "error")), text)
     return len(made)
 
 

@@ -1,0 +1,63 @@
+//! The compact tools for a surface that has tools instead of addresses.
+
+use axum::http::HeaderMap;
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Error, Scope as Rights, Store};
+use serde_json::{Map, Value};
+
+use super::TOOLS;
+use super::call::run;
+pub(in crate::http) use super::failure::body as failure_body;
+use super::scope::Scope;
+use super::tool::Entry;
+pub(in crate::http) use super::tool::Reply;
+use crate::http::admission::CallPermit;
+use crate::ops::Effect;
+
+/// A tool.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct CompactTool(&'static Entry);
+
+/// Every one, in the order of the document.
+pub(in crate::http) fn all() -> impl Iterator<Item = CompactTool> {
+    TOOLS.iter().map(CompactTool)
+}
+
+impl CompactTool {
+    /// Its name.
+    pub(in crate::http) fn name(self) -> &'static str {
+        self.0.id
+    }
+
+    /// The text that a model reads.
+    pub(in crate::http) fn description(self) -> &'static str {
+        self.0.doc
+    }
+
+    /// Its parameters.
+    pub(in crate::http) fn schema(self) -> Value {
+        (self.0.request_schema)()
+    }
+
+    /// What a call may do.
+    pub(in crate::http) fn effect(self) -> Effect {
+        self.0.effect
+    }
+
+    /// Runs a call that came in a message of so many bytes, in what the headers of its request leave
+    /// of the workspace; blocks.
+    pub(in crate::http) fn run(
+        self,
+        store: &Store,
+        caller: &Caller,
+        headers: &HeaderMap,
+        given: (Map<String, Value>, u64),
+        admitted: &mut CallPermit,
+    ) -> Result<Reply, Error> {
+        if self.0.changes && caller.scope == Rights::Read {
+            return Err(ZoneError::ReadOnlyScope.into());
+        }
+        let scope = Scope::of(store.settings(), headers)?;
+        run(store, self.0, caller, &scope, given, admitted)
+    }
+}
