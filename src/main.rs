@@ -33,7 +33,12 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     cli::report_store(&store);
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
-    let runtime = Builder::new_multi_thread()
+    let mut builder = match serving {
+        Serving::Addresses(_) => Builder::new_multi_thread(),
+        // One client: what it asks is handed to threads that may block, and to no others.
+        Serving::Streams(..) => Builder::new_current_thread(),
+    };
+    let runtime = builder
         .enable_all()
         .max_blocking_threads(http::threads(config))
         .build()?;

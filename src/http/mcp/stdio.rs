@@ -10,7 +10,7 @@ use fileshed_core::{Caller, Store};
 use rmcp::serve_server;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::stdout;
+use rmcp::transport::stdio_pipes;
 
 use super::handler::Handler;
 use super::input::Input;
@@ -38,7 +38,9 @@ pub async fn serve(
     let person = Arc::new(Person::new(caller, closing));
     let (input, input_ended) = Input::begin()?;
     let most = usize::try_from(server.body_limit).unwrap_or(usize::MAX);
-    let transport = AsyncRwTransport::new(input, stdout()).with_max_line_length(most);
+    // A pipe is written to without a thread for each message.
+    let (_, output) = stdio_pipes();
+    let transport = AsyncRwTransport::new(input, output).with_max_line_length(most);
     let handler = Handler::new(server, toolset).of(person);
     let ends = async {
         tokio::select! {

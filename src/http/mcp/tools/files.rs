@@ -58,12 +58,12 @@ fn result(reply: Reply) -> CallToolResult {
             let image = ContentBlock::image(STANDARD.encode(bytes), mime_type);
             CallToolResult::success(vec![image])
         }
-        Reply::Json(text) => match serde_json::from_slice(&text) {
-            Ok(answer) => CallToolResult::structured(answer),
-            Err(_) => {
-                let text = String::from_utf8_lossy(&text).into_owned();
-                CallToolResult::success(vec![ContentBlock::text(text)])
+        Reply::Json(text) => {
+            if let Ok(answer) = serde_json::from_slice(&text) {
+                return CallToolResult::structured(answer);
             }
-        },
+            let text = String::from_utf8_lossy(&text).into_owned();
+            CallToolResult::success(vec![ContentBlock::text(text)])
+        }
     }
 }
