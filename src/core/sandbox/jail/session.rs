@@ -28,10 +28,22 @@ pub(super) fn of(first: Pid) -> Vec<Pid> {
     sessions
 }
 
-/// Sends a signal to every process of a session.
-pub(super) fn signal(session: Pid, signal: Signal) {
-    for process in members(session) {
-        let _has_ended = rustix::process::pidfd_send_signal(process, signal);
+/// Sends a signal to every process of a job, also to those that it starts meanwhile: a process that
+/// has got it may have been about to make one that has not.
+pub(super) fn signal(first: Pid, signal: Signal) {
+    // It may not have begun its session yet.
+    let _has_ended = rustix::process::kill_process(first, signal);
+    let mut told = vec![first];
+    for _ in 0..ROUNDS {
+        let mut members: Vec<_> = of(first).into_iter().flat_map(members).collect();
+        members.retain(|(number, _)| !told.contains(number));
+        if members.is_empty() {
+            return;
+        }
+        for (number, process) in members {
+            let _has_ended = rustix::process::pidfd_send_signal(process, signal);
+            told.push(number);
+        }
     }
 }
 
@@ -42,7 +54,7 @@ pub(super) fn end(session: Pid) {
         if members.is_empty() {
             return;
         }
-        for process in members {
+        for (_, process) in members {
             let _has_ended = rustix::process::pidfd_send_signal(process, Signal::KILL);
         }
     }
@@ -50,19 +62,19 @@ pub(super) fn end(session: Pid) {
 
 /// The processes of a session that have not ended. What is held is the process, whose number may be
 /// another's by now.
-fn members(session: Pid) -> Vec<OwnedFd> {
+fn members(session: Pid) -> Vec<(Pid, OwnedFd)> {
     let session = session.as_raw_pid().to_string();
     let is_member = |stat: &str| {
         let is_there = !matches!(field(stat, STATE), Some("Z" | "X"));
         is_there && field(stat, SESSION) == Some(session.as_str())
     };
-    let member = |(process, place): (Pid, PathBuf)| {
+    let member = |(number, place): (Pid, PathBuf)| {
         let is_one = || is_member(&std::fs::read_to_string(&place).unwrap_or_default());
         if !is_one() {
             return None;
         }
-        let process = rustix::process::pidfd_open(process, PidfdFlags::empty()).ok()?;
-        is_one().then_some(process)
+        let process = rustix::process::pidfd_open(number, PidfdFlags::empty()).ok()?;
+        is_one().then_some((number, process))
     };
     all().filter_map(member).collect()
 }

@@ -55,6 +55,18 @@ const MEANT_FOR_COMMANDS: [i32; 8] = [
     libc::SIGPIPE,
 ];
 
+/// Whether somebody has asked this process to end, which it holds back.
+pub(super) fn is_asked_to_end() -> bool {
+    let mut pending = std::mem::MaybeUninit::uninit();
+    // SAFETY: the set is made before it is filled and read.
+    #[expect(unsafe_code, reason = "no safe crate tells what waits")]
+    unsafe {
+        libc::sigemptyset(pending.as_mut_ptr());
+        libc::sigpending(pending.as_mut_ptr());
+        libc::sigismember(pending.as_ptr(), libc::SIGTERM) == 1
+    }
+}
+
 /// For who stays beside a command: nothing that is meant for the command moves it.
 pub(super) fn ignore() {
     for signal in MEANT_FOR_COMMANDS {

@@ -85,6 +85,10 @@ impl Supervisor {
         if answer.is_some() {
             signals::pass_on();
         } else {
+            // What came before there was a command was meant for it.
+            if signals::is_asked_to_end() {
+                rustix::process::kill_process(command, Signal::TERM)?;
+            }
             signals::ignore();
         }
         self.census.count_for(command);

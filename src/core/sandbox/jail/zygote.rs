@@ -224,9 +224,7 @@ impl ForkedChild {
         if self.separate {
             let _ended = rustix::process::kill_process(self.pid, Signal::TERM);
         } else {
-            for session in session::of(self.pid) {
-                session::signal(session, Signal::TERM);
-            }
+            session::signal(self.pid, Signal::TERM);
         }
     }
 

@@ -69,10 +69,10 @@ fn lines_one_after_another_commit_what_each_of_them_changed() {
         let shown = ["show", "--format=", "--no-renames", "--name-status", "HEAD"];
         assert_eq!(repository.text(&shown), changed, "{line}");
     }
-    // What comes by other ways is taken in with the next line, whatever that does.
+    // What comes by other ways is taken in with the next line there, whatever that does.
     let data = home.join("Documents/data");
     std::fs::write(data.join("besides.txt"), "x").expect("written");
-    ran(&client, "true");
+    ran_with(&client, &json!({"command": "true", "cwd": "/documents"}));
     let shown = repository.text(&["show", "--format=", "--name-status", "HEAD"]);
     assert_eq!(shown, "A\tbesides.txt");
 }

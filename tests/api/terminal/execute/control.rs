@@ -149,3 +149,19 @@ fn the_list_shows_how_each_stands() {
     kill(&client, &id, "");
     assert_eq!(listed(&client)[1]["status"], "killed");
 }
+
+/// Neither while it is made nor later a process misses it.
+#[test]
+fn who_is_asked_to_end_at_once_ends() {
+    for namespaces in ["auto", "off"] {
+        let app = TestApp::with()
+            .env("FILESHED_EXEC_NAMESPACES", namespaces)
+            .app();
+        let client = app.client();
+        for _ in 0..20 {
+            let id = started(&client, "sleep 600");
+            let answer = kill(&client, &id, "");
+            assert_eq!(answer.body["status"], "killed", "{namespaces}");
+        }
+    }
+}
