@@ -11,6 +11,7 @@ skipped by a line that begins with SKIP.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -52,9 +53,12 @@ class World:
         self.token = ""
 
     def __enter__(self) -> "World":
-        self.server.__enter__()
-        self.token = self._run("token", "create", "--user", "ada").strip()
-        self._run("group", "create", "--name", "team", "--members", "ada,grace")
+        with contextlib.ExitStack() as started:
+            started.enter_context(self.server)
+            self.token = self._run("token", "create", "--user", "ada").strip()
+            self._run("group", "create", "--name", "team", "--members", "ada,grace")
+            # Whatever fails before this ends the server.
+            started.pop_all()
         return self
 
     def __exit__(self, *failure: object) -> None:
