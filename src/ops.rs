@@ -26,7 +26,7 @@ pub(crate) mod write;
 pub use access::Access;
 pub use effect::Effect;
 pub use entry::{Answer, Entry, Handler, offered};
-pub use operation::{Operation, Reply};
+pub use operation::{Operation, Picture, Reply};
 
 pub mod allowed_commands;
 pub mod convert_eol;
@@ -58,6 +58,7 @@ pub mod move_uploads_to_documents;
 pub mod move_uploads_to_storage;
 pub mod patch_bytes;
 pub mod patch_text;
+pub mod read;
 pub mod rename;
 pub mod sqlite;
 pub mod stats;
@@ -103,6 +104,7 @@ pub static OPERATIONS: &[Entry] = &[
     Entry::of::<lockedit_overwrite::LockeditOverwrite>(),
     Entry::of::<lockedit_save::LockeditSave>(),
     Entry::of::<lockedit_cancel::LockeditCancel>(),
+    Entry::of::<read::Read>(),
     Entry::of::<tree::Tree>(),
     Entry::of::<sqlite::Sqlite>(),
     Entry::of::<zip::Zip>(),

@@ -45,7 +45,7 @@ impl<'a> SuccessEnvelope<'a> {
 /// The text of a success.
 pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
     match answer {
-        Answer::Full(reply) => json_text(&SuccessEnvelope::of(reply)),
+        Answer::Full(reply) | Answer::Picture(reply, _) => json_text(&SuccessEnvelope::of(reply)),
         Answer::Short(fields) => json_text(fields),
     }
 }
@@ -53,7 +53,9 @@ pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
 /// A success as JSON.
 pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
     match answer {
-        Answer::Full(reply) => serde_json::to_value(SuccessEnvelope::of(reply)),
+        Answer::Full(reply) | Answer::Picture(reply, _) => {
+            serde_json::to_value(SuccessEnvelope::of(reply))
+        }
         Answer::Short(fields) => Ok(fields.clone()),
     }
     .map_err(|error| SerializeError(error).into())

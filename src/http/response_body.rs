@@ -6,11 +6,14 @@ use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::HeaderValue;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 
 use super::admission::CallPermit;
+use super::files::INERT;
 
 /// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -33,6 +36,19 @@ pub(super) fn json(text: Vec<u8>, admitted: CallPermit) -> Response {
     let mut response = Response::new(body(text, admitted));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+/// A picture as it is, which does nothing in a browser.
+pub(super) fn picture(mime_type: &str, bytes: Vec<u8>, admitted: CallPermit) -> Response {
+    let mut response = Response::new(body(bytes, admitted));
+    let headers = response.headers_mut();
+    if let Ok(kind) = HeaderValue::from_str(mime_type) {
+        headers.insert(CONTENT_TYPE, kind);
+    }
+    headers.insert(CONTENT_SECURITY_POLICY, INERT);
+    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 

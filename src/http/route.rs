@@ -18,7 +18,7 @@ use super::admission::CallPermit;
 use super::identity::Credential;
 use super::middleware::Subject;
 use super::{Server, body, envelope, prefer, response_body};
-use crate::ops::{self, Entry, OPERATIONS};
+use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
 /// One route an operation and toolset that has it.
@@ -139,25 +139,29 @@ async fn run(
     });
     let (result, admitted) = work.await.map_err(RouteError::from)?;
     Ok(match result {
-        Ok(text) => response_body::json(text, admitted),
+        Ok((None, text)) => response_body::json(text, admitted),
+        Ok((Some(kind), picture)) => response_body::picture(kind, picture, admitted),
         Err(error) => envelope::failure_of_call(error, admitted),
     })
 }
 
-/// Runs a call and writes its answer; blocks.
+/// Runs a call and writes its answer, with its type where it is a picture; blocks.
 fn execute(
     store: &Store,
     entry: &Entry,
     caller: &Caller,
     body: Vec<u8>,
     admitted: &mut CallPermit,
-) -> Result<Vec<u8>, Error> {
+) -> Result<(Option<&'static str>, Vec<u8>), Error> {
     let arguments = body::parse(&body, entry.is_known)?;
     let body_bytes = body.len() as u64;
     drop(body);
     let answer = (entry.answer_max)(store.settings(), &arguments);
     admitted.reserve_blocking(body_bytes + answer, &caller.cancellation)?;
-    envelope::text(&(entry.call)(store, caller, arguments)?)
+    match (entry.call)(store, caller, arguments)? {
+        Answer::Picture(_, picture) => Ok((Some(picture.mime_type), picture.bytes)),
+        answer => Ok((None, envelope::text(&answer)?)),
+    }
 }
 
 struct CancelOnDrop(Cancellation);
@@ -281,7 +285,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::http::router;
-    use crate::ops::{Answer, Reply};
+    use crate::ops::Reply;
     use fileshed_core::Code;
     use serde_json::Value;
 

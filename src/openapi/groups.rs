@@ -27,6 +27,7 @@ static GROUPS: &[Tag] = &[
             "shed_patch_bytes",
             "shed_rename",
             "shed_delete",
+            "shed_read",
             "shed_tree",
             "shed_file_type",
             "shed_convert_eol",

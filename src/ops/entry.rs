@@ -6,7 +6,7 @@ use fileshed_core::{Answers, Caller, Code, Error, Settings, Store, Toolset};
 use serde_json::{Map, Value};
 
 use super::effect::Effect;
-use super::operation::{Operation, Reply};
+use super::operation::{Operation, Picture, Reply};
 use super::short_answer::{self, Keep};
 use super::{
     ALLOW_ZONE_IN_PATH, COMMON_ERRORS, GROUP_ERRORS, arguments, find, missing_file, read_only_zone,
@@ -20,6 +20,8 @@ pub enum Answer {
     Full(Reply<Value>),
     /// What the caller cannot know yet.
     Short(Value),
+    /// A picture as it is, and what is known of it.
+    Picture(Reply<Value>, Picture),
 }
 
 /// Runs an operation on raw arguments.
@@ -161,14 +163,18 @@ fn answer<O: Operation>(
         ..caller.clone()
     };
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
-    let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
+    let mut reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
     let surface = offered(caller.client.toolset);
     let notes = reply.notes.into_iter().map(|mut note| {
         note.complete(given);
         note.told(&surface)
     });
     let notes = notes.collect::<Vec<String>>().join("; ");
+    let picture = O::picture(&mut reply.data);
     let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
+    if let Some(picture) = picture {
+        return Ok(Answer::Picture(Reply::new(data, reply.message), picture));
+    }
     Ok(match (caller.client.answers, data) {
         (Answers::Minimal, Value::Object(mut data)) => {
             O::shorten(&mut data);

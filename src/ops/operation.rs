@@ -73,6 +73,11 @@ pub trait Operation: 'static {
     /// Gives data the form in which a short answer keeps its fields.
     fn shorten(_data: &mut Map<String, Value>) {}
 
+    /// The picture that the answer is, where it is one.
+    fn picture(_response: &mut Self::Response) -> Option<Picture> {
+        None
+    }
+
     /// What a person reads in the conversation if the work lasts; nothing where it never does.
     fn task(_request: &Self::Request) -> Option<Task> {
         None
@@ -89,6 +94,15 @@ pub trait Operation: 'static {
         caller: &Caller,
         request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error>;
+}
+
+/// A picture, for who can see.
+#[derive(Debug)]
+pub struct Picture {
+    /// What it is.
+    pub mime_type: &'static str,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// A success: data for programs, a sentence for the model.

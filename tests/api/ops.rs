@@ -21,6 +21,7 @@ mod hints;
 mod identity;
 mod missing;
 mod paths;
+mod read;
 mod real;
 pub(crate) mod stage;
 
@@ -106,6 +107,7 @@ const FILES: &[(&str, stage::Provoked)] = &[
     ("parameters", parameters::PROVOKED),
     ("patch_bytes", patch_bytes::PROVOKED),
     ("patch_text", patch_text::PROVOKED),
+    ("read", read::PROVOKED),
     ("rename", rename::PROVOKED),
     ("sqlite", sqlite::PROVOKED),
     ("stats", stats::PROVOKED),

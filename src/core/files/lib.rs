@@ -43,7 +43,7 @@ pub use tools::glob::{Found, GlobSearch};
 pub use tools::grep::{GrepMatch, GrepSearch, Matches, OutputMode};
 pub use tools::list::{ListFiles, Listed};
 pub use tools::output::{OutputFile, Sent};
-pub use tools::read::{Lines, Read, ReadFile};
+pub use tools::read::{Lines, Numbered, Read, ReadFile};
 pub use tools::remove::{RemoveFile, Removed};
 pub use tools::stat::{Shown, StatFile};
 pub use tools::write::{ContentEncoding, Stored, WriteFile};

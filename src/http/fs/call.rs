@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use fileshed_core::cancellation::Cancellation;
 use fileshed_core::files::{Files, Limits, Subtree};
@@ -19,7 +17,6 @@ use super::failure;
 use super::scope::Scope;
 use super::tool::{Entry, Reply, Workspace};
 use crate::http::admission::CallPermit;
-use crate::http::files::INERT;
 use crate::http::middleware::Subject;
 use crate::http::route::RouteError;
 use crate::http::{Server, body, response_body, route};
@@ -108,7 +105,7 @@ async fn call(
     let (reply, admitted) = work.await.map_err(RouteError::from)?;
     Ok(match reply? {
         Reply::Json(text) => response_body::json(text, admitted),
-        Reply::Image { mime_type, bytes } => image(&mime_type, bytes, admitted),
+        Reply::Image { mime_type, bytes } => response_body::picture(&mime_type, bytes, admitted),
     })
 }
 
@@ -149,19 +146,6 @@ pub(super) fn run(
         };
         (entry.call)(&workspace, arguments)
     })
-}
-
-/// A picture as it is, which does nothing in a browser.
-fn image(mime_type: &str, bytes: Vec<u8>, admitted: CallPermit) -> Response {
-    let mut response = Response::new(response_body::body(bytes, admitted));
-    let headers = response.headers_mut();
-    if let Ok(kind) = HeaderValue::from_str(mime_type) {
-        headers.insert(CONTENT_TYPE, kind);
-    }
-    headers.insert(CONTENT_SECURITY_POLICY, INERT);
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 struct CancelOnDrop(Cancellation);

@@ -178,15 +178,23 @@ pub(crate) fn number(
 }
 
 /// Lines with their numbers in front.
-struct Numbered {
-    content: String,
-    total: u64,
-    count: u64,
-    truncated: bool,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Numbered {
+    /// The lines: `     1→text`.
+    pub content: String,
+    /// Lines of the whole text.
+    pub total: u64,
+    /// How many are shown.
+    pub count: u64,
+    /// Whether they end because there would be too many bytes.
+    pub truncated: bool,
 }
 
 impl Numbered {
-    fn of(text: &str, first: u64, limit: u64, most_bytes: usize) -> Self {
+    /// The lines of a text from the one numbered `first` on, at most `limit` of them and about
+    /// `most_bytes`.
+    #[must_use]
+    pub fn of(text: &str, first: u64, limit: u64, most_bytes: usize) -> Self {
         let (mut content, mut total, mut count, mut truncated) = (String::new(), 0, 0, false);
         for line in text.lines() {
             total += 1;

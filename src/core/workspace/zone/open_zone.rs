@@ -316,6 +316,13 @@ impl<'a> Zone<'a> {
         })
     }
 
+    /// Bytes of the largest text that is read at once.
+    #[must_use]
+    pub fn text_limit(&self) -> u64 {
+        let limit = self.store.settings().fs_text_limit_mb;
+        limit.saturating_mul(fileshed_types::settings::MEBIBYTE)
+    }
+
     /// Fails in a zone that only reads and deletes, and where the credential only reads.
     pub fn expect_writable(&self) -> Result<(), Error> {
         if !self.name.is_writable() {

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Error, Scope, Store, Toolset};
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
@@ -12,7 +14,7 @@ use crate::http::admission::CallPermit;
 use crate::http::body::BodyError;
 use crate::http::mcp::is_short;
 use crate::http::{envelope, mcp::work::Work};
-use crate::ops::{Entry, OPERATIONS};
+use crate::ops::{Answer, Entry, OPERATIONS};
 
 /// Every operation as a tool, with the schema of its answer. Made once.
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| OPERATIONS.iter().map(tool).collect());
@@ -99,10 +101,20 @@ fn run(
     // Once as text, once as data.
     let most = bytes.saturating_add(answer.saturating_mul(2));
     admitted.reserve_blocking(most, &caller.cancellation)?;
-    let answer = envelope::value(&(entry.call)(store, caller, arguments)?)?;
+    let answer = (entry.call)(store, caller, arguments)?;
+    let picture = match &answer {
+        Answer::Picture(_, picture) => {
+            let content = STANDARD.encode(&picture.bytes);
+            Some(ContentBlock::image(content, picture.mime_type))
+        }
+        _ => None,
+    };
+    let answer = envelope::value(&answer)?;
     if is_short(caller) {
         let text = ContentBlock::text(answer.to_string());
         return Ok(CallToolResult::success(vec![text]));
     }
-    Ok(CallToolResult::structured(answer))
+    let mut result = CallToolResult::structured(answer);
+    result.content.extend(picture);
+    Ok(result)
 }

@@ -1,0 +1,127 @@
+//! `shed_read`
+
+use serde_json::json;
+
+use crate::ops::fault;
+use crate::ops::stage::{Provoked, done, file, upload};
+use fileshed_test_support::TestApp;
+
+pub(crate) const PROVOKED: Provoked = &[
+    ("INVALID_ZONE", fault::invalid_zone),
+    ("FILE_NOT_FOUND", |stage| {
+        for path in ["missing.md", "missing/below"] {
+            stage.refuses_example("path", path, &[&format!("`{path}`")]);
+        }
+    }),
+    ("NOT_A_FILE", |stage| {
+        stage.file("storage", "d/a", "x");
+        for path in ["d", "."] {
+            stage.refuses_example("path", path, &["a directory"]);
+        }
+    }),
+    ("FILE_TOO_LARGE", |stage| {
+        stage.file("storage", "kept", "x");
+        let place = stage.place("storage").join("large.txt");
+        let made = std::fs::File::create(place).unwrap();
+        made.set_len(11 << 20).unwrap();
+        stage.refuses_example("path", "large.txt", &["`large.txt`", "10485760"]);
+    }),
+    ("UNSUPPORTED_FILE_TYPE", |stage| {
+        stage.file("storage", "kept", "x");
+        std::fs::write(stage.place("storage").join("a.bin"), b"\0\x01\x02\xff").unwrap();
+        stage.refuses_example("path", "a.bin", &["`a.bin`", "no text"]);
+    }),
+    ("INVALID_FORMAT", |stage| {
+        stage.file("storage", "kept", "x");
+        std::fs::write(stage.place("storage").join("a.docx"), b"PK\x03\x04 broken").unwrap();
+        stage.refuses_example("path", "a.docx", &["`a.docx`", "cannot be read"]);
+    }),
+    ("PATH_ESCAPE", fault::escape_by_link),
+    ("PATH_STARTS_WITH_ZONE", fault::zone_prefix),
+    ("PROTECTED_PATH", fault::protected),
+    ("INVALID_PATH", |stage| {
+        fault::unusable(stage);
+        fault::through_a_file(stage);
+    }),
+];
+
+#[test]
+fn lines_come_with_their_numbers() {
+    let server = TestApp::start();
+    let client = server.client();
+    file(&client, "documents", "a.md", "one\ntwo\nthree\n");
+    let arguments = json!({"zone": "documents", "path": "a.md", "offset": 2, "limit": 1});
+    let read = done(&client, "shed_read", &arguments);
+    let expected = json!({
+        "path": "a.md", "content": "     2→two", "total_lines": 3, "start_line": 2,
+        "num_lines": 1, "truncated": false, "file_size": 14, "mime_type": "text/markdown",
+    });
+    assert_eq!(read, expected);
+    let whole = done(
+        &client,
+        "shed_read",
+        &json!({"zone": "documents", "path": "a.md"}),
+    );
+    assert_eq!(whole["content"], "     1→one\n     2→two\n     3→three");
+    for (parameter, value) in [("offset", 0), ("limit", -1)] {
+        let mut arguments = json!({"zone": "documents", "path": "a.md"});
+        arguments[parameter] = value.into();
+        client
+            .call("shed_read", &arguments)
+            .refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
+fn what_is_too_long_says_where_it_goes_on() {
+    let server = TestApp::start();
+    let client = server.client();
+    file(&client, "storage", "a.txt", &"line\n".repeat(20_000));
+    let answer = client.call("shed_read", &json!({"zone": "storage", "path": "a.txt"}));
+    let read = answer.data();
+    assert_eq!(
+        (&read["truncated"], &read["total_lines"]),
+        (&json!(true), &json!(20_000))
+    );
+    let next = read["num_lines"].as_u64().unwrap() + 1;
+    let said = answer.body["message"].as_str().unwrap_or_default();
+    assert!(said.contains(&format!("offset={next}")), "{said}");
+    let arguments = json!({"zone": "storage", "path": "a.txt", "offset": next, "limit": 1});
+    let more = done(&client, "shed_read", &arguments);
+    assert!(
+        more["content"].as_str().unwrap().ends_with("→line"),
+        "{more}"
+    );
+}
+
+#[test]
+fn a_picture_is_the_answer_itself() {
+    let server = TestApp::start();
+    let client = server.client();
+    let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    upload(&client, "a.png", picture.clone());
+    let read = client.post("shed_read", br#"{"zone": "uploads", "path": "a.png"}"#);
+    assert_eq!(
+        (read.status, read.header("content-type")),
+        (200, "image/png")
+    );
+    assert_eq!(read.bytes, picture);
+    assert!(read.header("content-security-policy").contains("sandbox"));
+}
+
+#[test]
+fn old_encodings_are_read() {
+    let server = TestApp::start();
+    let client = server.client();
+    upload(
+        &client,
+        "old.txt",
+        b"Gr\xfc\xdfe aus K\xf6ln, sch\xf6ne Gr\xfc\xdfe\n".to_vec(),
+    );
+    let read = done(
+        &client,
+        "shed_read",
+        &json!({"zone": "uploads", "path": "old.txt"}),
+    );
+    assert_eq!(read["content"], "     1→Grüße aus Köln, schöne Grüße");
+}
