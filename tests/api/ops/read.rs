@@ -116,7 +116,7 @@ fn old_encodings_are_read() {
     upload(
         &client,
         "old.txt",
-        b"Gr\xfc\xdfe aus K\xf6ln, sch\xf6ne Gr\xfc\xdfe\n".to_vec(),
+        b"Gr\xfc\xdfe aus K\xf6ln, sch\xf6ne Gr\xfc\xdfe\n",
     );
     let read = done(
         &client,
