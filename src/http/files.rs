@@ -35,7 +35,6 @@ mod page;
 mod range;
 mod upload;
 
-pub(super) use browser_policy::INERT;
 pub(super) use page::{is_wanted as is_page_wanted, page as show_page};
 
 /// The addresses of files.

@@ -13,10 +13,13 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 
 use super::admission::CallPermit;
-use super::files::INERT;
 
 /// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What a file may do in the browser that opens it: nothing, whatever it holds.
+pub(super) const INERT: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 
 /// The body of an answer.
 pub(super) fn body(text: Vec<u8>, mut admitted: CallPermit) -> Body {

@@ -2,9 +2,8 @@
 
 use axum::http::HeaderValue;
 
-/// What a file may do in the browser that opens it: nothing, whatever it holds.
-pub(in crate::http) const INERT: HeaderValue =
-    HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
+pub(super) use crate::http::response_body::INERT;
+
 /// What a page may do that a link opens: run what it has in itself, apart from this address, and
 /// reach nothing.
 pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
