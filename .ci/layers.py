@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Finds circles: of the workspace's crates, of the top-level modules of each crate, and of the
-modules beside each other in one folder.
+modules beside each other in one folder; and types of one crate that share a name.
 
 Reads `cargo metadata` on standard input, then the sources. An arrow is a `use` or a path that
 begins with `crate`, `self`, `super` or the name of a child module; test code does not count, nor
 does what lies between a folder and its own module. Names that a module passes on with `use` lead
 to where they are defined. Circles that are known stand in `.ci/circles`, one a line; that list may
-only become shorter. `--write` writes it anew, for modules that are moved with their circle.
+only become shorter. `--write` writes it anew, for modules that are moved with their circle. What every
+operation has may have the same name everywhere.
 """
 
 import json
@@ -17,6 +18,8 @@ from collections import defaultdict
 
 KNOWN = pathlib.Path(".ci/circles")
 KEYWORDS = {"crate", "self", "super"}
+OF_OPERATIONS = {"Request", "Response"}
+TYPE = re.compile(r"^(?:pub(?:\s*\([^)]*\))?\s+)?(?:struct|enum|union|trait|type)\s+(\w+)", re.M)
 ITEM = r"(?:pub|mod|use|fn|impl|struct|enum|trait|type|const|static|unsafe|async|extern|macro_rules)\b"
 
 TOKEN = re.compile(
@@ -91,11 +94,14 @@ class Sources:
     def __init__(self, root):
         self.root = pathlib.Path(root)
         self.modules = {}
+        self.types = defaultdict(list)
         self.read_file(self.root, (), self.root.parent)
 
     def read_file(self, file, path, folder):
         original = file.read_text()
         text = without_tests(blanked(original))
+        for found in TYPE.finditer(text):
+            self.types[found[1]].append(f"{file}:{text.count(chr(10), 0, found.start()) + 1}")
         text = re.sub(r"pub\s*\(\s*in\s[^)]*\)", lambda m: " " * len(m[0]), text)
         self.read_block(file, original, text, 0, len(text), path, folder)
 
@@ -296,6 +302,7 @@ needs = {
     if dependency["kind"] != "dev" and dependency["name"] in members
 }
 groups = {"crates": needs}
+twice = []
 for number, storey in sorted(floors(members, needs).items()):
     print(f"floor {number}: {', '.join(storey)}")
 for name, package in sorted(members.items()):
@@ -303,6 +310,9 @@ for name, package in sorted(members.items()):
     if not library:
         continue
     sources = Sources(library[0]["src_path"].removeprefix(here))
+    for type_name, places in sorted(sources.types.items()):
+        if len(places) > 1 and type_name not in OF_OPERATIONS:
+            twice.append(f"TWICE in {name}: {type_name}: {', '.join(places)}")
     for folder, arrows in sorted(sources.arrows().items()):
         groups["::".join((name,) + folder)] = arrows
         if not folder:
@@ -317,7 +327,8 @@ if KNOWN.exists():
         if entry and not entry.startswith("#"):
             group, _, names = entry.partition(": ")
             known.setdefault(group, []).append(set(names.split()))
-failed, remaining = False, []
+failed, remaining = bool(twice), []
+print("\n".join(twice), end="\n" if twice else "")
 for group, arrows in sorted(groups.items()):
     expected = known.pop(group, [])
     for circle in circles(arrows):

@@ -14,7 +14,7 @@ use fileshed_core::files;
 
 use super::Server;
 use crate::config::{Config, FailureEnvelope};
-use tool::Entry;
+use tool::ToolEntry;
 
 mod call;
 pub(super) mod callable;
@@ -29,16 +29,16 @@ mod tools;
 const BASE: &str = "/fs";
 
 /// Every tool, in the order in which the document shows them.
-static TOOLS: &[Entry] = &[
-    Entry::of::<files::ReadFile>(),
-    Entry::of::<files::WriteFile>(),
-    Entry::of::<files::EditFile>(),
-    Entry::of::<files::GlobSearch>(),
-    Entry::of::<files::GrepSearch>(),
-    Entry::of::<files::ListFiles>(),
-    Entry::of::<files::RemoveFile>(),
-    Entry::of::<files::StatFile>(),
-    Entry::of::<files::OutputFile>(),
+static TOOLS: &[ToolEntry] = &[
+    ToolEntry::of::<files::ReadFile>(),
+    ToolEntry::of::<files::WriteFile>(),
+    ToolEntry::of::<files::EditFile>(),
+    ToolEntry::of::<files::GlobSearch>(),
+    ToolEntry::of::<files::GrepSearch>(),
+    ToolEntry::of::<files::ListFiles>(),
+    ToolEntry::of::<files::RemoveFile>(),
+    ToolEntry::of::<files::StatFile>(),
+    ToolEntry::of::<files::OutputFile>(),
 ];
 
 /// What is decided of the surface.
@@ -82,6 +82,6 @@ pub(super) fn operation(path: &str) -> Option<&'static str> {
 }
 
 /// The tool of that name.
-fn find(name: &str) -> Option<&'static Entry> {
+fn find(name: &str) -> Option<&'static ToolEntry> {
     TOOLS.iter().find(|entry| entry.id == name)
 }

@@ -39,7 +39,7 @@ mod tools;
 mod toolset;
 mod work;
 
-use handler::Handler;
+use handler::McpHandler;
 use held_body::HeldBody;
 pub(super) use subscriptions::Subscriptions;
 pub use toolset::McpToolset;
@@ -207,8 +207,8 @@ fn forwarded(parts: &Parts, text: Vec<u8>) -> Request {
 fn service(
     server: &Arc<Server>,
     toolset: McpToolset,
-) -> StreamableHttpService<Handler, NeverSessionManager> {
-    let handler = Handler::new(Arc::clone(server), toolset);
+) -> StreamableHttpService<McpHandler, NeverSessionManager> {
+    let handler = McpHandler::new(Arc::clone(server), toolset);
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)

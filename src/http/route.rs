@@ -9,9 +9,9 @@ use axum::extract::{OriginalUri, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use fileshed_core::Scope;
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Error, Hint, Store, Toolset, diagnostics};
-use fileshed_core::{Scope, cancellation::Cancellation};
 use tokio::task::JoinError;
 
 use super::admission::CallPermit;
@@ -131,7 +131,7 @@ async fn run(
     mut admitted: CallPermit,
 ) -> Result<Response, Error> {
     // Dropped with this future when the client disconnects: a command ends, work on files completes.
-    let _cancel = CancelOnDrop(caller.cancellation.clone());
+    let _cancel = caller.cancellation.on_drop();
     let store = Arc::clone(&server.store);
     let work = tokio::task::spawn_blocking(move || {
         let result = execute(&store, entry, &caller, body, &mut admitted);
@@ -161,14 +161,6 @@ fn execute(
     match (entry.call)(store, caller, arguments)? {
         Answer::Picture(_, picture) => Ok((Some(picture.mime_type), picture.bytes)),
         answer => Ok((None, envelope::text(&answer)?)),
-    }
-}
-
-struct CancelOnDrop(Cancellation);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

@@ -13,7 +13,7 @@ use axum::http::Method;
 use axum::routing::{get, post};
 
 use super::Server;
-use endpoint::Entry;
+use endpoint::EndpointEntry;
 pub(super) use files::upload::message_box::Listings;
 
 mod arguments;
@@ -33,38 +33,38 @@ pub(in crate::http) mod tools;
 pub(super) const BASE: &str = "/terminal";
 
 /// Every address that takes and answers JSON, in the order in which the document shows them.
-static ENDPOINTS: &[Entry] = &[
-    Entry::of::<files::list::ListFiles>(),
-    Entry::of::<files::grep::GrepSearch>(),
-    Entry::of::<files::glob::GlobSearch>(),
-    Entry::of::<files::search::SearchFiles>(),
-    Entry::of::<files::matches::MatchFiles>(),
-    Entry::of::<discovery::skills::ListSkills>(),
-    Entry::of::<discovery::skills::read::ReadSkill>(),
-    Entry::of::<discovery::ports::ListPorts>(),
-    Entry::of::<execute::run::RunCommand>(),
-    Entry::of::<execute::list::ListProcesses>(),
-    Entry::of::<execute::status::GetProcessStatus>(),
-    Entry::of::<execute::status::GetProcessStatusByProcess>(),
-    Entry::of::<execute::input::SendProcessInput>(),
-    Entry::of::<execute::kill::KillProcess>(),
-    Entry::of::<files::read::ReadFile>(),
-    Entry::of::<files::display::DisplayFile>(),
-    Entry::of::<files::write::WriteFile>(),
-    Entry::of::<files::replace::ReplaceContent>(),
-    Entry::of::<files::mkdir::MakeDirectory>(),
-    Entry::of::<files::delete::DeleteEntry>(),
-    Entry::of::<files::r#move::MoveEntry>(),
-    Entry::of::<files::cwd::GetDirectory>(),
-    Entry::of::<files::cwd::SetDirectory>(),
-    Entry::of::<files::links::UploadLink>(),
-    Entry::of::<files::links::DownloadLink>(),
-    Entry::of::<files::compare::CompareFiles>(),
-    Entry::of::<shell::open::OpenShell>(),
-    Entry::of::<shell::list::ListShells>(),
-    Entry::of::<shell::close::CloseShell>(),
-    Entry::of::<shell::read::ReadUserShell>(),
-    Entry::of::<shell::write::WriteUserShell>(),
+static ENDPOINTS: &[EndpointEntry] = &[
+    EndpointEntry::of::<files::list::ListFiles>(),
+    EndpointEntry::of::<files::grep::GrepSearch>(),
+    EndpointEntry::of::<files::glob::GlobSearch>(),
+    EndpointEntry::of::<files::search::SearchFiles>(),
+    EndpointEntry::of::<files::matches::MatchFiles>(),
+    EndpointEntry::of::<discovery::skills::ListSkills>(),
+    EndpointEntry::of::<discovery::skills::read::ReadSkill>(),
+    EndpointEntry::of::<discovery::ports::ListPorts>(),
+    EndpointEntry::of::<execute::run::RunCommand>(),
+    EndpointEntry::of::<execute::list::ListProcesses>(),
+    EndpointEntry::of::<execute::status::GetProcessStatus>(),
+    EndpointEntry::of::<execute::status::GetProcessStatusByProcess>(),
+    EndpointEntry::of::<execute::input::SendProcessInput>(),
+    EndpointEntry::of::<execute::kill::KillProcess>(),
+    EndpointEntry::of::<files::read::ReadFile>(),
+    EndpointEntry::of::<files::display::DisplayFile>(),
+    EndpointEntry::of::<files::write::WriteFile>(),
+    EndpointEntry::of::<files::replace::ReplaceContent>(),
+    EndpointEntry::of::<files::mkdir::MakeDirectory>(),
+    EndpointEntry::of::<files::delete::DeleteEntry>(),
+    EndpointEntry::of::<files::r#move::MoveEntry>(),
+    EndpointEntry::of::<files::cwd::GetDirectory>(),
+    EndpointEntry::of::<files::cwd::SetDirectory>(),
+    EndpointEntry::of::<files::links::UploadLink>(),
+    EndpointEntry::of::<files::links::DownloadLink>(),
+    EndpointEntry::of::<files::compare::CompareFiles>(),
+    EndpointEntry::of::<shell::open::OpenShell>(),
+    EndpointEntry::of::<shell::list::ListShells>(),
+    EndpointEntry::of::<shell::close::CloseShell>(),
+    EndpointEntry::of::<shell::read::ReadUserShell>(),
+    EndpointEntry::of::<shell::write::WriteUserShell>(),
 ];
 
 /// Every address of the surface.
@@ -107,7 +107,8 @@ static OTHERS: &[&str] = &[
 /// What the log calls a request, where its address is one of the surface.
 pub(super) fn operation(method: &Method, path: &str) -> Option<&'static str> {
     let below = path.strip_prefix(BASE)?;
-    let is_called = |entry: &&Entry| (entry.method)() == *method && is_at(entry.path, below);
+    let is_called =
+        |entry: &&EndpointEntry| (entry.method)() == *method && is_at(entry.path, below);
     if let Some(entry) = ENDPOINTS.iter().find(is_called) {
         return Some(entry.id);
     }

@@ -37,7 +37,7 @@ pub use grant::Grantee;
 pub use terminal_check::check_terminal;
 
 use change::Change;
-use connection::Connection;
+use connection::RegisteredConnection;
 use grant::Grant;
 use terminal::Terminal;
 use tool_server::ToolServer;
@@ -134,7 +134,7 @@ fn ours(
     config: &Config,
     options: &ConnectionOptions,
     grants: Option<Vec<Grant>>,
-) -> Result<Box<dyn Connection>, RegisterError> {
+) -> Result<Box<dyn RegisteredConnection>, RegisterError> {
     Ok(if options.terminal {
         Box::new(Terminal::new(config, options, grants)?)
     } else {
@@ -152,7 +152,11 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
 }
 
 /// What this command cannot do.
-fn remember(config: &Config, sessions_are_taken: bool, ours: &dyn Connection) -> Vec<String> {
+fn remember(
+    config: &Config,
+    sessions_are_taken: bool,
+    ours: &dyn RegisteredConnection,
+) -> Vec<String> {
     let (auth, mut lines) = (ours.auth(), Vec::new());
     if auth == Auth::Session && !sessions_are_taken && config.webui_secret_key.is_none() {
         lines.push(

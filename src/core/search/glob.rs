@@ -36,7 +36,7 @@ pub struct NamedEntry {
 /// Looks at every name.
 #[must_use]
 pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntry> {
-    let search = Search {
+    let search = GlobSearch {
         glob,
         best: Best::new(glob.most),
     };
@@ -53,12 +53,12 @@ pub(crate) fn modified(looked: &Looked) -> f64 {
     looked.stat.st_mtime as f64 + looked.stat.st_mtime_nsec as f64 / 1e9
 }
 
-struct Search<'a> {
+struct GlobSearch<'a> {
     glob: &'a Glob,
     best: Best<Vec<u8>, NamedEntry>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for GlobSearch<'_> {
     type Worker = ();
 
     fn worker(&self) {}

@@ -35,7 +35,7 @@ pub struct MatchingLine {
 /// Searches the lines of every file. Files that are not text are passed by.
 #[must_use]
 pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingLine> {
-    let search = Search {
+    let search = GrepSearch {
         grep,
         bounds,
         best: Best::new(grep.most),
@@ -48,13 +48,13 @@ pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingL
     }
 }
 
-struct Search<'a> {
+struct GrepSearch<'a> {
     grep: &'a Grep,
     bounds: &'a Bounds,
     best: Best<(Vec<u8>, u64), MatchingLine>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for GrepSearch<'_> {
     type Worker = LineSearch;
 
     fn worker(&self) -> LineSearch {

@@ -40,7 +40,7 @@ pub struct RankedEntry {
 /// of these the shortest.
 #[must_use]
 pub fn ranked_names(trees: &[Tree<'_>], names: &RankedNames, bounds: &Bounds) -> Vec<RankedEntry> {
-    let search = Search {
+    let search = RankedSearch {
         names,
         query: names.query.trim().to_lowercase(),
         best: Best::new(names.most),
@@ -60,13 +60,13 @@ pub(crate) fn rank(name: &str, query: &str) -> Option<u8> {
     }
 }
 
-struct Search<'a> {
+struct RankedSearch<'a> {
     names: &'a RankedNames,
     query: String,
     best: Best<(u8, usize, String), RankedEntry>,
 }
 
-impl Visitor for Search<'_> {
+impl Visitor for RankedSearch<'_> {
     type Worker = ();
 
     fn worker(&self) {}

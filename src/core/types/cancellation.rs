@@ -13,9 +13,25 @@ impl Cancellation {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Says so when what this gives is dropped, as it is with the request of a client that goes away.
+    #[must_use]
+    pub fn on_drop(&self) -> CancelOnDrop {
+        CancelOnDrop(self.clone())
+    }
+
     /// Whether the caller is gone.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Cancels when it is dropped.
+#[derive(Debug)]
+pub struct CancelOnDrop(Cancellation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }

@@ -15,8 +15,8 @@ use fileshed_rules::{CommandRule, commands};
 use fileshed_sandbox::CountedMemory;
 use fileshed_types::Settings;
 
-use self::format::Format;
-pub(super) use self::shell::Shell;
+use self::format::ProgramFormat;
+pub(super) use self::shell::ShellProgram;
 
 mod chosen;
 mod format;
@@ -82,7 +82,7 @@ pub struct Program {
 pub struct Programs {
     by_command: BTreeMap<&'static str, Program>,
     /// For a line, and for somebody who types.
-    shells: [Option<Shell>; 2],
+    shells: [Option<ShellProgram>; 2],
 }
 
 impl Programs {
@@ -95,7 +95,7 @@ impl Programs {
             .filter_map(|rule| Some((rule.name, Program::of(rule)?)))
             .collect();
         let chosen = chosen::find(&settings.exec_programs);
-        let shells = Shell::find(&by_command, &chosen);
+        let shells = ShellProgram::find(&by_command, &chosen);
         by_command.extend(chosen);
         Self { by_command, shells }
     }
@@ -115,7 +115,7 @@ impl Programs {
     }
 
     /// The shell for a line, or for somebody who types.
-    pub(super) fn shell(&self, is_interactive: bool) -> Option<&Shell> {
+    pub(super) fn shell(&self, is_interactive: bool) -> Option<&ShellProgram> {
         self.shells[usize::from(is_interactive)].as_ref()
     }
 
@@ -197,8 +197,8 @@ impl Program {
         if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
             return None;
         }
-        match Format::of(&file)? {
-            Format::Elf { loader } => Some(Self {
+        match ProgramFormat::of(&file)? {
+            ProgramFormat::Elf { loader } => Some(Self {
                 executables: std::iter::once(file.clone()).chain(loader).collect(),
                 file,
                 called: None,
@@ -207,7 +207,7 @@ impl Program {
                 starts_others: false,
                 is_chosen: false,
             }),
-            Format::Script { interpreter, flags } => {
+            ProgramFormat::Script { interpreter, flags } => {
                 let name = interpreter.file_name()?.to_str()?;
                 if !INTERPRETERS.contains(&name) {
                     return None;

@@ -29,7 +29,7 @@ use fileshed_types::random;
 pub use connection::{ShellConnection, ShellOutput};
 pub use error::ShellSessionError;
 pub(crate) use shell::{Orders, Shell};
-pub use state::Wake;
+pub use state::ShellWake;
 use state::{ShellClient, ShellCredential};
 
 /// How long an id is good for a first connection.
@@ -244,7 +244,7 @@ impl Shells {
         &self,
         user: Option<&UserId>,
         id: &str,
-        wake: Wake,
+        wake: ShellWake,
     ) -> Result<ShellConnection, ShellSessionError> {
         self.connect_to(self.find(user, id)?, id, false, wake)
     }
@@ -254,7 +254,7 @@ impl Shells {
         &self,
         user: &UserId,
         id: &str,
-        wake: Wake,
+        wake: ShellWake,
     ) -> Result<ShellConnection, ShellSessionError> {
         self.connect_to(self.find(Some(user), id)?, id, true, wake)
     }
@@ -264,7 +264,7 @@ impl Shells {
         shell: Arc<Shell>,
         id: &str,
         once: bool,
-        wake: Wake,
+        wake: ShellWake,
     ) -> Result<ShellConnection, ShellSessionError> {
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
         let mut state = shell.state();

@@ -16,7 +16,7 @@ use crate::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use fileshed_storage::{Entry, Kind};
 
 pub use error::ViewError;
-pub use path::{HOME, Place, TOP, ViewPath};
+pub use path::{HOME, TOP, ViewPath, ViewPlace};
 
 /// The tree of one caller.
 #[derive(Clone, Copy, Debug)]
@@ -63,14 +63,14 @@ impl<'a> View<'a> {
         path: &ViewPath,
     ) -> Result<(Zone<'a>, ZonePath), Error> {
         let (zone, group, inside) = match path.place() {
-            Place::Zone(zone, group, inside) => (zone, group, inside),
-            Place::Logs(inside) => {
+            ViewPlace::Zone(zone, group, inside) => (zone, group, inside),
+            ViewPlace::Logs(inside) => {
                 let logs = self.store.logs_zone(self.caller)?;
                 let inside = if inside.is_empty() { "." } else { inside };
                 let inside = logs.path(parameter, inside)?;
                 return Ok((logs, inside));
             }
-            Place::Top | Place::Groups | Place::Nowhere => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere => {
                 return Err(ViewError::no_zone(parameter, path).into());
             }
         };
@@ -115,11 +115,11 @@ impl<'a> View<'a> {
     ) -> Result<Resolved<'a>, Error> {
         let at = self.path(parameter, text)?;
         match at.place() {
-            Place::Top | Place::Groups | Place::Logs("") => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
                 return Err(ViewError::top(&at).into());
             }
-            Place::Logs(_) => return Err(ViewError::read_only(&at).into()),
-            Place::Zone(..) | Place::Nowhere => {}
+            ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+            ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
         }
         let (zone, path) = self.zone(parameter, &at)?;
         let found = Resolved { at, zone, path };
@@ -137,9 +137,9 @@ impl<'a> View<'a> {
     /// What is at a path of a zone, in a zone that may be any.
     pub fn is_directory(&self, parameter: &'static str, path: &ViewPath) -> Result<bool, Error> {
         match path.place() {
-            Place::Top | Place::Groups | Place::Logs("") => Ok(true),
-            Place::Nowhere => Ok(false),
-            Place::Zone(..) | Place::Logs(_) => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => Ok(true),
+            ViewPlace::Nowhere => Ok(false),
+            ViewPlace::Zone(..) | ViewPlace::Logs(_) => {
                 let (zone, inside) = self.zone(parameter, path)?;
                 match zone.entry(&inside) {
                     Ok(entry) => Ok(entry.kind() == Kind::Directory),

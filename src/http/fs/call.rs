@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::response::Response;
-use fileshed_core::cancellation::Cancellation;
 use fileshed_core::files::{Files, Limits, Subtree};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::zone::ZoneError;
@@ -15,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::failure;
 use super::scope::Scope;
-use super::tool::{Entry, Reply, Workspace};
+use super::tool::{ToolEntry, ToolReply, Workspace};
 use crate::http::admission::CallPermit;
 use crate::http::middleware::Subject;
 use crate::http::route::RouteError;
@@ -27,7 +26,7 @@ const SURROUNDINGS: u64 = 256 * 1024;
 /// Who calls, and the answer to them.
 pub(super) async fn answer(
     server: &Arc<Server>,
-    entry: &'static Entry,
+    entry: &'static ToolEntry,
     request: Request,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
@@ -66,7 +65,7 @@ pub(super) async fn answer(
 /// names.
 async fn call(
     server: &Arc<Server>,
-    entry: &'static Entry,
+    entry: &'static ToolEntry,
     mut caller: Caller,
     parts: &Parts,
     body: &mut Body,
@@ -89,7 +88,7 @@ async fn call(
     let brought = body.len() as u64;
     drop(body);
     // Dropped with this future when the client goes away: a search ends, work on files completes.
-    let _cancel = CancelOnDrop(caller.cancellation.clone());
+    let _cancel = caller.cancellation.on_drop();
     let store = Arc::clone(&server.store);
     let work = tokio::task::spawn_blocking(move || {
         let reply = run(
@@ -104,20 +103,22 @@ async fn call(
     });
     let (reply, admitted) = work.await.map_err(RouteError::from)?;
     Ok(match reply? {
-        Reply::Json(text) => response_body::json(text, admitted),
-        Reply::Image { mime_type, bytes } => response_body::picture(&mime_type, bytes, admitted),
+        ToolReply::Json(text) => response_body::json(text, admitted),
+        ToolReply::Image { mime_type, bytes } => {
+            response_body::picture(&mime_type, bytes, admitted)
+        }
     })
 }
 
 /// Runs a call; blocks.
 pub(super) fn run(
     store: &Store,
-    entry: &Entry,
+    entry: &ToolEntry,
     caller: &Caller,
     scope: &Scope,
     (arguments, brought): (Map<String, Value>, u64),
     admitted: &mut CallPermit,
-) -> Result<Reply, Error> {
+) -> Result<ToolReply, Error> {
     store.expect_active(caller)?;
     let settings = store.settings();
     let text_bytes = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
@@ -146,12 +147,4 @@ pub(super) fn run(
         };
         (entry.call)(&workspace, arguments)
     })
-}
-
-struct CancelOnDrop(Cancellation);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }

@@ -9,14 +9,14 @@ use super::TOOLS;
 use super::call::run;
 pub(in crate::http) use super::failure::body as failure_body;
 use super::scope::Scope;
-use super::tool::Entry;
-pub(in crate::http) use super::tool::Reply;
+use super::tool::ToolEntry;
+pub(in crate::http) use super::tool::ToolReply;
 use crate::http::admission::CallPermit;
 use crate::ops::Effect;
 
 /// A tool.
 #[derive(Clone, Copy)]
-pub(in crate::http) struct CompactTool(&'static Entry);
+pub(in crate::http) struct CompactTool(&'static ToolEntry);
 
 /// Every one, in the order of the document.
 pub(in crate::http) fn all() -> impl Iterator<Item = CompactTool> {
@@ -53,7 +53,7 @@ impl CompactTool {
         headers: &HeaderMap,
         given: (Map<String, Value>, u64),
         admitted: &mut CallPermit,
-    ) -> Result<Reply, Error> {
+    ) -> Result<ToolReply, Error> {
         if self.0.changes && caller.scope == Rights::Read {
             return Err(ZoneError::ReadOnlyScope.into());
         }

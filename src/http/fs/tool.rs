@@ -21,14 +21,14 @@ pub(super) struct Workspace<'w> {
 }
 
 /// What a tool answers.
-pub(in crate::http) enum Reply {
+pub(in crate::http) enum ToolReply {
     /// One flat object, as JSON text.
     Json(Vec<u8>),
     /// A picture as it is.
     Image { mime_type: String, bytes: Vec<u8> },
 }
 
-impl Reply {
+impl ToolReply {
     pub(super) fn of(answer: &impl serde::Serialize) -> Result<Self, Error> {
         envelope::json_text(answer).map(Self::Json)
     }
@@ -48,25 +48,25 @@ pub(super) trait Tool: DeserializeOwned + ToSchema + Send + 'static {
     const EFFECT: Effect = Effect::READS;
 
     /// Does the work. Blocks.
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error>;
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error>;
 }
 
 /// Runs a call with these arguments.
-type Handler = fn(&Workspace<'_>, Map<String, Value>) -> Result<Reply, Error>;
+type ToolHandler = fn(&Workspace<'_>, Map<String, Value>) -> Result<ToolReply, Error>;
 
 /// One line of the list: a tool without its types.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct ToolEntry {
     pub(super) id: &'static str,
     pub(super) address: &'static str,
     pub(super) doc: &'static str,
     pub(super) changes: bool,
     pub(super) effect: Effect,
     pub(super) request_schema: fn() -> Value,
-    pub(super) call: Handler,
+    pub(super) call: ToolHandler,
 }
 
-impl Entry {
+impl ToolEntry {
     pub(super) const fn of<T: Tool>() -> Self {
         Self {
             id: T::ID,
@@ -83,7 +83,7 @@ impl Entry {
 fn call<T: Tool>(
     workspace: &Workspace<'_>,
     mut arguments: Map<String, Value>,
-) -> Result<Reply, Error> {
+) -> Result<ToolReply, Error> {
     for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
         if let Some(value) = arguments.remove(name) {
             arguments.entry(other).or_insert(value);

@@ -6,7 +6,7 @@ use fileshed_core::files::{
     WriteFile,
 };
 
-use super::tool::{Reply, Tool, Workspace};
+use super::tool::{Tool, ToolReply, Workspace};
 use crate::ops::{Effect, link_create};
 
 impl Tool for ReadFile {
@@ -14,10 +14,10 @@ impl Tool for ReadFile {
     const ADDRESS: &'static str = "fs/read_file";
     const DOC: &'static str = "Read a text file as numbered lines, or an image.";
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
         match workspace.files.read_file(self)? {
-            Read::Image { mime_type, bytes } => Ok(Reply::Image { mime_type, bytes }),
-            read => Reply::of(&read),
+            Read::Image { mime_type, bytes } => Ok(ToolReply::Image { mime_type, bytes }),
+            read => ToolReply::of(&read),
         }
     }
 }
@@ -29,8 +29,8 @@ impl Tool for WriteFile {
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.write_file(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.write_file(self)?)
     }
 }
 
@@ -41,8 +41,8 @@ impl Tool for EditFile {
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.edit_file(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.edit_file(self)?)
     }
 }
 
@@ -51,8 +51,8 @@ impl Tool for GlobSearch {
     const ADDRESS: &'static str = "fs/glob_search";
     const DOC: &'static str = "Find files by their names.";
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.glob_search(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.glob_search(self)?)
     }
 }
 
@@ -61,8 +61,8 @@ impl Tool for GrepSearch {
     const ADDRESS: &'static str = "fs/grep_search";
     const DOC: &'static str = "Find lines in files.";
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.grep_search(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.grep_search(self)?)
     }
 }
 
@@ -71,8 +71,8 @@ impl Tool for ListFiles {
     const ADDRESS: &'static str = "fs/list_files";
     const DOC: &'static str = "List a directory.";
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.list_files(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.list_files(self)?)
     }
 }
 
@@ -83,8 +83,8 @@ impl Tool for RemoveFile {
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.remove_file(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.remove_file(self)?)
     }
 }
 
@@ -93,8 +93,8 @@ impl Tool for StatFile {
     const ADDRESS: &'static str = "fs/stat_file";
     const DOC: &'static str = "Type, size and times of a file.";
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
-        Reply::of(&workspace.files.stat_file(self)?)
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
+        ToolReply::of(&workspace.files.stat_file(self)?)
     }
 }
 
@@ -104,7 +104,7 @@ impl Tool for OutputFile {
     const DOC: &'static str = "Send a file to the user.";
     const EFFECT: Effect = Effect::ADDS.each_time().outside();
 
-    fn run(&self, workspace: &Workspace<'_>) -> Result<Reply, Error> {
+    fn run(&self, workspace: &Workspace<'_>) -> Result<ToolReply, Error> {
         let sent = workspace.files.output_file(self, |file| {
             let path = workspace.in_storage(file)?;
             let handed = link_create::hand_over(workspace.store, workspace.caller, &path)?;
@@ -119,6 +119,6 @@ impl Tool for OutputFile {
             }
             Ok((Some(handed.url), Some(message)))
         });
-        Reply::of(&sent)
+        ToolReply::of(&sent)
     }
 }

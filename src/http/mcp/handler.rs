@@ -17,7 +17,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::task::spawn_blocking;
 
 use super::description::Nameless;
-use super::person::Person;
+use super::person::LocalPerson;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
 use crate::http::Server;
@@ -39,14 +39,14 @@ const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths a
 
 /// Answers the requests of one client.
 #[derive(Clone)]
-pub(super) struct Handler {
+pub(super) struct McpHandler {
     server: Arc<Server>,
     toolset: McpToolset,
     /// Whose process this is; nothing where every request says who makes it.
-    person: Option<Arc<Person>>,
+    person: Option<Arc<LocalPerson>>,
 }
 
-impl Handler {
+impl McpHandler {
     pub(super) fn new(server: Arc<Server>, toolset: McpToolset) -> Self {
         Self {
             server,
@@ -56,7 +56,7 @@ impl Handler {
     }
 
     /// All requests are this person's.
-    pub(super) fn of(self, person: Arc<Person>) -> Self {
+    pub(super) fn of(self, person: Arc<LocalPerson>) -> Self {
         Self {
             person: Some(person),
             ..self
@@ -104,7 +104,7 @@ fn is_nameless(context: &RequestContext<RoleServer>) -> bool {
     parts.is_some_and(|parts| parts.extensions.get::<Nameless>().is_some())
 }
 
-impl ServerHandler for Handler {
+impl ServerHandler for McpHandler {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -156,7 +156,7 @@ impl ServerHandler for Handler {
         work.arrival.outcome.names(tool.name());
         let arguments = request.arguments.unwrap_or_default();
         if self.person.is_some() {
-            work.arrival.bytes = Person::bytes_of(&arguments);
+            work.arrival.bytes = LocalPerson::bytes_of(&arguments);
         }
         let done = tool.call(&work, arguments).await;
         Ok(match done {

@@ -13,7 +13,7 @@ use super::{Arrival, PermitSlot};
 use crate::http::middleware::Outcome;
 
 /// Who made the process, and with it all of its requests.
-pub(super) struct Person {
+pub(super) struct LocalPerson {
     caller: Caller,
     closing: Closing,
     /// What the client wants to hear of.
@@ -21,7 +21,7 @@ pub(super) struct Person {
     is_watching: AtomicBool,
 }
 
-impl Person {
+impl LocalPerson {
     pub(super) fn new(caller: Caller, closing: Closing) -> Self {
         Self {
             caller,

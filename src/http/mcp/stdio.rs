@@ -12,9 +12,9 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 
-use super::handler::Handler;
+use super::handler::McpHandler;
 use super::input::Input;
-use super::person::Person;
+use super::person::LocalPerson;
 use super::{McpToolset, closing};
 use crate::config::Config;
 use crate::http::Server;
@@ -35,13 +35,13 @@ pub async fn serve(
 ) -> io::Result<()> {
     let server = Arc::new(Server::new(store, config, None));
     let (close, closing) = closing::pair();
-    let person = Arc::new(Person::new(caller, closing));
+    let person = Arc::new(LocalPerson::new(caller, closing));
     let (input, input_ended) = Input::begin()?;
     let most = usize::try_from(server.body_limit).unwrap_or(usize::MAX);
     // A pipe is written to without a thread for each message.
     let (_, output) = stdio_pipes();
     let transport = AsyncRwTransport::new(input, output).with_max_line_length(most);
-    let handler = Handler::new(server, toolset).of(person);
+    let handler = McpHandler::new(server, toolset).of(person);
     let ends = async {
         tokio::select! {
             _ = input_ended => tokio::time::sleep(GRACE).await,

@@ -14,7 +14,7 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 use tokio::time::Instant;
 
-use super::person::Person;
+use super::person::LocalPerson;
 use super::resources::Watched;
 use super::work::Work;
 use crate::http::Server;
@@ -159,7 +159,7 @@ async fn looked<T: Send + 'static>(
 
 /// Tells the one client of a process of changes of one more resource.
 pub(super) async fn subscribe(
-    person: &Arc<Person>,
+    person: &Arc<LocalPerson>,
     work: &Work<'_>,
     uri: String,
 ) -> Result<(), Error> {
@@ -181,7 +181,7 @@ pub(super) async fn subscribe(
 }
 
 /// Tells of changes until the connection ends.
-async fn tell(person: Arc<Person>, looker: Looker, peer: Peer<RoleServer>) {
+async fn tell(person: Arc<LocalPerson>, looker: Looker, peer: Peer<RoleServer>) {
     loop {
         tokio::select! {
             () = person.closed() => return,

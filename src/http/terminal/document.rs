@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Endpoint as _, Entry};
+use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 use super::{BASE, ENDPOINTS};
@@ -68,7 +68,7 @@ pub fn document() -> Value {
 }
 
 /// An address as a tool: what stands in its path and, without a body, all others are parameters.
-fn operation(entry: &Entry) -> Value {
+fn operation(entry: &EndpointEntry) -> Value {
     let mut schema = (entry.request_schema)();
     let has_body = ![Method::GET, Method::DELETE].contains(&(entry.method)());
     let mut properties = match schema["properties"].take() {

@@ -10,7 +10,6 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use fileshed_core::background::BackgroundProcess;
-use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::Place;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::view::View;
@@ -75,7 +74,7 @@ pub(in crate::http) enum Content {
 }
 
 /// Answers a call, or says what is left to do.
-pub(super) type Handler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
+pub(super) type EndpointHandler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
 
 /// What gives the answer in the end.
 pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
@@ -92,7 +91,7 @@ pub(in crate::http) enum Step {
 
 /// One line of the list: an address without its types.
 #[derive(Clone, Copy)]
-pub(in crate::http) struct Entry {
+pub(in crate::http) struct EndpointEntry {
     pub(super) id: &'static str,
     pub(super) method: fn() -> Method,
     pub(super) path: &'static str,
@@ -101,10 +100,10 @@ pub(in crate::http) struct Entry {
     pub(super) effect: Effect,
     pub(super) body_max: u64,
     pub(super) request_schema: fn() -> Value,
-    pub(super) call: Handler,
+    pub(super) call: EndpointHandler,
 }
 
-impl Entry {
+impl EndpointEntry {
     pub(super) const fn of<E: Endpoint>() -> Self {
         Self {
             id: E::ID,
@@ -137,14 +136,14 @@ impl Entry {
     }
 }
 
-type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
+type EndpointSchemas = Mutex<HashMap<&'static str, &'static Value>>;
 
 /// Schemas are made once and live as long as the process: there is one an address.
-static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::default);
+static SCHEMAS: LazyLock<EndpointSchemas> = LazyLock::new(EndpointSchemas::default);
 
 fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<Step, Error> {
     view.store.expect_active(view.caller)?;
-    let mut request = ops::arguments::request(Entry::of::<E>().schema(), arguments)?;
+    let mut request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments)?;
     let rest = |view: View<'_>, request| E::content(E::run(view, request)?);
     Ok(match E::begin(view, &mut request)? {
         Begun::Ready => Step::Answered(rest(view, request)?),
@@ -154,7 +153,7 @@ fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<St
 }
 
 /// Who calls, and the answer to them.
-async fn answer(server: &Arc<Server>, entry: &'static Entry, request: Request) -> Response {
+async fn answer(server: &Arc<Server>, entry: &'static EndpointEntry, request: Request) -> Response {
     let (mut parts, mut body) = request.into_parts();
     let path = path_parameters(&mut parts).await;
     let caller = match identify(server, &parts).await {
@@ -181,7 +180,7 @@ async fn answer(server: &Arc<Server>, entry: &'static Entry, request: Request) -
 /// Waits for the permit of a call, then reads its body, then runs it.
 async fn run(
     server: &Arc<Server>,
-    entry: &'static Entry,
+    entry: &'static EndpointEntry,
     mut caller: Caller,
     (parts, path): (&Parts, Map<String, Value>),
     body: &mut axum::body::Body,
@@ -198,7 +197,7 @@ async fn run(
     let body = body::collect(body, length, limit, &mut admitted).await?;
     let mut arguments = arguments::of_query(&parts.uri, entry.schema());
     arguments.extend(path);
-    let _cancel = CancelOnDrop(caller.cancellation.clone());
+    let _cancel = caller.cancellation.on_drop();
     let store = Arc::clone(&server.store);
     let begun = caller.clone();
     let work = tokio::task::spawn_blocking(move || {
@@ -268,13 +267,4 @@ async fn path_parameters(parts: &mut Parts) -> Map<String, Value> {
                 .collect()
         },
     )
-}
-
-/// Cancels the work for a client that goes away.
-pub(super) struct CancelOnDrop(pub(super) Cancellation);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }

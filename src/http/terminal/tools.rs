@@ -8,7 +8,7 @@ use fileshed_core::{Caller, Error, Scope, Store};
 use serde_json::{Map, Value};
 
 pub(in crate::http) use super::endpoint::{Content, Rest, Step};
-use super::endpoint::{Endpoint as _, Entry};
+use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 pub(in crate::http) use super::failure::text as failure_text;
@@ -19,7 +19,7 @@ use crate::ops::Effect;
 
 /// A tool: an address that models may call.
 #[derive(Clone, Copy)]
-pub(in crate::http) struct TerminalTool(&'static Entry);
+pub(in crate::http) struct TerminalTool(&'static EndpointEntry);
 
 /// What has no meaning where an answer comes as a whole.
 const ONLY_OF_STREAMS: &str = "stream";

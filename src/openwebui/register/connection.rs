@@ -7,7 +7,7 @@ use super::list::ConnectionList;
 use super::{Client, RegisterError};
 
 /// Our connection of one kind: what it should be, among those that are there.
-pub(super) trait Connection {
+pub(super) trait RegisteredConnection {
     /// The list that has it.
     fn list(&self) -> &'static ConnectionList;
 

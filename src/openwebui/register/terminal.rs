@@ -4,7 +4,7 @@ use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
-use super::connection::Connection;
+use super::connection::RegisteredConnection;
 use super::grant::{self, Grant};
 use super::list::ConnectionList;
 use super::tool_server::{object, place};
@@ -72,7 +72,7 @@ pub(super) fn address(config: &Config, server_url: Option<&PublicUrl>) -> String
     format!("{}{PATH}", place(config, server_url))
 }
 
-impl Connection for Terminal {
+impl RegisteredConnection for Terminal {
     fn list(&self) -> &'static ConnectionList {
         &ConnectionList::TERMINAL
     }

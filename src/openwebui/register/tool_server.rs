@@ -5,7 +5,7 @@ use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
-use super::connection::Connection;
+use super::connection::RegisteredConnection;
 use super::grant::{self, Grant};
 use super::list::ConnectionList;
 use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
@@ -114,7 +114,7 @@ impl ToolServer {
     }
 }
 
-impl Connection for ToolServer {
+impl RegisteredConnection for ToolServer {
     fn list(&self) -> &'static ConnectionList {
         &ConnectionList::TOOL_SERVER
     }

@@ -32,7 +32,7 @@ pub struct BackgroundProcess {
     command: String,
     cwd: String,
     log: Mutex<ProcessLog>,
-    state: Mutex<State>,
+    state: Mutex<ProcessState>,
     waiters: Mutex<Waiters>,
     /// Nothing of one that ended.
     control: Mutex<Option<Arc<Control>>>,
@@ -52,7 +52,7 @@ impl Drop for RunningPlace {
 
 /// How it stands.
 #[derive(Clone, Copy, Debug)]
-struct State {
+struct ProcessState {
     status: ProcessStatus,
     exit_code: Option<i32>,
     /// Unix seconds of its end.
@@ -135,7 +135,7 @@ impl BackgroundProcess {
             request: AtomicU8::new(Request::None as u8),
             wake,
         };
-        let state = State {
+        let state = ProcessState {
             status: ProcessStatus::Running,
             exit_code: None,
             ended: None,
@@ -145,7 +145,7 @@ impl BackgroundProcess {
 
     /// One that was cut off by the end of the server that started it.
     pub(crate) fn cut_off(identity: Identity, log: ProcessLog, at: i64) -> Self {
-        let state = State {
+        let state = ProcessState {
             status: ProcessStatus::Killed,
             exit_code: None,
             ended: Some(at),
@@ -156,7 +156,7 @@ impl BackgroundProcess {
     fn of(
         identity: Identity,
         log: ProcessLog,
-        state: State,
+        state: ProcessState,
         control: Option<Arc<Control>>,
     ) -> Self {
         Self {
@@ -279,7 +279,7 @@ impl BackgroundProcess {
             ProcessStatus::Done
         };
         self.log().end(status, exit_code, ts);
-        *self.state() = State {
+        *self.state() = ProcessState {
             status,
             exit_code,
             ended: Some(now),
@@ -379,7 +379,7 @@ impl BackgroundProcess {
         lock(&self.log)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProcessState> {
         lock(&self.state)
     }
 

@@ -19,7 +19,7 @@ const HARMLESS: [&str; 11] = [
 ];
 
 /// The device and the inode of a file.
-type Identity = (u64, u64);
+type FileIdentity = (u64, u64);
 
 /// Runs a command, and takes away what it left under kept names. What has such a name already came
 /// another way, from an administrator or a former server, and stays, also where it is moved.
@@ -42,7 +42,7 @@ pub(super) fn without<'a>(
 #[derive(Debug)]
 pub(crate) struct KeptNames<'a> {
     zone: &'a Zone<'a>,
-    there: HashSet<Identity>,
+    there: HashSet<FileIdentity>,
 }
 
 impl<'a> KeptNames<'a> {
@@ -74,7 +74,7 @@ impl<'a> KeptNames<'a> {
 fn survey(
     zone: &Zone<'_>,
     is_kept: impl Fn(&str) -> bool,
-) -> Result<Vec<(String, Identity)>, Error> {
+) -> Result<Vec<(String, FileIdentity)>, Error> {
     let mut found = Vec::new();
     zone.data().survey(&ZonePath::root(), |path, _, stat| {
         if let Ok(path) = std::str::from_utf8(path)
@@ -87,7 +87,7 @@ fn survey(
 }
 
 /// The topmost entries with kept names.
-fn find(zone: &Zone<'_>) -> Result<Vec<(ZonePath, Identity)>, Error> {
+fn find(zone: &Zone<'_>) -> Result<Vec<(ZonePath, FileIdentity)>, Error> {
     let versioned = zone.name().is_versioned();
     let is_kept = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -105,7 +105,7 @@ fn find(zone: &Zone<'_>) -> Result<Vec<(ZonePath, Identity)>, Error> {
         None => survey(zone, is_kept)?,
     };
     found.sort_unstable();
-    let mut topmost: Vec<(ZonePath, Identity)> = Vec::new();
+    let mut topmost: Vec<(ZonePath, FileIdentity)> = Vec::new();
     for (path, identity) in found {
         let is_below = topmost.iter().any(|(above, _)| {
             let rest = path.strip_prefix(above.as_str());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::format::Format;
+use super::format::ProgramFormat;
 use super::{DIRECTORIES, Program};
 use fileshed_rules::commands;
 use fileshed_types::settings::ProgramName;
@@ -57,8 +57,8 @@ fn at(place: &Path, depth: usize) -> Option<Program> {
     }
     // A program may look for its parts beside the name that it was called by.
     let called = Some(place.to_str()?.to_owned());
-    match Format::of(&file)? {
-        Format::Elf { loader } => Some(Program {
+    match ProgramFormat::of(&file)? {
+        ProgramFormat::Elf { loader } => Some(Program {
             executables: std::iter::once(file.clone()).chain(loader).collect(),
             file,
             called,
@@ -67,7 +67,7 @@ fn at(place: &Path, depth: usize) -> Option<Program> {
             starts_others: true,
             is_chosen: true,
         }),
-        Format::Script { interpreter, flags } => {
+        ProgramFormat::Script { interpreter, flags } => {
             let (mut program, flags) = interpreter_of(&interpreter, flags, depth)?;
             program.prefix.extend(flags);
             program.prefix.push(place.to_str()?.to_owned());

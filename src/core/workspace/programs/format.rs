@@ -16,7 +16,7 @@ const LINE_BYTES: usize = 254;
 static LOADERS: Mutex<Vec<(PathBuf, Option<PathBuf>)>> = Mutex::new(Vec::new());
 
 /// What the kernel would do with an executable file.
-pub(super) enum Format {
+pub(super) enum ProgramFormat {
     Elf {
         /// The dynamic loader that the file names.
         loader: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) enum Format {
     },
 }
 
-impl Format {
+impl ProgramFormat {
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut file = File::open(path).ok()?;
         let mut head = vec![0; HEAD_BYTES];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::format::Format;
+use super::format::ProgramFormat;
 use super::{Program, directories};
 use fileshed_rules::commands;
 use fileshed_sandbox::CountedMemory;
@@ -13,7 +13,7 @@ const OF_TERMINALS: [&str; 4] = ["stty", "tput", "clear", "tty"];
 
 /// A shell.
 #[derive(Clone, Debug)]
-pub(crate) struct Shell {
+pub(crate) struct ShellProgram {
     /// The ELF file that runs.
     pub(crate) file: PathBuf,
     /// What it is called.
@@ -26,7 +26,7 @@ pub(crate) struct Shell {
     pub(crate) counted: CountedMemory,
 }
 
-impl Shell {
+impl ShellProgram {
     /// The shell for a line, and the one for somebody who types. In both, programs of the whitelist
     /// and those of `chosen` may be started.
     pub(super) fn find(
@@ -91,12 +91,12 @@ fn whitelisted(whitelist: &BTreeMap<&'static str, Program>) -> Vec<PathBuf> {
             .iter()
             .map(|directory| directory.join(rule.name));
         for file in places.filter_map(|place| std::fs::canonicalize(place).ok()) {
-            match Format::of(&file) {
-                Some(Format::Elf { loader }) => {
+            match ProgramFormat::of(&file) {
+                Some(ProgramFormat::Elf { loader }) => {
                     files.push(file);
                     files.extend(loader);
                 }
-                Some(Format::Script { interpreter, .. }) => {
+                Some(ProgramFormat::Script { interpreter, .. }) => {
                     let name = interpreter.file_name();
                     if name.is_some_and(|name| name == "sh" || name == "dash") {
                         files.push(file);

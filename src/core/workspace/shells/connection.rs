@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::shell::Shell;
-use super::state::State;
+use super::state::ShellState;
 use crate::Clock;
 use fileshed_sandbox::TerminalSize;
 
@@ -32,7 +32,7 @@ impl ShellConnection {
     #[must_use]
     pub fn take(&self, most: usize) -> ShellOutput {
         let mut guard = self.shell.state();
-        let State {
+        let ShellState {
             client,
             scrollback,
             ended,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::state::{ShellCredential, State};
+use super::state::{ShellCredential, ShellState};
 use crate::{Chat, Error, UserId};
 use fileshed_sandbox::{TerminalSize, TerminalWaker};
 
@@ -17,7 +17,7 @@ pub(crate) struct Shell {
     pub(super) owner: String,
     pub(super) created: Timestamp,
     waker: TerminalWaker,
-    state: Mutex<State>,
+    state: Mutex<ShellState>,
     ended: Condvar,
 }
 
@@ -52,12 +52,12 @@ impl Shell {
             owner,
             created: now,
             waker,
-            state: Mutex::new(State::new(chat, credential, now)),
+            state: Mutex::new(ShellState::new(chat, credential, now)),
             ended: Condvar::new(),
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, ShellState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -17,14 +17,14 @@ const TYPED: usize = 64 * 1024;
 const AHEAD: u64 = 64 * 1024;
 
 /// What wakes the client of a shell.
-pub type Wake = Box<dyn Fn() + Send>;
+pub type ShellWake = Box<dyn Fn() + Send>;
 
 /// Everything about a shell that changes.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of one shell"
 )]
-pub(super) struct State {
+pub(super) struct ShellState {
     /// The conversation to which it belongs.
     pub(super) chat: Chat,
     pub(super) credential: ShellCredential,
@@ -63,14 +63,14 @@ impl ShellCredential {
 pub(super) struct ShellClient {
     /// Tells this connection from earlier ones.
     pub(super) number: u64,
-    pub(super) wake: Wake,
+    pub(super) wake: ShellWake,
     /// What it is shown first.
     pub(super) replay: VecDeque<u8>,
     /// Up to where it has taken what was written.
     pub(super) taken: u64,
 }
 
-impl State {
+impl ShellState {
     pub(super) fn new(chat: Chat, credential: ShellCredential, now: Timestamp) -> Self {
         Self {
             chat,
@@ -113,9 +113,9 @@ impl State {
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for ShellState {
     /// What was typed and written is nobody's business.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("State").finish_non_exhaustive()
+        formatter.debug_struct("ShellState").finish_non_exhaustive()
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::places::Places;
+use super::places::HiddenPlaces;
 use crate::Error;
 use crate::background::{OutputStream, wait_for};
 use fileshed_storage::DiskError;
@@ -36,7 +36,7 @@ pub(super) struct Drain {
     piece: Vec<u8>,
     /// What is not given yet: the beginning of a character, or of a line.
     rest: Vec<u8>,
-    places: Places,
+    places: HiddenPlaces,
     /// When it was read last.
     came: Instant,
     /// Bytes that may be read now.
@@ -57,7 +57,7 @@ impl Drain {
             file: Some(File::from(handle)),
             piece: vec![0; ENTRY_BYTES],
             rest: Vec::new(),
-            places: Places::new(places),
+            places: HiddenPlaces::new(places),
             came: Instant::now(),
             allowance: BURST_BYTES,
             counted: Instant::now(),

@@ -8,7 +8,7 @@
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use super::places::Places;
+use super::places::HiddenPlaces;
 use super::shell::{ShellRequest, ShellWatch, run_shell};
 use crate::cancellation::Cancellation;
 use crate::fair::{Grant, Place};
@@ -180,7 +180,7 @@ struct Attendance<'a> {
     shell: &'a Shell,
     terminal: &'a PseudoTerminal,
     buffer: Vec<u8>,
-    places: Places,
+    places: HiddenPlaces,
     /// When something was typed or written last.
     active: Instant,
     /// Whether that was taken in.
@@ -202,7 +202,7 @@ impl<'a> Attendance<'a> {
             shell,
             terminal,
             buffer: vec![0; 16 * 1024],
-            places: Places::new(places),
+            places: HiddenPlaces::new(places),
             active: now,
             taken_in: true,
             at_prompt: false,

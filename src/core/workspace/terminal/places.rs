@@ -3,14 +3,14 @@
 
 /// Replaces places as they come, in whatever pieces.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct HiddenPlaces {
     /// What is replaced by what; a place before those that it lies in.
     names: Vec<(Vec<u8>, Vec<u8>)>,
     /// The end of what came, which may be the beginning of a place.
     held: Vec<u8>,
 }
 
-impl Places {
+impl HiddenPlaces {
     pub(super) fn new(names: &[(String, String)]) -> Self {
         let names = names.iter();
         Self {
@@ -83,7 +83,7 @@ mod tests {
         let names = names.map(|(place, name)| (place.to_owned(), name.to_owned()));
         let text = b"in /data/u/Storage/data/a and /data/u/Storage/b, /data/u/x //data/u/Storage";
         for size in 1..text.len() {
-            let mut places = Places::new(&names);
+            let mut places = HiddenPlaces::new(&names);
             let mut shown = Vec::new();
             for piece in text.chunks(size) {
                 shown.extend(places.shown(piece));

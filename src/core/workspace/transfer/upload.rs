@@ -53,7 +53,7 @@ pub struct Upload<'a> {
     transfer_permit: TransferPermit,
     /// Holds the files by their number.
     arrived: StagedDirectory,
-    files: Vec<Waiting>,
+    files: Vec<WaitingFile>,
     names: HashSet<String>,
     /// Bytes since the space in use was asked for.
     unchecked: u64,
@@ -61,7 +61,7 @@ pub struct Upload<'a> {
 
 /// A file that has arrived.
 #[derive(Debug)]
-struct Waiting {
+struct WaitingFile {
     /// What failures name.
     parameter: &'static str,
     name: String,
@@ -71,7 +71,7 @@ struct Waiting {
     fingerprint: Option<Fingerprint>,
 }
 
-impl Waiting {
+impl WaitingFile {
     fn stored(&self, path: &ZonePath, created: bool) -> Stored {
         Stored {
             name: self.name.clone(),
@@ -232,7 +232,7 @@ impl<'a> Upload<'a> {
     }
 
     /// The file that holds already what has arrived, under its name or one that was tried instead.
-    fn already_there(&self, file: &Waiting) -> Result<Option<ZonePath>, Error> {
+    fn already_there(&self, file: &WaitingFile) -> Result<Option<ZonePath>, Error> {
         let Some(fingerprint) = &file.fingerprint else {
             return Ok(None);
         };
@@ -400,7 +400,7 @@ impl<'a> Incoming<'a> {
                 .map_err(|error| DiskError::of("write", &self.path, error))?;
         }
         let mut upload = self.upload;
-        upload.files.push(Waiting {
+        upload.files.push(WaitingFile {
             parameter: self.parameter,
             name: self.name,
             path: self.path,

@@ -15,7 +15,7 @@ pub struct ViewPath(String);
 
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum ViewPlace<'a> {
     /// `/`
     Top,
     /// `/groups`
@@ -110,8 +110,8 @@ impl ViewPath {
     #[must_use]
     pub fn root(&self) -> Self {
         let depth = match self.place() {
-            Place::Top => return Self("/".to_owned()),
-            Place::Zone(ZoneName::Group, ..) => 2,
+            ViewPlace::Top => return Self("/".to_owned()),
+            ViewPlace::Zone(ZoneName::Group, ..) => 2,
             _ => 1,
         };
         let segments: Vec<&str> = self.0.split('/').skip(1).take(depth).collect();
@@ -120,21 +120,21 @@ impl ViewPath {
 
     /// What it leads to.
     #[must_use]
-    pub fn place(&self) -> Place<'_> {
+    pub fn place(&self) -> ViewPlace<'_> {
         let path = self.0.trim_start_matches('/');
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
         match first {
-            "" => Place::Top,
-            "uploads" => Place::Zone(ZoneName::Uploads, None, rest),
-            "storage" => Place::Zone(ZoneName::Storage, None, rest),
-            "documents" => Place::Zone(ZoneName::Documents, None, rest),
-            "groups" if rest.is_empty() => Place::Groups,
+            "" => ViewPlace::Top,
+            "uploads" => ViewPlace::Zone(ZoneName::Uploads, None, rest),
+            "storage" => ViewPlace::Zone(ZoneName::Storage, None, rest),
+            "documents" => ViewPlace::Zone(ZoneName::Documents, None, rest),
+            "groups" if rest.is_empty() => ViewPlace::Groups,
             "groups" => {
                 let (group, rest) = rest.split_once('/').unwrap_or((rest, ""));
-                Place::Zone(ZoneName::Group, Some(group), rest)
+                ViewPlace::Zone(ZoneName::Group, Some(group), rest)
             }
-            "logs" => Place::Logs(rest),
-            _ => Place::Nowhere,
+            "logs" => ViewPlace::Logs(rest),
+            _ => ViewPlace::Nowhere,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Place, Resolved, View, ViewError, ViewPath};
+use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use crate::Error;
 use fileshed_search::{Bounds, Pattern, SearchError, Tree};
 use fileshed_storage::{Entry, Kind};
@@ -16,10 +16,10 @@ const THREADS: usize = 4;
 
 /// What is searched, held open.
 pub struct Searched<'a> {
-    parts: Vec<Part<'a>>,
+    parts: Vec<SearchedPart<'a>>,
 }
 
-struct Part<'a> {
+struct SearchedPart<'a> {
     found: Resolved<'a>,
     entry: Entry,
     /// Its path seen from where the search begins.
@@ -34,7 +34,7 @@ impl<'a> View<'a> {
         path: &ViewPath,
     ) -> Result<Searched<'a>, Error> {
         let zones = match path.place() {
-            Place::Top => {
+            ViewPlace::Top => {
                 let mut zones = vec!["documents".to_owned()];
                 zones.extend(
                     self.groups()?
@@ -44,8 +44,8 @@ impl<'a> View<'a> {
                 zones.extend(["storage".to_owned(), "uploads".to_owned()]);
                 zones
             }
-            Place::Groups => self.groups()?,
-            Place::Zone(..) | Place::Logs(_) | Place::Nowhere => {
+            ViewPlace::Groups => self.groups()?,
+            ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 let part = self.part(parameter, path.clone(), String::new())?;
                 return Ok(Searched { parts: vec![part] });
             }
@@ -53,7 +53,7 @@ impl<'a> View<'a> {
         let mut parts = Vec::new();
         for below in zones {
             let inside = zones_path(path, &below);
-            let is_group = matches!(inside.place(), Place::Zone(_, Some(_), _));
+            let is_group = matches!(inside.place(), ViewPlace::Zone(_, Some(_), _));
             match self.part(parameter, inside, below) {
                 Ok(part) => parts.push(part),
                 // One group that cannot be had hides nothing else.
@@ -71,11 +71,11 @@ impl<'a> View<'a> {
         parameter: &'static str,
         at: ViewPath,
         below: String,
-    ) -> Result<Part<'a>, Error> {
+    ) -> Result<SearchedPart<'a>, Error> {
         let (zone, path) = self.zone(parameter, &at)?;
         let found = Resolved { at, zone, path };
         let entry = found.entry()?;
-        Ok(Part {
+        Ok(SearchedPart {
             found,
             entry,
             below,
@@ -97,7 +97,7 @@ fn zones_path(above: &ViewPath, below: &str) -> ViewPath {
         .fold(above.clone(), |path, name| path.join(name))
 }
 
-impl Part<'_> {
+impl SearchedPart<'_> {
     fn tree(&self) -> Tree<'_> {
         let Resolved { at, zone, .. } = &self.found;
         Tree::new(zone.data(), &self.entry, at.as_str(), &self.below)
@@ -108,7 +108,7 @@ impl Searched<'_> {
     /// What the search walks through.
     #[must_use]
     pub fn trees(&self) -> Vec<Tree<'_>> {
-        self.parts.iter().map(Part::tree).collect()
+        self.parts.iter().map(SearchedPart::tree).collect()
     }
 
     /// Fails where it is a file.

@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
 use super::{annotations, object};
-use crate::http::fs::callable::{CompactTool, Reply, all, failure_body};
+use crate::http::fs::callable::{CompactTool, ToolReply, all, failure_body};
 use crate::http::mcp::work::Work;
 
 /// The tools.
@@ -52,13 +52,13 @@ pub(super) fn failed(error: &Error, work: &Work<'_>) -> CallToolResult {
     CallToolResult::structured_error(failure_body(error, &work.arrival.id))
 }
 
-fn result(reply: Reply) -> CallToolResult {
+fn result(reply: ToolReply) -> CallToolResult {
     match reply {
-        Reply::Image { mime_type, bytes } => {
+        ToolReply::Image { mime_type, bytes } => {
             let image = ContentBlock::image(STANDARD.encode(bytes), mime_type);
             CallToolResult::success(vec![image])
         }
-        Reply::Json(text) => {
+        ToolReply::Json(text) => {
             if let Ok(answer) = serde_json::from_slice(&text) {
                 return CallToolResult::structured(answer);
             }

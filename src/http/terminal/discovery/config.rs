@@ -7,12 +7,12 @@ use axum::extract::State;
 use fileshed_core::health::Sandbox;
 use serde_json::{Value, json};
 
-use super::prompt::Commands;
+use super::prompt::NamedCommands;
 use crate::http::Server;
 
 /// `GET /api/config`
 pub(super) async fn config(State(server): State<Arc<Server>>) -> Json<Value> {
-    let runs = Commands::of(&server).await.sandbox != Sandbox::Off;
+    let runs = NamedCommands::of(&server).await.sandbox != Sandbox::Off;
     Json(json!({
         "features": {
             // Only the shell of people: files and commands of models do not depend on it.

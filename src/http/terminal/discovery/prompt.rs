@@ -23,13 +23,13 @@ pub(super) async fn info(State(server): State<Arc<Server>>) -> Json<Value> {
 }
 
 /// How commands are held here.
-pub(super) struct Commands {
+pub(super) struct NamedCommands {
     pub(super) sandbox: Sandbox,
     /// Whether they see the tree under its own names.
     sees_tree: bool,
 }
 
-impl Commands {
+impl NamedCommands {
     pub(super) async fn of(server: &Arc<Server>) -> Self {
         let store = Arc::clone(&server.store);
         // Tried once by starting a helper, which blocks.
@@ -46,7 +46,7 @@ impl Commands {
 
 async fn text(server: &Arc<Server>) -> String {
     let settings = server.store.settings();
-    let commands = Commands::of(server).await;
+    let commands = NamedCommands::of(server).await;
     let mut text = format!(
         "You have a computer whose files stay from chat to chat, {} MiB:\n\
          - /storage: the user's home, where you begin. Keep work here.\n\

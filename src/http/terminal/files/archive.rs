@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::archive::PackContent;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::view::{Place, Resolved, View, ViewPath};
+use fileshed_core::view::{Resolved, View, ViewPath, ViewPlace};
 use fileshed_core::{Error, diagnostics};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -29,7 +29,7 @@ struct Paths {
 }
 
 /// Something to pack, and its name in the archive.
-type Part = (String, String);
+type ArchivePart = (String, String);
 
 /// `POST /files/archive`
 pub(in crate::http::terminal) async fn archive(
@@ -76,7 +76,7 @@ async fn send(request: StreamRequest) -> Result<Response, Error> {
 }
 
 /// The name of the archive, and what goes into it under which names. Everything is there.
-fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<Part>), Error> {
+fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart>), Error> {
     if paths.is_empty() {
         return Err(ArchivePathsError::None.into());
     }
@@ -94,7 +94,7 @@ fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<Part>), Err
         }
         called = path.name().map(str::to_owned);
         for path in places(view, &path)? {
-            if matches!(path.place(), Place::Zone(..) | Place::Logs(_)) {
+            if matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_)) {
                 view.resolve("paths", path.as_str())?.entry()?;
             }
             // Those of one name are told apart by where they are.
@@ -119,13 +119,13 @@ fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
         Ok(names.iter().map(|name| groups.join(name)).collect())
     };
     Ok(match path.place() {
-        Place::Top => {
+        ViewPlace::Top => {
             let own = ["documents", "logs", "storage", "uploads"];
             let mut all = own.map(|name| path.join(name)).to_vec();
             all.extend(groups(&path.join("groups"))?);
             all
         }
-        Place::Groups => groups(path)?,
+        ViewPlace::Groups => groups(path)?,
         _ => {
             view.zone("paths", path)?;
             vec![path.clone()]
@@ -134,7 +134,11 @@ fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
 }
 
 /// Writes the archive. What is gone by now is left out.
-fn write(view: View<'_>, contents: &[Part], writer: &mut dyn std::io::Write) -> Result<(), Error> {
+fn write(
+    view: View<'_>,
+    contents: &[ArchivePart],
+    writer: &mut dyn std::io::Write,
+) -> Result<(), Error> {
     let found: Vec<(Resolved<'_>, &str)> = contents
         .iter()
         .filter_map(|(path, name)| Some((view.resolve("paths", path).ok()?, name.as_str())))

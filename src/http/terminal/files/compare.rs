@@ -27,8 +27,8 @@ pub(in crate::http::terminal) struct Request {
 /// How they differ.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct Response {
-    original: File,
-    revised: File,
+    original: ComparedFile,
+    revised: ComparedFile,
     additions: usize,
     deletions: usize,
     hunks: Vec<ShownHunk>,
@@ -36,7 +36,7 @@ pub(in crate::http::terminal) struct Response {
 
 /// A file that was compared.
 #[derive(Serialize)]
-struct File {
+struct ComparedFile {
     path: String,
     name: String,
     notices: Vec<&'static str>,
@@ -90,12 +90,16 @@ impl Endpoint for CompareFiles {
     }
 }
 
-fn file(view: View<'_>, parameter: &'static str, text: &str) -> Result<(File, Side), Error> {
+fn file(
+    view: View<'_>,
+    parameter: &'static str,
+    text: &str,
+) -> Result<(ComparedFile, Side), Error> {
     let found = view.resolve(parameter, text)?;
     let side = Side::read(&found.zone, &found.file()?)?;
     let path = &found.at;
     let name = path.as_str().rsplit('/').next().unwrap_or_default();
-    let file = File {
+    let file = ComparedFile {
         name: name.to_owned(),
         path: path.as_str().to_owned(),
         notices: side.notices.clone(),

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::view::{Place, View};
+use fileshed_core::view::{View, ViewPlace};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -36,7 +36,7 @@ impl Endpoint for DisplayFile {
 
     fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
         let path = view.path("path", &request.path)?;
-        let exists = matches!(path.place(), Place::Zone(..) | Place::Logs(_))
+        let exists = matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_))
             && view
                 .resolve("path", path.as_str())
                 .and_then(|found| found.file())

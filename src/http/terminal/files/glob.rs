@@ -37,13 +37,13 @@ pub(in crate::http::terminal) struct Request {
 pub(in crate::http::terminal) struct Response {
     pattern: String,
     path: String,
-    matches: Vec<Match>,
+    matches: Vec<MatchedName>,
     truncated: bool,
 }
 
 /// An entry, with its path below the directory that was searched.
 #[derive(Serialize)]
-struct Match {
+struct MatchedName {
     path: String,
     r#type: &'static str,
     size: u64,
@@ -81,8 +81,8 @@ impl Endpoint for GlobSearch {
     }
 }
 
-fn shown(entry: NamedEntry) -> Match {
-    Match {
+fn shown(entry: NamedEntry) -> MatchedName {
+    MatchedName {
         path: entry.path,
         r#type: name_of(entry.is_directory),
         size: entry.size,

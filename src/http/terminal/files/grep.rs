@@ -40,13 +40,13 @@ pub(in crate::http::terminal) struct Request {
 pub(in crate::http::terminal) struct Response {
     query: String,
     path: String,
-    matches: Vec<Match>,
+    matches: Vec<MatchedLine>,
     truncated: bool,
 }
 
 /// A line, or only its file.
 #[derive(Serialize)]
-struct Match {
+struct MatchedLine {
     file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u64>,
@@ -77,7 +77,7 @@ impl Endpoint for GrepSearch {
         };
         let searched = view.searched("path", &path)?;
         let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
-        let matches = found.items.into_iter().map(|item| Match {
+        let matches = found.items.into_iter().map(|item| MatchedLine {
             file: item.file,
             line: each_line.then_some(item.line),
             content: each_line.then_some(item.content),

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::storage::{Found, Kind};
-use fileshed_core::view::{Place, Resolved, TOP, View, ViewPath};
+use fileshed_core::view::{Resolved, TOP, View, ViewPath, ViewPlace};
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Error, ZonePath, sharing};
 use serde::{Deserialize, Serialize};
@@ -25,12 +25,12 @@ pub(in crate::http::terminal) struct Request {
 pub(in crate::http::terminal) struct Response {
     dir: String,
     writable: bool,
-    entries: Vec<Entry>,
+    entries: Vec<ListedEntry>,
 }
 
 /// What is in it.
 #[derive(Serialize)]
-struct Entry {
+struct ListedEntry {
     name: String,
     r#type: &'static str,
     size: u64,
@@ -51,9 +51,9 @@ impl Endpoint for ListFiles {
         let text = request.directory.as_deref().unwrap_or(".");
         let path = view.path("directory", text)?;
         match path.place() {
-            Place::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
-            Place::Groups => Ok(fixed(&path, view.groups()?)),
-            Place::Zone(..) | Place::Logs(_) | Place::Nowhere => {
+            ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
+            ViewPlace::Groups => Ok(fixed(&path, view.groups()?)),
+            ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 zone_directory(&view.resolve("directory", path.as_str())?)
             }
         }
@@ -62,7 +62,7 @@ impl Endpoint for ListFiles {
 
 /// A directory that is there for everybody, and holds only such.
 fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> Response {
-    let entry = |name| Entry {
+    let entry = |name| ListedEntry {
         name,
         r#type: "directory",
         size: 0,
@@ -103,13 +103,13 @@ fn zone_directory(directory: &Resolved<'_>) -> Result<Response, Error> {
 }
 
 /// Links and special files are no files to a client.
-fn entry(found: &Found, writable: bool) -> Option<Entry> {
+fn entry(found: &Found, writable: bool) -> Option<ListedEntry> {
     let kind = match found.kind {
         Kind::File => "file",
         Kind::Directory => "directory",
         Kind::Symlink | Kind::Special => return None,
     };
-    Some(Entry {
+    Some(ListedEntry {
         name: found.path.name()?.to_owned(),
         r#type: kind,
         size: found.size(),

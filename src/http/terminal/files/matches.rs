@@ -35,14 +35,14 @@ pub(in crate::http::terminal) struct Request {
 /// A page of what was found, the nearest first.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct Response {
-    results: Vec<Entry>,
+    results: Vec<MatchedEntry>,
     /// Where the next page begins; null behind the last one.
     next_offset: Option<usize>,
 }
 
 /// An entry.
 #[derive(Serialize)]
-struct Entry {
+struct MatchedEntry {
     path: String,
     relative_path: String,
     name: String,
@@ -84,7 +84,7 @@ impl Endpoint for MatchFiles {
         let searched = view.searched("path", &path)?;
         searched.expect_directories()?;
         let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
-        let results = page.items.into_iter().map(|item| Entry {
+        let results = page.items.into_iter().map(|item| MatchedEntry {
             path: item.path,
             relative_path: item.relative_path,
             name: item.name,

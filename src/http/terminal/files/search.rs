@@ -35,12 +35,12 @@ pub(in crate::http::terminal) struct Request {
 /// What was found, the nearest first.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct Response {
-    results: Vec<Entry>,
+    results: Vec<FoundEntry>,
 }
 
 /// An entry.
 #[derive(Serialize)]
-struct Entry {
+struct FoundEntry {
     path: String,
     name: String,
     r#type: &'static str,
@@ -74,8 +74,8 @@ impl Endpoint for SearchFiles {
     }
 }
 
-fn shown(entry: RankedEntry) -> Entry {
-    Entry {
+fn shown(entry: RankedEntry) -> FoundEntry {
+    FoundEntry {
         path: entry.path,
         name: entry.name,
         r#type: name_of(entry.is_directory),

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::transfer::{Existing, TransferPermit, Upload, UploadError};
-use fileshed_core::view::{Place, Resolved, View, ViewError};
+use fileshed_core::view::{Resolved, View, ViewError, ViewPlace};
 use fileshed_core::zone::portable_name;
 use fileshed_core::{Error, Zone, ZoneName, ZonePath};
 use serde_json::{Value, json};
@@ -139,9 +139,9 @@ pub(super) fn to_fill<'a>(view: View<'a>, directory: &str) -> Result<Resolved<'a
     const PARAMETER: &str = "directory";
     let at = view.path(PARAMETER, directory)?;
     match at.place() {
-        Place::Top | Place::Groups => return Err(ViewError::top(&at).into()),
-        Place::Logs(_) => return Err(ViewError::read_only(&at).into()),
-        Place::Zone(..) | Place::Nowhere => {}
+        ViewPlace::Top | ViewPlace::Groups => return Err(ViewError::top(&at).into()),
+        ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+        ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
     }
     let Resolved { at, zone, path } = view.resolve(PARAMETER, at.as_str())?;
     let zone = zone.made()?;

@@ -7,7 +7,7 @@ use super::environment;
 use super::tree::Tree;
 use crate::command::CommandNetwork;
 use crate::process::{OPEN_FILES, PROCESSES};
-use crate::programs::Shell;
+use crate::programs::ShellProgram;
 use crate::{Store, ZoneName};
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, Limits, MountNamespace, landlock_version};
 use fileshed_storage::PrivateDirectory;
@@ -27,7 +27,7 @@ pub(super) struct Jail<'a> {
     pub(super) store: &'a Store,
     pub(super) tree: &'a Tree<'a>,
     pub(super) private: &'a PrivateDirectory,
-    pub(super) program: &'a Shell,
+    pub(super) program: &'a ShellProgram,
     pub(super) network: &'a CommandNetwork,
     /// Whether it may change any zone.
     pub(super) writes: bool,

@@ -4,7 +4,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use crate::view::{Place, View, ViewError, ViewPath};
+use crate::view::{View, ViewError, ViewPath, ViewPlace};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
 use fileshed_sandbox::BindMount;
@@ -36,7 +36,7 @@ impl<'a> Tree<'a> {
         let is_whole = view.has_tree();
         let begins_in = PathBuf::from(cwd.as_str());
         match cwd.place() {
-            Place::Zone(..) => {
+            ViewPlace::Zone(..) => {
                 let (zone, inside) = view.zone("cwd", cwd)?;
                 let directory = zone.data().directory(&inside);
                 let (directory, inside) = directory.map_err(|error| zone.explain_disk(error))?;
@@ -52,12 +52,12 @@ impl<'a> Tree<'a> {
                     begins_in,
                 })
             }
-            Place::Top | Place::Groups if is_whole => {
+            ViewPlace::Top | ViewPlace::Groups if is_whole => {
                 let home = view.store.zone_as_it_is(view.caller, ZoneName::Storage)?;
                 let (directory, _) = home.data().directory(&ZonePath::root())?;
                 Self::whole(view, directory, begins_in, is_interactive)
             }
-            Place::Top | Place::Groups | Place::Logs(_) | Place::Nowhere => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 Err(ViewError::NoZone {
                     parameter: "cwd",
                     path: cwd.as_str().to_owned(),

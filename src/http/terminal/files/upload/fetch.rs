@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use super::{OPERATION, to_fill};
 use crate::http::body;
-use crate::http::terminal::endpoint::CancelOnDrop;
 use crate::http::terminal::stream::{self, StreamRequest};
 
 /// What a file is called whose address has no name.
@@ -34,7 +33,7 @@ pub(super) async fn fetch(
     let user = server.store.namespace(&caller);
     let admitted = server.admission.admit(&user).await?;
     caller.place = admitted.place();
-    let _cancel = CancelOnDrop(caller.cancellation.clone());
+    let _cancel = caller.cancellation.on_drop();
     let stored = stream::in_tree(&server.store, &caller, move |view| {
         let _admitted = admitted;
         store(view, &directory, &url)
