@@ -80,7 +80,6 @@ impl Operation for Import {
     const ID: &str = "shed_import";
     const SUMMARY: &str = "Import files of this conversation";
     const DOC: &str = "List the files attached to this chat, which are in zone uploads by themselves; fetch one again that was deleted.";
-    const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES.outside();
     const ERRORS: &[Code] = errors![
         PATH, GROWTH;

@@ -109,7 +109,9 @@ impl Watch {
         let mut parent: Option<(Path, Rc<OwnedFd>)> = None;
         let mut look = changed.clone();
         look.extend(self.linked.iter().cloned());
-        for path in look {
+        let mut seen = BTreeSet::new();
+        while let Some(path) = look.pop_first() {
+            seen.insert(path.clone());
             let (above, name) = split(&path);
             if !self.watched.contains_key(above) {
                 changed.remove(&path);
@@ -149,9 +151,12 @@ impl Watch {
                     self.enter(&path, &stat)?;
                     match kind_of(&stat) {
                         Kind::Directory => self.scan(root, path)?,
-                        // The kernel does not tell that a file got another name.
+                        // The kernel does not tell that a file got another name, which its time of
+                        // change shows.
                         Kind::File if stat.st_nlink > 1 => {
-                            self.linked.extend(self.snapshot.paths_of(stat.st_ino));
+                            let names = self.snapshot.paths_of(stat.st_ino);
+                            self.linked.extend(names.iter().cloned());
+                            look.extend(names.into_iter().filter(|name| !seen.contains(name)));
                         }
                         _ => {}
                     }

@@ -144,6 +144,7 @@ fn status(code: &str) -> u16 {
         "FILE_EXISTS" | "NOT_IN_EDIT_MODE" | "TABLE_EXISTS" => 409,
         "PRECONDITION_FAILED" => 412,
         "FILE_TOO_LARGE" | "ZIP_BOMB" | "CSV_TOO_WIDE" => 413,
+        "UNSUPPORTED_FILE_TYPE" => 415,
         "FILE_LOCKED" => 423,
         "BUSY" => 429,
         "GROUP_NOT_AVAILABLE"

@@ -34,6 +34,7 @@ def calls(mark: str) -> list[Call]:
         _in("storage", "shed_patch_bytes", path=f"{mark}/data.bin", content="48656c6c6f"),
         _in("storage", "shed_exec", cmd="grep", args=["-rn", "new", mark]),
         _in("storage", "shed_tree", path=mark, depth=2),
+        _in("storage", "shed_read", path=note, limit=1),
         _in("storage", "shed_file_type", path=note),
         _in("storage", "shed_hexdump", path=note, length=16),
         _in("storage", "shed_convert_eol", path=table, to="unix"),

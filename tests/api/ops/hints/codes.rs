@@ -31,10 +31,6 @@ const UNPROVOKED: &[(Code, &str)] = &[
         Code::GroupAccessDenied,
         "of the contract; the groups of others are GROUP_NOT_FOUND",
     ),
-    (
-        Code::UnsupportedFileType,
-        "of the terminal, whose failures have another form",
-    ),
 ];
 
 /// One failure as a caller reads it.
