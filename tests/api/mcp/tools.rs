@@ -186,3 +186,21 @@ fn a_message_that_cannot_be_read_is_refused_before_it_costs_memory() {
     answer.refused(405, "METHOD_NOT_ALLOWED");
     assert_eq!(answer.header("allow"), "POST");
 }
+
+#[test]
+fn a_picture_is_shown_to_the_model() {
+    let server = TestApp::start();
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let file = server.data().join("shared/Storage/data/a.png");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, png).unwrap();
+    let peer = Peer::new(server.client());
+    let shown = peer.call("shed_read", &json!({"zone": "storage", "path": "a.png"}));
+    let picture = &shown["content"][1];
+    assert_eq!(
+        (&picture["type"], &picture["mimeType"]),
+        (&json!("image"), &json!("image/png")),
+        "{shown}"
+    );
+    assert_eq!(shown["structuredContent"]["data"]["mime_type"], "image/png");
+}

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::ops::fault;
-use crate::ops::stage::{Provoked, done, file, upload};
+use crate::ops::stage::{Provoked, done, file, installed, output, small, upload};
 use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
@@ -107,6 +107,38 @@ fn a_picture_is_the_answer_itself() {
     );
     assert_eq!(read.bytes, picture);
     assert!(read.header("content-security-policy").contains("sandbox"));
+}
+
+#[test]
+fn documents_are_read_as_text() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    upload(
+        &alice,
+        "book.xlsx",
+        include_bytes!("../../sandbox/book.xlsx"),
+    );
+    let read = |zone: &str, path: &str| {
+        let read = done(&alice, "shed_read", &json!({"zone": zone, "path": path}));
+        read["content"].as_str().unwrap().to_owned()
+    };
+    assert!(read("uploads", "book.xlsx").contains("pen"));
+    for command in ["pandoc", "weasyprint", "pdftotext"] {
+        if !installed(&alice, command) {
+            println!("SKIP: {command} is not installed");
+            return;
+        }
+    }
+    file(&alice, "storage", "a.md", "# Überschrift\n\nSome *text*.\n");
+    for name in ["a.docx", "a.pptx", "a.odt", "a.pdf"] {
+        output(&alice, "storage", "pandoc", &["a.md", "-o", name]);
+        let text = read("storage", name);
+        assert!(text.starts_with("     1→"), "{name}: {text}");
+        assert!(
+            text.contains("Überschrift") && text.contains("Some text."),
+            "{name}: {text}"
+        );
+    }
 }
 
 #[test]
