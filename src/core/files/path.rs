@@ -24,7 +24,7 @@ use crate::error::ToolError;
 /// ```
 pub fn parse(text: &str) -> Result<ZonePath, ToolError> {
     let text = text.trim_start_matches("./");
-    if text.trim().is_empty() {
+    if text.chars().all(|one| one == '/' || one.is_whitespace()) {
         return Ok(ZonePath::root());
     }
     let escapes = || ToolError::Escapes {

@@ -71,11 +71,18 @@ pub(crate) fn reason(error: &Error) -> &'static str {
             "it refuses the server's account"
         }
         Error::NotFound { .. } => "it has no such bucket",
-        _ if text.contains("SlowDown") || text.contains("429") => "it asks for fewer requests",
+        _ if is_busy(&text) => "it asks for fewer requests",
         _ if text.contains("timed out") || text.contains("Timeout") => "no answer in time",
         _ if text.contains("connect") => "it cannot be reached",
         _ => "it failed",
     }
+}
+
+/// Whether a storage has too much to do: the answer to HEAD has its status alone.
+fn is_busy(text: &str) -> bool {
+    ["SlowDown", "code: 429", "code: 503"]
+        .iter()
+        .any(|said| text.contains(said))
 }
 
 /// An error with everything below it, for the log.

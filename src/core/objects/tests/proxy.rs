@@ -108,6 +108,12 @@ fn pass(server: &str, request: Request, fault: Fault, client: &mut TcpStream) ->
         Fault::SlowDown => {
             let body =
                 "<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>";
+            // What answers to HEAD has no body.
+            let body = if request.head.starts_with("HEAD ") {
+                ""
+            } else {
+                body
+            };
             let length = body.len();
             return write!(
                 client,
