@@ -102,20 +102,28 @@ def _keep(world: World) -> int:
     return 0
 
 
+#: Scenarios in a browser, which waits for a page of somebody else's: each has a second try, which is
+#: told.
+IN_BROWSER = ("page_", "terminal_")
+
+
 def _holds(world: World, name: str, run: Callable[[World], None]) -> bool:
     title = f"Open WebUI {world.version.number}: {name}"
-    begun = time.monotonic()
-    try:
-        run(world)
-    except Exception as failure:
-        print(f"FAILED {title}", flush=True)
-        if isinstance(failure, check.Failed):
-            print(failure)
-        traceback.print_exc(file=sys.stdout)
-        print(world.last_lines(), flush=True)
-        return False
-    print(f"ok     {title} ({time.monotonic() - begun:.1f} s)", flush=True)
-    return True
+    tries = 2 if name.startswith(IN_BROWSER) else 1
+    for attempt in range(1, tries + 1):
+        begun = time.monotonic()
+        try:
+            run(world)
+        except Exception as failure:
+            print(f"{'FAILED' if attempt == tries else 'AGAIN '} {title}", flush=True)
+            if isinstance(failure, check.Failed):
+                print(failure)
+            traceback.print_exc(file=sys.stdout)
+            print(world.last_lines(), flush=True)
+        else:
+            print(f"ok     {title} ({time.monotonic() - begun:.1f} s)", flush=True)
+            return True
+    return False
 
 
 if __name__ == "__main__":
