@@ -173,13 +173,18 @@ impl History {
             Kind::Special => edits.remove(path.as_str()),
             Kind::Directory => {
                 edits.remove(path.as_str());
-                self.data.walk(path, |found| {
+                let walked = self.data.walk(path, |found| {
                     let versioned = is_versioned(found.path.as_str(), found.kind);
                     if versioned && matches!(found.kind, Kind::File | Kind::Symlink) {
                         files.push(found.path.clone());
                     }
                     Ok(versioned)
-                })?;
+                });
+                match walked {
+                    // A command that runs meanwhile took it.
+                    Err(error) if error.is_gone() => {}
+                    other => other?,
+                }
             }
         }
         Ok(())
