@@ -87,14 +87,18 @@ fn operation(entry: &EndpointEntry) -> Value {
             continue;
         }
         let mut property = properties.remove(&name).unwrap_or_default();
-        let description = property["description"].take();
-        parameters.push(json!({
+        let object = property.as_object_mut();
+        let description = object.and_then(|object| object.shift_remove("description"));
+        let mut parameter = json!({
             "name": name,
             "in": if in_path { "path" } else { "query" },
             "required": in_path || is_required(&name),
-            "description": description,
-            "schema": property,
-        }));
+        });
+        if let Some(description) = description {
+            parameter["description"] = description;
+        }
+        parameter["schema"] = property;
+        parameters.push(parameter);
     }
     let mut operation = json!({
         "operationId": entry.id,

@@ -21,6 +21,37 @@ fn the_committed_document_is_the_generated_one() {
     );
 }
 
+/// OpenAPI has no null: a description that is not there is left out.
+#[test]
+fn no_document_says_null() {
+    for name in ["fileshed", "fs", "terminal"] {
+        let path = repository().join(format!("openapi/{name}.json"));
+        let document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        assert_eq!(nulls(&document), Vec::<String>::new(), "{name}");
+    }
+}
+
+fn nulls(value: &Value) -> Vec<String> {
+    let below = |name: String, value: &Value| {
+        nulls(value)
+            .into_iter()
+            .map(move |path| format!("/{name}{path}"))
+            .collect::<Vec<_>>()
+    };
+    match value {
+        Value::Null => vec![String::new()],
+        Value::Object(object) => object
+            .iter()
+            .flat_map(|(name, value)| below(name.clone(), value))
+            .collect(),
+        Value::Array(items) => (0..)
+            .zip(items)
+            .flat_map(|(number, value)| below(format!("{number}"), value))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
 #[test]
 fn the_program_prints_it() {
     let printed = Server::with().run(&["openapi", "--terminal"]);
