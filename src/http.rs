@@ -28,6 +28,7 @@ pub mod fs;
 #[cfg(fuzzing)]
 pub use files::fuzzing;
 mod health;
+mod held_body;
 pub mod identity;
 mod index;
 mod mcp;

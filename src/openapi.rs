@@ -74,9 +74,32 @@ fn security_schemes() -> Value {
 
 /// The document as it is committed and printed.
 pub fn pretty(toolset: Toolset) -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(&document(toolset))?;
+    text(&document(toolset))
+}
+
+/// A document in lines, as it is committed and printed.
+pub fn text(document: &Value) -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(document)?;
     text.push('\n');
     Ok(text)
+}
+
+/// The document of a surface of its own at `base`, called with a key or a token.
+#[must_use]
+pub fn of_surface(title: &str, description: &str, base: &str, paths: &Map<String, Value>) -> Value {
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": title,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": description,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": base}],
+        "security": [{"bearer": []}],
+        "paths": paths,
+        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
+    })
 }
 
 fn operation(entry: &Entry) -> Value {

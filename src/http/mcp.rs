@@ -19,6 +19,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::admission::CallPermit;
+use super::held_body::HeldBody;
 use super::middleware::{Outcome, RequestId, Subject};
 use super::{Server, body, envelope, prefer, response_body, route};
 
@@ -26,7 +27,6 @@ mod closing;
 mod description;
 mod failure;
 mod handler;
-mod held_body;
 mod input;
 mod message;
 mod metadata;
@@ -40,7 +40,6 @@ mod toolset;
 mod work;
 
 use handler::McpHandler;
-use held_body::HeldBody;
 pub(super) use subscriptions::Subscriptions;
 pub use toolset::McpToolset;
 

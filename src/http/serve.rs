@@ -19,9 +19,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
+use super::held_body::HeldBody;
 use super::middleware::HEADERS_MAX_BYTES;
 use connection::Connection;
-use stream::{MonitoredStream, TrackedBody};
+use stream::MonitoredStream;
 use table::ConnectionTable;
 
 /// How long a connection waits for the headers of the next request; longer than the minute for
@@ -147,10 +148,7 @@ impl Acceptor {
             let answer = app.clone().oneshot(request);
             async move {
                 let answer = answer.await?;
-                Ok::<_, std::convert::Infallible>(answer.map(|body| TrackedBody {
-                    body,
-                    _running: running,
-                }))
+                Ok::<_, std::convert::Infallible>(answer.map(|body| HeldBody::new(body, running)))
             }
         });
         let stream = MonitoredStream {

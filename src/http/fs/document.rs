@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{BASE, TOOLS};
 use crate::http::Server;
 use crate::http::documents::Document;
+use crate::openapi;
 
 /// As it is sent: made once, Open WebUI fetches it on every chat turn.
 static DOCUMENT: LazyLock<Document> = LazyLock::new(|| Document::new(&document()));
@@ -21,9 +22,7 @@ pub(super) async fn openapi(State(_): State<Arc<Server>>, headers: HeaderMap) ->
 
 /// The document as it is committed and printed.
 pub fn pretty() -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(&document())?;
-    text.push('\n');
-    Ok(text)
+    openapi::text(&document())
 }
 
 /// The document: every tool.
@@ -40,17 +39,10 @@ pub fn document() -> Value {
         });
         paths.insert(format!("/{}", entry.id), json!({"post": operation}));
     }
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": "fileshed files",
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "The files of one user, in nine small tools.",
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
-        "servers": [{"url": BASE}],
-        "security": [{"bearer": []}],
-        "paths": paths,
-        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
-    })
+    openapi::of_surface(
+        "fileshed files",
+        "The files of one user, in nine small tools.",
+        BASE,
+        &paths,
+    )
 }

@@ -17,6 +17,7 @@ use super::execute::run::RunCommand;
 use super::{BASE, ENDPOINTS};
 use crate::http::Server;
 use crate::http::documents::Document;
+use crate::openapi;
 
 /// What the document is called.
 pub const TITLE: &str = "fileshed terminal";
@@ -39,9 +40,7 @@ pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMa
 
 /// The document as it is committed and printed.
 pub fn pretty() -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(&document())?;
-    text.push('\n');
-    Ok(text)
+    openapi::text(&document())
 }
 
 /// The document: every address that models are offered.
@@ -52,19 +51,12 @@ pub fn document() -> Value {
         let method = (entry.method)().as_str().to_lowercase();
         paths.entry(entry.path).or_insert_with(|| json!({}))[method] = operation(entry);
     }
-    json!({
-        "openapi": "3.1.0",
-        "info": {
-            "title": TITLE,
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": "Files and commands of one user, as terminal connections call them.",
-            "license": {"name": "MIT", "identifier": "MIT"},
-        },
-        "servers": [{"url": BASE}],
-        "security": [{"bearer": []}],
-        "paths": paths,
-        "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
-    })
+    openapi::of_surface(
+        TITLE,
+        "Files and commands of one user, as terminal connections call them.",
+        BASE,
+        &paths,
+    )
 }
 
 /// An address as a tool: what stands in its path and, without a body, all others are parameters.

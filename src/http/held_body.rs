@@ -1,4 +1,5 @@
-//! An answer that is sent piece by piece, and keeps the permit of its call until its end.
+//! The body of an answer that holds something until it was sent, or nobody reads it any more: the
+//! permit of its call, or the mark of its connection that a request runs.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -6,25 +7,19 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-use super::PermitSlot;
-
-/// The body of such an answer.
-pub(super) struct HeldBody {
+/// A body, and what it holds.
+pub(super) struct HeldBody<T> {
     body: Body,
-    /// Taken out by who wants to hold nobody up.
-    _permit: PermitSlot,
+    _held: T,
 }
 
-impl HeldBody {
-    pub(super) fn new(body: Body, permit: PermitSlot) -> Self {
-        Self {
-            body,
-            _permit: permit,
-        }
+impl<T> HeldBody<T> {
+    pub(super) fn new(body: Body, held: T) -> Self {
+        Self { body, _held: held }
     }
 }
 
-impl HttpBody for HeldBody {
+impl<T: Unpin> HttpBody for HeldBody<T> {
     type Data = Bytes;
     type Error = axum::Error;
 
