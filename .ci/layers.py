@@ -19,7 +19,11 @@ from collections import defaultdict
 KNOWN = pathlib.Path(".ci/circles")
 KEYWORDS = {"crate", "self", "super"}
 OF_OPERATIONS = {"Request", "Response"}
-TYPE = re.compile(r"^(?:pub(?:\s*\([^)]*\))?\s+)?(?:struct|enum|union|trait|type)\s+(\w+)", re.M)
+VISIBLE = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
+# What is declared within a macro, as failures are, stands four columns to the right.
+TYPE = re.compile(
+    rf"^(?:{VISIBLE}(?:struct|enum|union|trait|type)|    {VISIBLE}enum)\s+(\w+)", re.M
+)
 ITEM = r"(?:pub|mod|use|fn|impl|struct|enum|trait|type|const|static|unsafe|async|extern|macro_rules)\b"
 
 TOKEN = re.compile(

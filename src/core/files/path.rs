@@ -23,8 +23,8 @@ use crate::error::ToolError;
 /// # Ok::<(), fileshed_files::ToolError>(())
 /// ```
 pub fn parse(text: &str) -> Result<ZonePath, ToolError> {
-    let text = text.trim_start_matches("./");
-    if text.chars().all(|one| one == '/' || one.is_whitespace()) {
+    let says_nothing = |segment: &str| segment == "." || segment.trim().is_empty();
+    if text.split('/').all(says_nothing) {
         return Ok(ZonePath::root());
     }
     let escapes = || ToolError::Escapes {

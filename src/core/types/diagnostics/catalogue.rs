@@ -1,5 +1,6 @@
 //! The catalogue of the failures of a crate, in the order of the codes, for people to review.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -34,22 +35,20 @@ fn arguments() -> Map<String, Value> {
 #[must_use]
 pub fn of_crate() -> String {
     let examples = inventory::iter::<Examples>().flat_map(|examples| examples.0());
-    let mut failures: Vec<(&str, Error)> = examples.collect();
-    failures.sort_by_key(|(name, error)| (error.code(), *name));
+    // By their whole text: in which order modules come is the linker's choice.
+    let failures: BTreeSet<_> = examples
+        .map(|(name, error)| {
+            let error = error.of_call(&arguments());
+            (error.code(), entry(name, &error))
+        })
+        .collect();
     let mut catalogue = "# Failures by code\n".to_owned();
     let mut heading = None;
-    let mut told = Vec::new();
-    for (name, error) in failures {
-        let error = error.of_call(&arguments());
-        let code = error.code();
+    for (code, text) in failures {
         if heading.replace(code) != Some(code) {
             let _ = write!(catalogue, "\n## {code}\n");
         }
-        let text = entry(name, &error);
-        if !told.contains(&text) {
-            catalogue.push_str(&text);
-            told.push(text);
-        }
+        catalogue.push_str(&text);
     }
     catalogue
 }

@@ -92,7 +92,7 @@ impl Endpoint for ReadFile {
         if prefixes.any(|prefix| prefix.is_of(kind)) {
             return raw(&file, &entry);
         }
-        Err(ReadError::Unsupported {
+        Err(FileReadError::Unsupported {
             path: file.at.as_str().to_owned(),
             kind,
             size: entry.size(),
@@ -183,7 +183,7 @@ fn expect_short<'t>(
 }
 
 fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {
-    ReadError::TooLarge {
+    FileReadError::TooLarge {
         path: file.at.as_str().to_owned(),
         size,
         limit,
@@ -194,7 +194,7 @@ fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {
 diagnostics! {
     /// A file that cannot be read as it was asked for.
     #[derive(Debug, thiserror::Error)]
-    enum ReadError {
+    enum FileReadError {
         /// Neither text nor anything that a model can see.
         #[error("`{path}` is no text: {kind}, {size} bytes")]
         Unsupported {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::ReadError;
+use super::FileReadError;
 
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
@@ -22,9 +22,12 @@ pub(super) struct Lines<T> {
 }
 
 impl Range {
-    pub(super) fn new(start_line: Option<i64>, end_line: Option<i64>) -> Result<Self, ReadError> {
+    pub(super) fn new(
+        start_line: Option<i64>,
+        end_line: Option<i64>,
+    ) -> Result<Self, FileReadError> {
         let number = |parameter, line: Option<i64>| match line {
-            Some(value) if value < 1 => Err(ReadError::Line { parameter, value }),
+            Some(value) if value < 1 => Err(FileReadError::Line { parameter, value }),
             line => Ok(line.map(|line| line as u64)),
         };
         Ok(Self {
