@@ -461,6 +461,8 @@ fn a_rename_replaces_nothing(directory: &Directory) -> Outcome {
     refused!(rename("a", "c"), ProviderError::Exists(_));
     refused!(rename("c", "c/e"), ProviderError::Exists(_));
     refused!(rename("a", "b/e"), ProviderError::NotDirectory(_));
+    refused!(rename("a", "a/e"), ProviderError::NotDirectory(_));
+    refused!(rename("c", "c/d/e"), ProviderError::NotDirectory(_));
     refused!(rename("none", "e"), ProviderError::NotFound(_));
     assert_eq!(
         (directory.read("a")?, directory.read("b")?),

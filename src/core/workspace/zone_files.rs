@@ -312,13 +312,15 @@ impl Provider for ZoneFiles<'_> {
         let writer = zone.writer(self.operation).map_err(refused)?;
         let entry = zone.data().entry(from);
         let entry = entry.map_err(|error| self.failure(from, error))?;
-        let into_itself = format!("{}/", from.as_str());
-        let is_directory = entry.kind() == Kind::Directory;
-        if to.is_root() || (is_directory && to.as_str().starts_with(&into_itself)) {
+        if to.is_root() {
             return Err(ProviderError::Exists(to.clone()));
         }
+        // A file above the new path is told first, even where that is below the old one.
         let vacancy = zone.data().vacancy(to);
         let vacancy = vacancy.map_err(|error| self.failure(to, error))?;
+        if to.as_str().starts_with(&format!("{}/", from.as_str())) {
+            return Err(ProviderError::Exists(to.clone()));
+        }
         let checked = to.check_new_names("path", vacancy.existing_segments());
         checked.map_err(refused)?;
         let at = vacancy.path().clone();
