@@ -174,6 +174,7 @@ impl Operation for Exec {
         )
         .noting(ran.left_out)
         .noting(note)
+        .noting(ran.renamed)
         .noting(found))
     }
 }

@@ -9,5 +9,6 @@ pub use file_name_rules::portable_name;
 pub use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
 pub use path::{
-    NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, has_one_spelling, is_git_name, is_reserved,
+    NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, fault_of_name, has_one_spelling,
+    is_git_name, is_reserved,
 };

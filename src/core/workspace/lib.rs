@@ -42,6 +42,7 @@ pub mod databases;
 pub mod directory;
 pub mod extraction;
 mod file_storage;
+mod free_names;
 mod generated_key;
 pub mod guard;
 pub mod health;

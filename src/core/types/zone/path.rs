@@ -265,6 +265,15 @@ fn is_ignored_by_hfs(character: char) -> bool {
         '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
+/// Why some system of the people who share files cannot hold a name; nothing where all can.
+#[must_use]
+pub fn fault_of_name(name: &str) -> Option<&'static str> {
+    if name.contains(char::is_control) {
+        return Some("holds a control character");
+    }
+    fault_of_new_name(name).map(|(_, reason)| reason)
+}
+
 pub(super) fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
     let device = ["CON", "PRN", "AUX", "NUL"]

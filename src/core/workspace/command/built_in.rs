@@ -28,6 +28,7 @@ impl Said {
         Ok(CommandOutcome {
             refused: false,
             removed: Vec::new(),
+            renamed: Vec::new(),
             ending: Ending::Exited,
             status: self.status,
             stdout: written(stdout, sinks.0)?,

@@ -76,6 +76,8 @@ pub struct Ran {
     pub missing: Option<ZonePath>,
     /// Whether it may have changed something.
     pub changes: bool,
+    /// What it made under names that some system cannot hold, and what it is called now.
+    pub renamed: Option<String>,
 }
 
 impl Ran {

@@ -112,6 +112,8 @@ diagnostics! {
             command: String,
             /// Their paths.
             removed: Vec<String> = vec!["notes/.lfsig".to_owned()],
+            /// What it made under names that some system cannot hold, and what it is called now.
+            renamed: Option<String>,
             /// Its exit status.
             status: i32,
             /// What it had written.
@@ -124,7 +126,7 @@ diagnostics! {
                 storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept",
             details: {
                 "command": command, "removed": &removed[..removed.len().min(NAMED)],
-                "removed_total": removed.len(), "returncode": status,
+                "removed_total": removed.len(), "renamed": renamed, "returncode": status,
                 "stdout": stdout, "stderr": stderr
             },
         },

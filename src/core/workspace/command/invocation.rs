@@ -8,7 +8,7 @@ use super::network::CommandNetwork;
 use super::outcome::CommandOutcome;
 use super::output::Mask;
 use super::places::Places;
-use super::{CommandLine, ExecError, Limit, Ran, content, environment, sqlite};
+use super::{CommandLine, ExecError, Limit, Ran, content, environment, portable, sqlite};
 use crate::process::{
     FEW_THREADS, OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
 };
@@ -285,6 +285,7 @@ impl<'a> Run<'a> {
             return Err(ExecError::KeptNames {
                 command,
                 removed: outcome.removed.clone(),
+                renamed: portable::told(&outcome.renamed),
                 status: outcome.status,
                 stdout,
                 stderr,
@@ -310,6 +311,7 @@ impl<'a> Run<'a> {
             changes: self.plan.changes,
             stdout_size: None,
             stderr_size: None,
+            renamed: portable::told(&outcome.renamed),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! How a command ended, as its zone sees it.
 
+use super::portable::Renamed;
 use fileshed_sandbox::{Ending, Stream};
 
 /// How a command ended.
@@ -14,6 +15,8 @@ pub(super) struct CommandOutcome {
     pub(super) refused: bool,
     /// Paths under names that are kept for the server, which it had made and which are gone.
     pub(super) removed: Vec<String>,
+    /// What it had made under names that some system cannot hold, and what it is called now.
+    pub(super) renamed: Vec<Renamed>,
 }
 
 impl From<fileshed_sandbox::Outcome> for CommandOutcome {
@@ -25,6 +28,7 @@ impl From<fileshed_sandbox::Outcome> for CommandOutcome {
             stderr: outcome.stderr,
             refused: false,
             removed: Vec::new(),
+            renamed: Vec::new(),
         }
     }
 }

@@ -2,7 +2,6 @@
 
 mod error;
 mod hidden;
-mod names;
 mod same;
 
 use std::collections::HashSet;
@@ -10,12 +9,12 @@ use std::fs::File;
 use std::io::Write;
 
 use super::TransferPermit;
+use crate::free_names::names;
 use crate::guard::{ChangeRequest, SizeError, check_lock, expect_plain};
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
 use fileshed_storage::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
-use names::names;
 use same::Fingerprint;
 
 /// Files of one request.

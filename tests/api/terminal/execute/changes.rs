@@ -157,6 +157,47 @@ fn a_credential_that_only_reads_starts_and_ends_nothing() {
     assert_eq!(kill(&writer, &id, "").body["status"], "killed");
 }
 
+#[test]
+fn a_name_that_some_system_cannot_hold_is_another_when_the_line_is_over() {
+    let server = Server::start();
+    let client = server.client();
+    let shared = server.data().join("shared");
+    for zone in ["storage", "documents"] {
+        let data = shared.join(match zone {
+            "storage" => "Storage/data",
+            _ => "Documents/data",
+        });
+        let cwd = format!("/{zone}");
+        let run = |line: &str| ran_with(&client, &json!({"command": line, "cwd": cwd}));
+        // It has the name that it was given while the line runs.
+        let answer = run(
+            "mkdir -p NUL/d && echo x > 'NUL/d/com1.txt' && cat NUL/d/com1.txt; touch 'x.' 'y ' fine",
+        );
+        assert_eq!(stdout(&answer), "x\n", "{answer}");
+        let said = written(&answer, "stderr");
+        for name in [
+            "`NUL` is now `_NUL`: its name is a device name on Windows",
+            "`NUL/d/com1.txt` is now `_NUL/d/_com1.txt`: its name is a device name on Windows",
+            "`x.` is now `x`: its name ends with a dot or a blank",
+            "`y ` is now `y`: its name ends with a dot or a blank",
+        ] {
+            assert!(said.contains(&format!("fileshed: {name}\n")), "{said}");
+        }
+        let found = run("find . -type f | sort");
+        let files = "./_NUL/d/_com1.txt\n./fine\n./x\n./y\n";
+        assert_eq!(stdout(&found).replace("./.git\n", ""), files, "{zone}");
+        // What had such a name before the line began keeps it, also in a line that changes it.
+        std::fs::write(data.join("aux"), "old").expect("written");
+        let answer = run("echo new > aux; mv aux d; mkdir e; mv d e/aux");
+        assert_eq!(written(&answer, "stderr"), "", "{answer}");
+        let kept = std::fs::read_to_string(data.join("e/aux"));
+        assert_eq!(kept.expect("there"), "new\n");
+    }
+    let repository = Repository::of(&shared);
+    let versioned = repository.text(&["ls-tree", "-r", "--name-only", "HEAD"]);
+    assert_eq!(versioned, "_NUL/d/_com1.txt\ne/aux\nfine\nx\ny");
+}
+
 /// A line that changes a file when a file of this name comes.
 fn waiting_for(name: &str, change: &str) -> String {
     format!("while [ ! -e {name} ]; do sleep 0.05; done; {change}")

@@ -1,11 +1,12 @@
 //! The right of a shell to change zones, given anew whenever what it did was taken in.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::SHELL;
 use super::locked::LockedFiles;
 use crate::Error;
-use crate::command::KeptNames;
+use crate::command::NamesBefore;
 use crate::guard::{OpenEndedPermit, OpenEndedRequest};
 use crate::zone::Zone;
 use fileshed_rules::Growth;
@@ -14,13 +15,15 @@ use fileshed_rules::Growth;
 pub(super) struct Permits<'a> {
     message: String,
     zones: Vec<&'a Zone<'a>>,
+    /// What each zone had before the shell began.
+    names: Vec<Rc<NamesBefore<'a>>>,
     held: RefCell<Vec<Held<'a>>>,
 }
 
 /// The right to change one zone.
 struct Held<'a> {
     permit: OpenEndedPermit<'a>,
-    kept: KeptNames<'a>,
+    names: Rc<NamesBefore<'a>>,
     locked: LockedFiles<'a>,
     must_stop: Option<Box<dyn Fn() -> bool + 'a>>,
 }
@@ -30,8 +33,12 @@ type Taken = (Option<Error>, Vec<String>);
 
 impl<'a> Permits<'a> {
     pub(super) fn begin(zones: Vec<&'a Zone<'a>>, message: String) -> Result<Self, Error> {
+        let names = zones
+            .iter()
+            .map(|&zone| Ok(Rc::new(NamesBefore::of(zone)?)));
         let permits = Self {
             message,
+            names: names.collect::<Result<_, Error>>()?,
             zones,
             held: RefCell::default(),
         };
@@ -41,11 +48,8 @@ impl<'a> Permits<'a> {
 
     /// Asks for each zone whether it may be changed.
     fn ask(&self) -> Result<(), Error> {
-        let before = self.zones.iter().map(|&zone| {
-            let kept = KeptNames::before(zone)?;
-            Ok((kept, LockedFiles::before(zone)?))
-        });
-        let before = before.collect::<Result<Vec<_>, Error>>()?;
+        let locked = self.zones.iter().map(|&zone| LockedFiles::before(zone));
+        let locked = locked.collect::<Result<Vec<_>, Error>>()?;
         let request = OpenEndedRequest {
             operation: "terminal",
             command: SHELL,
@@ -54,12 +58,12 @@ impl<'a> Permits<'a> {
         };
         let permits = Zone::open_ended_together(&self.zones, &request)?;
         let mut held = self.held.borrow_mut();
-        for (permit, (kept, locked)) in permits.into_iter().zip(before) {
+        for ((permit, names), locked) in permits.into_iter().zip(&self.names).zip(locked) {
             let must_stop = permit.must_stop();
             held.push(Held {
                 must_stop: must_stop.map(|must_stop| Box::new(must_stop) as Box<dyn Fn() -> bool>),
                 permit,
-                kept,
+                names: Rc::clone(names),
                 locked,
             });
         }
@@ -77,22 +81,22 @@ impl<'a> Permits<'a> {
     /// Enters what was changed so far, and asks anew. Where it could not be entered, because the zone
     /// was busy, that is left to whoever opens the zone next.
     pub(super) fn renew(&self) -> Result<Result<Taken, Error>, Error> {
-        let taken = self.enter(false);
+        let taken = self.enter(false, false);
         self.ask()?;
         Ok(taken)
     }
 
     /// Enters what was changed. `stopped` says whether the shell was, for its space.
     pub(super) fn finish(&self, stopped: bool) -> Result<Taken, Error> {
-        self.enter(stopped)
+        self.enter(stopped, true)
     }
 
-    fn enter(&self, stopped: bool) -> Result<Taken, Error> {
+    fn enter(&self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
         let mut taken: Taken = (None, Vec::new());
         let mut failed = None;
         // One zone that fails does not keep the others from being entered.
         for held in self.held.take() {
-            match held.enter(stopped) {
+            match held.enter(stopped, is_over) {
                 Ok((refused, remarks)) => {
                     taken.0 = taken.0.or(refused);
                     taken.1.extend(remarks);
@@ -105,13 +109,20 @@ impl<'a> Permits<'a> {
 }
 
 impl Held<'_> {
-    fn enter(self, stopped: bool) -> Result<Taken, Error> {
-        let names = self.kept.remove(&self.permit);
+    /// `is_over` says whether the shell is: what still runs finds its files under their names.
+    fn enter(self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
+        let removed = self.names.remove_kept(&self.permit);
+        let renamed = match is_over {
+            true => self.names.rename_others(&self.permit),
+            false => Ok(Vec::new()),
+        };
         let undone = self.locked.put_back(&self.permit);
         let refused = self.permit.finish(stopped)?;
-        let names = names?.into_iter().map(|path| kept(&path));
+        let removed = removed?.into_iter().map(|path| kept(&path));
+        let renamed = renamed?;
+        let renamed = renamed.iter().map(|renamed| format!("fileshed: {renamed}"));
         let undone = undone?.into_iter().map(|path| locked(&path));
-        Ok((refused, names.chain(undone).collect()))
+        Ok((refused, removed.chain(renamed).chain(undone).collect()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::names::endless_names;
+use crate::free_names::endless_names;
 use crate::guard::{check_lock, check_owner};
 use crate::zone::{PathError, Zone, ZonePath};
 use crate::{Code, Error};

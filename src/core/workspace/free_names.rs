@@ -7,7 +7,7 @@ use crate::zone::ZonePath;
 const NAMES_MAX: u32 = 99;
 
 /// A name and those that are tried in its place, in this order.
-pub(super) fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
+pub(crate) fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
     let others = (2..=NAMES_MAX).map(|number| numbered(path, &number.to_string()));
     std::iter::once(path.clone()).chain(others)
 }
@@ -16,7 +16,7 @@ pub(super) fn names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
 const UNLIKELY: usize = 8;
 
 /// A name, those that are tried in its place, and then names that nobody has.
-pub(super) fn endless_names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
+pub(crate) fn endless_names(path: &ZonePath) -> impl Iterator<Item = ZonePath> {
     let unlikely = || random::bytes::<8>().ok().map(hex::encode);
     let others = std::iter::from_fn(move || Some(numbered(path, &unlikely()?)));
     names(path).chain(others.take(UNLIKELY))

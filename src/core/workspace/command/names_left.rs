@@ -1,0 +1,144 @@
+//! Names that no operation makes, where a command made them.
+//!
+//! Arguments with names that are kept for the server are refused before anything starts. But names
+//! come out of archives, repositories and scripts, too: what a command left under one is taken away
+//! again, and the answer names it. Where there is history, the names that git does not take are among
+//! them, so that no file is there without being versioned. What some system cannot hold gets another
+//! name ([`super::portable`]).
+
+use super::outcome::CommandOutcome;
+use crate::Error;
+use crate::guard::OpenEndedPermit;
+use crate::zone::{Zone, ZonePath, fault_of_name, is_git_name, is_reserved};
+use fileshed_rules::CommandPlan;
+
+/// Commands that make no name, or only names that are judged before.
+const HARMLESS: [&str; 5] = ["chmod", "rename", "rm", "rmdir", "shred"];
+
+/// Commands that make no name but those of their arguments.
+const LITERAL: [&str; 6] = ["mkdir", "sort", "tee", "touch", "truncate", "uniq"];
+
+/// The device and the inode of a file.
+pub(super) type FileIdentity = (u64, u64);
+
+/// Runs a command, and takes away or renames what it left under names that no operation makes. What
+/// has such a name already came another way, from an administrator or a former server, and stays.
+pub(super) fn without<'a>(
+    zone: &'a Zone<'a>,
+    plan: &CommandPlan,
+    permit: &OpenEndedPermit<'_>,
+    effect: impl FnOnce() -> Result<CommandOutcome, Error>,
+) -> Result<CommandOutcome, Error> {
+    let command = plan.command;
+    let makes_names = !HARMLESS.contains(&command)
+        && (!LITERAL.contains(&command) || plan.args.iter().any(|text| may_name(text)));
+    if !makes_names {
+        return effect();
+    }
+    let before = NamesBefore::of(zone)?;
+    let outcome = effect();
+    let removed = before.remove_kept(permit)?;
+    let renamed = before.rename_others(permit)?;
+    outcome.map(|outcome| CommandOutcome {
+        removed,
+        renamed,
+        ..outcome
+    })
+}
+
+/// Whether an argument may hold a path of which some system cannot hold a name: as a whole, behind
+/// the letter of an option, or behind `=`.
+fn may_name(argument: &str) -> bool {
+    let behind = argument.strip_prefix('-').and_then(|option| {
+        let mut letters = option.chars();
+        letters.next().map(|_| letters.as_str())
+    });
+    let value = argument.split_once('=').map(|(_, value)| value);
+    let values = [Some(argument), behind, value];
+    let mut names = values
+        .into_iter()
+        .flatten()
+        .flat_map(|text| text.split('/'));
+    names.any(|name| !matches!(name, "." | "..") && fault_of_name(name).is_some())
+}
+
+/// What has such names before a change of which nobody can say beforehand what it makes.
+#[derive(Debug)]
+pub(crate) struct NamesBefore<'a> {
+    pub(super) zone: &'a Zone<'a>,
+    pub(super) there: Vec<(String, FileIdentity)>,
+}
+
+impl<'a> NamesBefore<'a> {
+    pub(crate) fn of(zone: &'a Zone<'a>) -> Result<Self, Error> {
+        let there = find(zone)?;
+        Ok(Self { zone, there })
+    }
+
+    /// Takes away what has come under kept names by now, also by a new path; gives the paths.
+    pub(crate) fn remove_kept(&self, permit: &OpenEndedPermit<'_>) -> Result<Vec<String>, Error> {
+        let versioned = self.zone.name().is_versioned();
+        let is_kept = |path: &str| {
+            let name = last(path);
+            // The server's own file beside the files of a zone with history.
+            let is_own = versioned && path == ".git";
+            is_reserved(name) || (versioned && !is_own && is_git_name(name))
+        };
+        let found = find(self.zone)?.into_iter();
+        let mut removed: Vec<String> = Vec::new();
+        let mut topmost: Vec<String> = Vec::new();
+        for (path, identity) in found.filter(|(path, _)| is_kept(path)) {
+            if topmost.iter().any(|above| is_below(&path, above)) {
+                continue;
+            }
+            let was_there = self
+                .there
+                .iter()
+                .any(|(path, there)| *there == identity && is_kept(path));
+            if !was_there {
+                let entry = self.zone.data().entry(&ZonePath::found(path.clone()))?;
+                permit.remove(&entry)?;
+                removed.push(path.clone());
+            }
+            topmost.push(path);
+        }
+        Ok(removed)
+    }
+}
+
+/// The name at the end of a path.
+pub(super) fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a path leads to something inside the directory `above`.
+pub(super) fn is_below(path: &str, above: &str) -> bool {
+    let rest = path.strip_prefix(above);
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Everything in a zone under a name that no operation makes, parents before children.
+pub(super) fn find(zone: &Zone<'_>) -> Result<Vec<(String, FileIdentity)>, Error> {
+    let watched = zone.store.running().watched();
+    let known = watched.noted_names(&zone.tenant.key, zone.name().as_str(), zone.data());
+    let mut found = match known {
+        Some(known) => known,
+        None => survey(zone)?,
+    };
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// The same, found by a walk.
+fn survey(zone: &Zone<'_>) -> Result<Vec<(String, FileIdentity)>, Error> {
+    let mut found = Vec::new();
+    zone.data().survey(&ZonePath::root(), |path, _, stat| {
+        if let Ok(path) = std::str::from_utf8(path)
+            && let name = last(path)
+            && (is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some())
+        {
+            found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
+        }
+    })?;
+    Ok(found)
+}
