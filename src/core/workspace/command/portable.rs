@@ -122,5 +122,5 @@ fn current(path: &str, renamed: &[Renamed]) -> ZonePath {
 fn is_of_git(path: &str) -> bool {
     let mut names = path.split('/');
     names.next_back();
-    names.any(|name| name.ends_with(".git"))
+    names.any(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "git"))
 }

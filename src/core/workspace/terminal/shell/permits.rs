@@ -112,9 +112,10 @@ impl Held<'_> {
     /// `is_over` says whether the shell is: what still runs finds its files under their names.
     fn enter(self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
         let removed = self.names.remove_kept(&self.permit);
-        let renamed = match is_over {
-            true => self.names.rename_others(&self.permit),
-            false => Ok(Vec::new()),
+        let renamed = if is_over {
+            self.names.rename_others(&self.permit)
+        } else {
+            Ok(Vec::new())
         };
         let undone = self.locked.put_back(&self.permit);
         let refused = self.permit.finish(stopped)?;
