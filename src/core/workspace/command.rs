@@ -13,6 +13,7 @@ mod fetch;
 mod git;
 mod glob;
 mod invocation;
+mod leftovers;
 mod limit;
 mod line;
 mod names_left;

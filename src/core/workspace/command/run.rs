@@ -2,7 +2,7 @@
 
 use super::download::Emptied;
 use super::invocation::Run;
-use super::{CommandLine, ExecError, Ran, git, line, names_left, pdf, rename, sqlite, tar, which};
+use super::{CommandLine, ExecError, Ran, git, leftovers, line, pdf, rename, sqlite, tar, which};
 use crate::Error;
 use crate::guard::{OpenEndedPermit, OpenEndedRequest};
 use crate::process::{sink, stream_file};
@@ -73,7 +73,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
         }
-        let outcome = names_left::without(zone, &plan, &permit, || effect(Some(&permit)));
+        let outcome = leftovers::without(zone, &plan, &permit, || effect(Some(&permit)));
         let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
         let refused = permit.finish(stopped)?;
         (outcome?, refused)
