@@ -4,6 +4,7 @@
 use fileshed_test_support::{Answer, Client};
 use serde_json::Value;
 
+mod configuration;
 mod document;
 mod errors;
 mod isolation;

@@ -214,6 +214,9 @@ fn path_traversal_is_rejected_in_isolated_mode() {
 fn reserved_lfsig_segment_is_blocked_in_every_mode() {
     let shared = TestApp::start();
     let isolated = TestApp::with_key();
+    let nobody = isolated.client();
+    let write = json!({"path": ".lfsig/poison.json", "content": "{}"});
+    assert_eq!(call(&nobody, "write_file", &write).status, 401);
     for client in [shared.client(), isolated.as_user("alice")] {
         for (tool, arguments) in [
             (
