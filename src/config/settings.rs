@@ -311,6 +311,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.files_url,
     ),
     open(
+        "files.memory_mb",
+        "Most that the files of all users take in memory in MiB, where files.url is memory:",
+        |c| &mut c.core.files_memory_mb,
+    ),
+    open(
         "fs.workspace",
         "Directory that the compact tools see as their root",
         |c| &mut c.core.fs_workspace,

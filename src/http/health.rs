@@ -56,10 +56,12 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     } else {
         (StatusCode::OK, "ok")
     };
-    // What an administrator has to put right is said where the data are: nobody can work.
+    // What an administrator has to put right is said where files are: nobody can work.
     let problems = checks
         .iter()
-        .filter(|check| check.name == "data" && check.state == CheckState::Failed)
+        .filter(|check| {
+            ["data", "files"].contains(&check.name.as_str()) && check.state == CheckState::Failed
+        })
         .map(|check| (check.name.clone(), check.text.clone().into()));
     let problems: serde_json::Map<String, serde_json::Value> = problems.collect();
     let checks: serde_json::Map<String, serde_json::Value> = checks

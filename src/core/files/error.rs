@@ -74,6 +74,16 @@ diagnostics! {
             hint: "split the file",
             details: { "size_bytes": size, "limit_bytes": limit },
         },
+        /// Files are in memory, and there are too many.
+        #[error("The workspace is full: the files of all its users have at most {limit} bytes together")]
+        Full {
+            /// Most bytes.
+            limit: u64 = 268_435_456,
+        } => {
+            code: QuotaExceeded,
+            hint: "remove files that nobody needs; an administrator can raise files.memory_mb",
+            details: { "limit_bytes": limit, "setting": "files.memory_mb" },
+        },
         /// No text.
         #[error("Refusing to read binary file: {path}; encoding=\"base64\" gives its bytes")]
         Binary {

@@ -25,6 +25,7 @@
 pub mod conformance;
 mod error;
 mod memory;
+mod memory_limit;
 mod metadata;
 pub mod path;
 mod provider;
@@ -34,6 +35,7 @@ mod tools;
 pub use error::ToolError;
 pub use fileshed_types::{Code, Error, ZonePath};
 pub use memory::Memory;
+pub use memory_limit::MemoryLimit;
 pub use metadata::{EntryType, Metadata, Version};
 pub use provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
 pub use subtree::Subtree;

@@ -1,12 +1,13 @@
 //! Files in memory: for tests, and for those who want nothing kept.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
 use std::ops::{Bound, Range};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fileshed_types::{Clock, ZonePath};
 
+use crate::memory_limit::{MemoryLimit, weight};
 use crate::provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
 use crate::{EntryType, Metadata, Version};
 
@@ -14,6 +15,7 @@ use crate::{EntryType, Metadata, Version};
 #[derive(Debug, Default)]
 pub struct Memory {
     clock: Clock,
+    limit: Arc<MemoryLimit>,
     tree: Mutex<Tree>,
 }
 
@@ -34,14 +36,47 @@ impl Memory {
     /// No files, with the times of this clock.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
+        Self::within(clock, Arc::default())
+    }
+
+    /// The same, taking no more than a limit allows, which others may share.
+    #[must_use]
+    pub fn within(clock: Clock, limit: Arc<MemoryLimit>) -> Self {
         Self {
             clock,
+            limit,
             tree: Mutex::default(),
         }
     }
 
     fn tree(&self) -> MutexGuard<'_, Tree> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what something needs that had `before` bytes and is to have `after`, and new directories.
+    fn take_place(
+        &self,
+        before: u64,
+        after: u64,
+        directories: &[ZonePath],
+    ) -> Result<(), ProviderError> {
+        let above = directories.iter().map(|path| weight(path.as_str(), 0));
+        let after = after + above.sum::<u64>();
+        if after > before {
+            self.limit.take(after - before)
+        } else {
+            self.limit.give(before - after);
+            Ok(())
+        }
+    }
+
+    fn make(&self, tree: &mut Tree, directories: &[ZonePath]) {
+        for directory in directories {
+            tree.put(Node {
+                metadata: self.directory(directory),
+                content: Vec::new(),
+            });
+        }
     }
 
     fn directory(&self, path: &ZonePath) -> Metadata {
@@ -55,6 +90,12 @@ impl Memory {
             updated_at: now,
             version: Version("0".to_owned()),
         }
+    }
+}
+
+impl Node {
+    fn weight(&self) -> u64 {
+        weight(self.metadata.path.as_str(), self.content.len())
     }
 }
 
@@ -89,6 +130,13 @@ impl Tree {
     fn next_version(&mut self) -> Version {
         self.versions += 1;
         Version(self.versions.to_string())
+    }
+
+    /// The directories above `path` that are not there.
+    fn missing_above(&self, path: &ZonePath) -> Vec<ZonePath> {
+        let above = std::iter::successors(path.parent(), ZonePath::parent);
+        let above = above.filter(|directory| !directory.is_root());
+        above.filter(|path| self.get(path).is_none()).collect()
     }
 
     /// The names in a directory, from `after` on.
@@ -169,6 +217,7 @@ impl Provider for Memory {
         write: &Write,
     ) -> Result<Written, ProviderError> {
         let mut content = Vec::new();
+        let mut source = source.take(self.limit.most().saturating_add(1));
         let read = source.read_to_end(&mut content);
         read.map_err(|error| ProviderError::Unavailable(error.to_string()))?;
         let mut tree = self.tree();
@@ -189,16 +238,11 @@ impl Provider for Memory {
             }
             _ => {}
         }
-        let mut above = path.parent();
-        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
-            if tree.get(&directory).is_none() {
-                tree.put(Node {
-                    metadata: self.directory(&directory),
-                    content: Vec::new(),
-                });
-            }
-            above = directory.parent();
-        }
+        let missing = tree.missing_above(path);
+        let before = tree.get(path).map_or(0, Node::weight);
+        let after = weight(path.as_str(), content.len());
+        self.take_place(before, after, &missing)?;
+        self.make(&mut tree, &missing);
         let now = self.clock.now();
         let kept = old.as_ref().and_then(|old| old.mime_type.clone());
         let metadata = Metadata {
@@ -240,7 +284,8 @@ impl Provider for Memory {
     fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {
         let mut tree = self.tree();
         tree.find(path)?;
-        tree.take(path);
+        let gone = tree.take(path);
+        self.limit.give(gone.iter().map(Node::weight).sum());
         Ok(())
     }
 
@@ -252,17 +297,18 @@ impl Provider for Memory {
         if to.is_root() || into_itself || tree.get(to).is_some() {
             return Err(ProviderError::Exists(to.clone()));
         }
-        let mut above = to.parent();
-        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
-            if tree.get(&directory).is_none() {
-                tree.put(Node {
-                    metadata: self.directory(&directory),
-                    content: Vec::new(),
-                });
-            }
-            above = directory.parent();
+        let missing = tree.missing_above(to);
+        let taken = tree.take(from);
+        let before: u64 = taken.iter().map(Node::weight).sum();
+        let count = taken.len() as u64;
+        let after = before + count * to.as_str().len() as u64 - count * from.as_str().len() as u64;
+        let place = self.take_place(before, after, &missing);
+        if let Err(error) = place {
+            taken.into_iter().for_each(|node| tree.put(node));
+            return Err(error);
         }
-        for mut node in tree.take(from) {
+        self.make(&mut tree, &missing);
+        for mut node in taken {
             let below = &node.metadata.path.as_str()[from.as_str().len()..];
             node.metadata.path = ZonePath::found(format!("{}{below}", to.as_str()));
             tree.put(node);
@@ -279,6 +325,37 @@ mod tests {
     #[test]
     fn memory_keeps_every_promise() {
         conformance::keeps_every_promise(&Memory::default());
+    }
+
+    #[test]
+    fn a_limit_that_is_reached_is_told_and_what_goes_makes_room() {
+        let limit = Arc::new(MemoryLimit::new(10_000));
+        let memories = [0, 1].map(|_| Memory::within(Clock::default(), Arc::clone(&limit)));
+        let [one, other] = &memories;
+        let path = |text: &str| ZonePath::found(text.to_owned());
+        let write = |memory: &Memory, at: &str, bytes: usize| {
+            let content = vec![b'x'; bytes];
+            memory.write(&path(at), &mut content.as_slice(), &Write::default())
+        };
+        let full = |error: ProviderError| error.to_string().contains("at most 10000 bytes");
+        write(one, "a/b", 8_000).expect("written");
+        assert!(full(write(other, "c", 2_000).expect_err("no room")));
+        assert!(full(write(one, "a/b", 10_001).expect_err("no room")));
+        let kept = one.read(&path("a/b"), 0..u64::MAX).expect("as it was");
+        assert_eq!(kept.bytes.len(), 8_000);
+        // Names count, too.
+        let long = "n".repeat(2_000);
+        assert!(full(
+            one.rename(&path("a"), &path(&long)).expect_err("no room")
+        ));
+        assert!(one.stat(&path("a/b")).is_ok());
+        write(one, "a/b", 1_000).expect("shorter");
+        write(other, "c", 2_000).expect("room");
+        one.rename(&path("a"), &path("d/e")).expect("renamed");
+        for (memory, at) in [(one, "d"), (other, "c")] {
+            memory.remove(&path(at)).expect("removed");
+        }
+        assert_eq!(limit.used(), 0);
     }
 
     #[test]

@@ -71,6 +71,12 @@ pub(crate) fn reason(error: &Error) -> &'static str {
             "it refuses the server's account"
         }
         Error::NotFound { .. } => "it has no such bucket",
+        _ if ["NoSuchBucket", "ContainerNotFound"]
+            .iter()
+            .any(|said| text.contains(said)) =>
+        {
+            "it has no such bucket"
+        }
         _ if is_busy(&text) => "it asks for fewer requests",
         _ if text.contains("timed out") || text.contains("Timeout") => "no answer in time",
         _ if text.contains("connect") => "it cannot be reached",

@@ -25,6 +25,9 @@ use crate::keys::Keys;
 /// For how long one request is repeated that the storage does not want just now.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long somebody waits who asks whether a storage answers.
+const CHECK_PATIENCE: Duration = Duration::from_secs(5);
+
 /// A bucket, or a part of one, that holds the files of all namespaces.
 #[derive(Clone)]
 pub struct ObjectStorage {
@@ -119,19 +122,23 @@ impl ObjectStorage {
         }
     }
 
-    /// Asks the storage for something, to see that it answers and knows the server; else why not,
-    /// in words for its administrator.
+    /// Asks the storage for something, to see that it answers in time and knows the server; else why
+    /// not, in words for its administrator.
     pub fn check(&self) -> Result<(), String> {
         let prefix = match self.prefix.as_str() {
             "" => String::new(),
             prefix => format!("{prefix}/"),
         };
-        match self.bucket.wait(self.bucket.first(&prefix)) {
-            Ok(_) => Ok(()),
-            Err(error) => {
+        let asked = self
+            .bucket
+            .wait(async { tokio::time::timeout(CHECK_PATIENCE, self.bucket.first(&prefix)).await });
+        match asked {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => {
                 tracing::warn!(error = %chain(&error), "the object storage cannot be used");
                 Err(reason(&error).to_owned())
             }
+            Err(_) => Err(format!("no answer in {} seconds", CHECK_PATIENCE.as_secs())),
         }
     }
 }

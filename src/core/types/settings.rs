@@ -238,6 +238,8 @@ pub struct Settings {
     pub terminal_binary_mime_prefixes: Vec<MimePrefix>,
     /// Where the files of the compact tools are.
     pub files_url: FilesUrl,
+    /// Most that the files of all users take where they are in memory, in MiB.
+    pub files_memory_mb: u64,
     /// The directory that the compact tools see as their root.
     pub fs_workspace: ZonePath,
     /// The compact tools change nothing.
@@ -323,6 +325,7 @@ impl Settings {
             sqlite_readonly: false,
             terminal_binary_mime_prefixes: vec![MimePrefix::image()],
             files_url: FilesUrl::default(),
+            files_memory_mb: 256,
             fs_workspace: ZonePath::root(),
             fs_read_only: false,
             fs_text_limit_mb: 10,

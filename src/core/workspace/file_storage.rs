@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Clock, Error, diagnostics};
-use fileshed_files::{Memory, Provider};
+use crate::{Clock, Error, Settings, diagnostics};
+use fileshed_files::{Memory, MemoryLimit, Provider};
 #[cfg(feature = "objects")]
 use fileshed_objects::ObjectStorage;
-use fileshed_types::settings::FilesUrl;
+use fileshed_types::settings::{FilesUrl, MEBIBYTE};
 
 /// The files of all users.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ enum Kind {
     Zone,
     Memory {
         clock: Clock,
+        limit: Arc<MemoryLimit>,
         tenants: Mutex<HashMap<String, Arc<Memory>>>,
     },
     #[cfg(feature = "objects")]
@@ -26,11 +27,14 @@ enum Kind {
 
 impl FileStorage {
     /// The storage at an address.
-    pub(crate) fn open(address: &FilesUrl, clock: &Clock) -> Result<Self, Error> {
-        Ok(Self(match address {
+    pub(crate) fn open(settings: &Settings, clock: &Clock) -> Result<Self, Error> {
+        Ok(Self(match &settings.files_url {
             FilesUrl::Zone => Kind::Zone,
             FilesUrl::Memory => Kind::Memory {
                 clock: clock.clone(),
+                limit: Arc::new(MemoryLimit::new(
+                    settings.files_memory_mb.saturating_mul(MEBIBYTE),
+                )),
                 tenants: Mutex::default(),
             },
             FilesUrl::Objects(address) => objects(address, clock)?,
@@ -48,6 +52,25 @@ impl FileStorage {
         }
     }
 
+    /// Asks whether files can be where the setting says, in bounded time; else why not. Nothing where
+    /// they are in the storage zone of their user.
+    pub(crate) fn check(&self) -> Option<Result<String, FileStorageError>> {
+        match &self.0 {
+            Kind::Zone => None,
+            Kind::Memory { limit, .. } => {
+                let (used, most) = (limit.used(), limit.most());
+                Some(Ok(format!("{used} of {most} bytes of memory are used")))
+            }
+            #[cfg(feature = "objects")]
+            Kind::Objects(storage) => Some(match storage.check() {
+                Ok(()) => Ok("the bucket answers".to_owned()),
+                Err(why) => Err(FileStorageError {
+                    reason: format!("names a bucket that cannot be used: {why}"),
+                }),
+            }),
+        }
+    }
+
     /// Whether files are in the storage zone of their user.
     #[must_use]
     pub fn is_zone(&self) -> bool {
@@ -58,10 +81,15 @@ impl FileStorage {
     pub(crate) fn of_tenant(&self, tenant: &str) -> Option<Arc<dyn Provider>> {
         match &self.0 {
             Kind::Zone => None,
-            Kind::Memory { clock, tenants } => {
+            Kind::Memory {
+                clock,
+                limit,
+                tenants,
+            } => {
                 let mut tenants = tenants.lock().unwrap_or_else(PoisonError::into_inner);
                 let files = tenants.entry(tenant.to_owned());
-                let files = files.or_insert_with(|| Arc::new(Memory::new(clock.clone())));
+                let files = files
+                    .or_insert_with(|| Arc::new(Memory::within(clock.clone(), Arc::clone(limit))));
                 Some(Arc::clone(files) as _)
             }
             // One segment of a key, and nobody's but the tenant's.

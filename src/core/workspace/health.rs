@@ -145,6 +145,7 @@ impl Store {
     pub fn check(&self) -> Vec<Check> {
         vec![self.check_registry(), self.check_data()]
             .into_iter()
+            .chain(self.check_files())
             .chain(self.machine().check())
             .collect()
     }
@@ -232,6 +233,18 @@ impl Store {
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
             Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
         }
+    }
+
+    /// Whether the files of the compact tools can be where they are to be, if that is no zone.
+    fn check_files(&self) -> Option<Check> {
+        Some(match self.files().check()? {
+            Ok(text) => Check::new("files", CheckState::Ok, text),
+            Err(error) => {
+                let error = Error::from(error);
+                let text = format!("{}; {}", error.message(), error.hint());
+                Check::new("files", CheckState::Failed, text)
+            }
+        })
     }
 
     fn check_data(&self) -> Check {

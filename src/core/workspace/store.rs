@@ -97,7 +97,7 @@ impl Store {
         opening: Opening,
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
-        let files = FileStorage::open(&settings.files_url, &clock)?;
+        let files = FileStorage::open(&settings, &clock)?;
         let data = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, settings.durability)?;

@@ -105,7 +105,57 @@ fn files_are_in_the_bucket_that_the_setting_names() {
         &json!({"path": "docs/a.md"}),
     );
     assert_eq!(read["size"], 6);
+    let ready = server.client().get("/ready");
+    assert_eq!(
+        (ready.status, &ready.body["checks"]["files"]),
+        (200, &json!("ok"))
+    );
     // A file is handed over from wherever it is.
     let sent = done(&alice, "output_file", &json!({"path": "docs/a.md"}));
     assert_eq!(sent["sent"], true);
+}
+
+#[test]
+fn a_bucket_that_cannot_be_used_is_told_with_its_setting() {
+    // An address that takes connections and says nothing, one where nobody is, and another bucket.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap().to_string();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let closed = nobody.local_addr().unwrap().to_string();
+    drop(nobody);
+    let s3 = S3::start();
+    let mut cases = vec![
+        (silent, "s3://bucket", "no answer in 5 seconds"),
+        (closed, "s3://bucket", ""),
+    ];
+    if let Some(s3) = &s3 {
+        cases.push((s3.address.clone(), "s3://other", "it has no such bucket"));
+    }
+    for (address, url, why) in cases {
+        let server = Server::with()
+            .env("FILESHED_FILES_URL", url)
+            .env("AWS_ENDPOINT", &format!("http://{address}"))
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "known")
+            .env("AWS_SECRET_ACCESS_KEY", "hidden-secret")
+            .start();
+        let said = format!("`files.url` names a bucket that cannot be used: {why}");
+        let begun = std::time::Instant::now();
+        let ready = server.client().get("/ready");
+        assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+        assert_eq!(
+            (ready.status, &ready.body["checks"]["files"]),
+            (503, &json!("failed")),
+            "{}",
+            ready.text
+        );
+        let problem = ready.body["problems"]["files"].as_str().unwrap();
+        assert!(problem.contains(&said), "{url}: {problem} {}", server.log());
+        assert!(!ready.text.contains(&address), "{}", ready.text);
+        let doctor = server.run(&["doctor"]);
+        assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+        assert!(doctor.stdout.contains(&said), "{}", doctor.stdout);
+        assert!(!doctor.stdout.contains("hidden-secret"));
+    }
 }

@@ -248,6 +248,32 @@ fn no_sidecar_files_are_visible() {
 }
 
 #[test]
+fn memory_that_is_full_is_told_with_its_setting() {
+    let app = TestApp::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_FILES_URL", "memory:")
+        .env("FILESHED_FILES_MEMORY_MB", "1")
+        .app();
+    let (alice, bob) = (app.as_user("alice"), app.as_user("bob"));
+    let most = json!({"path": "a", "content": "x".repeat(1_000_000)});
+    done(&alice, "write_file", &most);
+    for (client, path) in [(&alice, "b"), (&bob, "a")] {
+        let more = json!({"path": path, "content": "x".repeat(100_000)});
+        let error = refused(client, "write_file", &more);
+        let said = "The workspace is full: the files of all its users have at most 1048576 bytes \
+                    together";
+        assert_eq!(error, said);
+    }
+    let ready = app.client().get("/ready");
+    assert_eq!(
+        (ready.status, &ready.body["checks"]["files"]),
+        (200, &json!("ok"))
+    );
+    done(&alice, "remove_file", &json!({"path": "a"}));
+    done(&bob, "write_file", &most);
+}
+
+#[test]
 fn files_location_is_a_setting() {
     let server = fileshed_test_support::Server::with()
         .env("FILESHED_FILES_URL", "ftp://x")
