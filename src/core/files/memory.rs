@@ -304,7 +304,9 @@ impl Provider for Memory {
         let after = before + count * to.as_str().len() as u64 - count * from.as_str().len() as u64;
         let place = self.take_place(before, after, &missing);
         if let Err(error) = place {
-            taken.into_iter().for_each(|node| tree.put(node));
+            for node in taken {
+                tree.put(node);
+            }
             return Err(error);
         }
         self.make(&mut tree, &missing);
