@@ -140,6 +140,11 @@ pub static SETTINGS: &[Setting] = &[
         "Space of a history, as a multiple of the quota",
         |c| &mut c.core.history_factor,
     ),
+    open(
+        "history_pack_objects",
+        "Objects of a history that are put together into one file; 0 for never",
+        |c| &mut c.core.history_pack_objects,
+    ),
     open("max_files", "Files that one user or group may have", |c| {
         &mut c.core.max_files
     }),

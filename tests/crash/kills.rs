@@ -57,17 +57,28 @@ fn home(server: &Server, user: &str) -> PathBuf {
     server.data().join("users").join(user)
 }
 
+/// Objects after which a server packs that does it all the time.
+const PACK_OBJECTS: &str = "8";
+
 #[test]
 fn a_killed_server_loses_nothing_that_it_acknowledged() {
-    kill_and_compare("relaxed");
+    kill_and_compare("relaxed", setup("relaxed"));
 }
 
 #[test]
 fn a_strict_server_loses_nothing_either() {
-    kill_and_compare("strict");
+    kill_and_compare("strict", setup("strict"));
 }
 
-fn kill_and_compare(durability: &str) {
+#[test]
+fn a_server_that_packs_histories_all_the_time_loses_nothing_either() {
+    let setup = setup("relaxed").env("FILESHED_HISTORY_PACK_OBJECTS", PACK_OBJECTS);
+    let packs = kill_and_compare("relaxed", setup);
+    assert!(packs > 0, "histories were packed");
+}
+
+/// Gives the number of packs in the histories at the end.
+fn kill_and_compare(durability: &str, setup: Setup) -> usize {
     let mut rng = Rng::new(seed());
     let rounds = rounds(durability);
     let mut workers: Vec<Worker> = USERS
@@ -75,7 +86,7 @@ fn kill_and_compare(durability: &str) {
         .flat_map(|user| ["storage", "documents"].map(|zone| (user, zone)))
         .map(|(user, zone)| Worker::new(user, zone, rng.split()))
         .collect();
-    let mut server = setup(durability).start();
+    let mut server = setup.start();
     let (mut repairs, mut enough) = (0, 0);
     for round in 0..rounds {
         let moment = Moment::draw(&mut rng, ANSWERS);
@@ -125,6 +136,20 @@ fn kill_and_compare(durability: &str) {
     );
     assert!(acknowledged >= enough, "every round had its answers");
     assert!(repairs > 0 || rounds < 10, "calls were interrupted");
+    let packs = |user| packs(&home(&server, user).join("Documents/repo.git"));
+    USERS.into_iter().map(packs).sum()
+}
+
+/// Packs that can be found, each of which is whole: no index without one.
+fn packs(repository: &Path) -> usize {
+    let Ok(listing) = std::fs::read_dir(repository.join("objects/pack")) else {
+        return 0;
+    };
+    let files = listing.map(|item| item.unwrap().path());
+    let indexes = files.filter(|file| file.extension().is_some_and(|end| end == "idx"));
+    indexes
+        .inspect(|index| assert!(index.with_extension("pack").exists(), "{index:?}"))
+        .count()
 }
 
 fn load_and_kill(server: &mut Server, workers: &mut [Worker], moment: &Moment) {

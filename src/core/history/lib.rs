@@ -7,7 +7,8 @@
 //! setting changes them. Names that are not UTF-8, special files, empty directories and whatever
 //! git takes for a `.git` are not versioned.
 //!
-//! Callers hold the writer lock of the zone around every call, opening included.
+//! Callers hold the writer lock of the zone around every call, opening included; only packing goes
+//! on beside commits.
 
 mod author;
 mod capture;
@@ -24,6 +25,7 @@ mod isolation;
 mod layout;
 mod moved;
 mod object;
+pub mod packing;
 mod repository;
 mod restore;
 pub mod size;

@@ -52,6 +52,15 @@ pub(super) fn forget_damaged(repository: &Repository, id: Oid) -> bool {
     !is_whole(repository, id) && fs::remove_file(file(repository, id)).is_ok()
 }
 
+/// Bytes of an object that has a file, if that is whole; nothing for one with more than `largest`.
+pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> Option<u64> {
+    let file = File::open(file(repository, id)).ok()?;
+    let mut content = BufReader::new(ZlibDecoder::new(file));
+    let size = size(&mut content).filter(|size| *size <= largest)?;
+    let found = std::io::copy(&mut content, &mut std::io::sink()).ok()?;
+    (found == size).then_some(size)
+}
+
 fn file(repository: &Repository, id: Oid) -> PathBuf {
     let digits = id.to_string();
     let (directory, name) = digits.split_at(2);

@@ -16,6 +16,8 @@ use fileshed_storage::{Kind, Root};
 use fileshed_types::zone::ZonePath;
 use jiff::Timestamp;
 
+mod packing;
+
 struct Zone {
     parent: Root,
     data: Root,

@@ -54,6 +54,7 @@ mod make_directory;
 mod mode;
 pub mod namespace;
 mod opening;
+mod packer;
 mod process;
 pub mod programs;
 pub mod publication;

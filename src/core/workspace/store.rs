@@ -17,6 +17,7 @@ use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
 use crate::file_storage::FileStorage;
 use crate::link_key::LinkKey;
+use crate::packer::Packer;
 use crate::namespace::Pepper;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
@@ -62,7 +63,8 @@ pub struct Store {
     registry_file: Option<FileIdentity>,
     pepper: Pepper,
     instance: Instance,
-    queue: Queue,
+    queue: Arc<Queue>,
+    packer: Packer,
     flusher: Flusher,
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
@@ -105,6 +107,8 @@ impl Store {
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &registry)?;
         let flusher = Flusher::start(&data, settings.durability)?;
+        let queue = Arc::new(Queue::default());
+        let packer = Packer::start(&data, &settings, &queue)?;
         let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);
@@ -123,7 +127,8 @@ impl Store {
             registry_file,
             pepper,
             instance,
-            queue: Queue::default(),
+            queue,
+            packer,
             flusher,
             reserve,
             visited: Mutex::default(),
@@ -391,6 +396,11 @@ impl Store {
         &self.reserve
     }
 
+    /// Packs histories when it is told of them.
+    pub(crate) fn packer(&self) -> &Packer {
+        &self.packer
+    }
+
     pub(crate) fn flusher(&self) -> &Flusher {
         &self.flusher
     }
@@ -412,12 +422,6 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        let staging = tenant.root.subdirectory("staging")?;
-        self.queue.write_lock(
-            format!("{}/{zone}", tenant.key),
-            &staging,
-            &format!("{zone}.lock"),
-            &tenant.place,
-        )
+        self.queue.of_zone(tenant, zone)
     }
 }

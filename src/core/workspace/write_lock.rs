@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::ZonePath;
-use crate::{Error, diagnostics};
+use crate::tenant::TenantRoot;
+use crate::{Error, ZoneName, ZonePath, diagnostics};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::fair::Place;
 
@@ -71,6 +71,21 @@ impl Queue {
         place.while_waiting(wait).ok_or(BusyError::Zone)??;
         write_lock.file = Some(file);
         Ok(write_lock)
+    }
+
+    /// Waits for the write lock of one zone.
+    pub(crate) fn of_zone(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+    ) -> Result<WriteLock<'_>, Error> {
+        let staging = tenant.root.subdirectory("staging")?;
+        self.write_lock(
+            format!("{}/{zone}", tenant.key),
+            &staging,
+            &format!("{zone}.lock"),
+            &tenant.place,
+        )
     }
 
     fn line_up(&self, key: String) -> WriteLock<'_> {

@@ -78,7 +78,9 @@ impl<'a> GroupTransaction<'a> {
         now: Timestamp,
         work: impl FnMut(&History) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        History::work(self.base, self.data, now, work)
+        let done = History::work(self.base, self.data, now, work)?;
+        self.store.packer().touched(self.tenant, ZoneName::Group);
+        Ok(done)
     }
 
     /// Where the group is before the command. What came by other ways than through the server is

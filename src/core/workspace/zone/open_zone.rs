@@ -420,7 +420,9 @@ impl<'a> Zone<'a> {
         work: impl FnMut(&History) -> Result<T, HistoryError>,
     ) -> Result<T, Error> {
         let now = self.store.clock().now();
-        Ok(History::work(&self.base, &self.data, now, work)?)
+        let done = History::work(&self.base, &self.data, now, work)?;
+        self.store.packer().touched(&self.tenant.key, self.name);
+        Ok(done)
     }
 
     /// The caller as git names it.
