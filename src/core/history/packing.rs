@@ -130,7 +130,7 @@ fn pack_once(
     if !goes_on() {
         return Ok(0);
     }
-    let directory = place.directory(&location);
+    let directory = Place::directory(&location);
     let Some(name) = write(&mut builder, &directory, goes_on)? else {
         return Ok(0);
     };

@@ -66,7 +66,7 @@ impl Place {
     }
 
     /// Where packs are made, below the repository.
-    pub(super) fn directory(&self, repository: &Path) -> PathBuf {
+    pub(super) fn directory(repository: &Path) -> PathBuf {
         repository.join(OWN).join(WORK)
     }
 
@@ -96,7 +96,7 @@ impl Place {
         let mode = Mode::RUSR | Mode::WUSR;
         let file = rustix::fs::openat(&self.work, "settings", flags, mode)?;
         File::from(file).write_all(text.as_bytes())?;
-        Ok(self.directory(repository).join("settings"))
+        Ok(Self::directory(repository).join("settings"))
     }
 
     /// A directory of objects.
@@ -236,8 +236,6 @@ fn content(directory: &OwnedFd, name: &str, most: usize) -> io::Result<Vec<u8>> 
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::openat(directory, name, flags, Mode::empty())?;
     let mut bytes = Vec::new();
-    File::from(file)
-        .take(most as u64)
-        .read_to_end(&mut bytes)?;
+    File::from(file).take(most as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -100,7 +100,10 @@ fn a_packed_history_says_what_it_said_and_is_at_most_twice_as_large_as_gits() {
     assert!(zone.packs(".idx") <= 4, "{} packs", zone.packs(".idx"));
     assert_eq!(zone.packs(".pack"), zone.packs(".idx"));
     let ours = measure(&zone.objects());
-    run_git(&zone.base.path().join("data"), &["gc", "--quiet", "--prune=now"]);
+    run_git(
+        &zone.base.path().join("data"),
+        &["gc", "--quiet", "--prune=now"],
+    );
     let gits = measure(&zone.objects());
     assert!(ours <= 2 * gits, "{ours} bytes, git has {gits}");
 }

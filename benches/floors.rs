@@ -1,0 +1,329 @@
+//! What changes cost beside what the disk and git themselves take, in the same run:
+//! `cargo bench --bench floors`, or with the name of a part: `history`, `writes`, `removal`.
+//!
+//! Only ratios count. A missed target ends with status 1.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark prints, and stops where it cannot go on"
+)]
+
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
+
+/// Most times that a history may take what `git gc` makes of it.
+const HISTORY_RATIO: f64 = 2.0;
+
+/// Most KB that a commit in a directory of 10 000 files may take.
+const FLAT_KB: f64 = 40.0;
+
+/// Least shares of write, fdatasync and rename without a server that writes have.
+const WRITES: [(&str, usize, f64); 4] = [
+    ("documents", 1, 0.6),
+    ("documents", 16, 1.0),
+    ("storage", 1, 0.5),
+    ("storage", 8, 0.5),
+];
+
+/// Most times that the answer to the removal of 10 000 files may take what that of one takes.
+const REMOVAL_RATIO: f64 = 2.0;
+
+/// Commits of the history; `FLOORS_COMMITS` sets another number.
+const COMMITS: usize = 5000;
+const FLAT_COMMITS: usize = 400;
+
+/// How long a rate is measured at a time, and how often.
+const SLICE: Duration = Duration::from_millis(700);
+const SLICES: usize = 5;
+
+/// Longest wait until a history is packed.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+fn main() -> ExitCode {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .env("FILESHED_QUOTA_PER_USER_MB", "20000")
+        .start();
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |part: &str| {
+        let named = wanted.iter().filter(|name| !name.starts_with('-'));
+        named.clone().count() == 0 || named.clone().any(|name| name == part)
+    };
+    let mut met = true;
+    if is_wanted("writes") {
+        met &= writes(&server);
+    }
+    if is_wanted("removal") {
+        met &= removal(&server);
+    }
+    if is_wanted("history") {
+        met &= history(&server);
+        met &= flat_history(&server);
+    }
+    if met {
+        ExitCode::SUCCESS
+    } else {
+        println!("\na target is missed");
+        ExitCode::FAILURE
+    }
+}
+
+/// Small writes of some clients of one user, in turns with threads that write, flush and rename.
+fn writes(server: &Server) -> bool {
+    let mut met = true;
+    for (zone, clients, least) in WRITES {
+        let user = format!("writer-{zone}-{clients}");
+        let (mut ours, mut bare) = (Vec::new(), Vec::new());
+        let place = server.data().join(format!("bare-{zone}-{clients}"));
+        std::fs::create_dir(&place).unwrap();
+        let mut round = 0;
+        for slice in 0..=SLICES {
+            let rate = in_parallel(clients, |client| {
+                let mut wire = Wire::open(server, &user, "bench");
+                repeat(|number| {
+                    let call = json!({
+                        "zone": zone,
+                        "path": format!("client-{client}/file-{}.txt", number % 20),
+                        "content": format!("{round} {number} {}\n", "x".repeat(100)),
+                        "overwrite": true,
+                    });
+                    wire.data("shed_create_file", &call);
+                })
+            });
+            round += 1;
+            let floor = in_parallel(clients, |client| {
+                let place = place.join(client.to_string());
+                std::fs::create_dir_all(&place).unwrap();
+                repeat(|number| bare_write(&place, number % 20))
+            });
+            // The first ones warm up.
+            if slice > 0 {
+                ours.push(rate);
+                bare.push(floor);
+            }
+        }
+        let (ours, bare) = (median(ours), median(bare));
+        println!("write into {zone}, {clients} client(s): {ours:.0} /s; bare: {bare:.0} /s");
+        met &= at_least("    share of write, fdatasync, rename", ours / bare, least);
+    }
+    met
+}
+
+/// The rates of all clients together, a second.
+fn in_parallel(clients: usize, work: impl Fn(usize) -> usize + Sync) -> f64 {
+    let begun = Instant::now();
+    let count: usize = std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..clients)
+            .map(|client| scope.spawn(move || work(client)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .sum()
+    });
+    count as f64 / begun.elapsed().as_secs_f64()
+}
+
+fn repeat(mut work: impl FnMut(usize)) -> usize {
+    let until = Instant::now() + SLICE;
+    let mut count = 0;
+    while Instant::now() < until {
+        work(count);
+        count += 1;
+    }
+    count
+}
+
+/// What the file system itself takes for a write: content, flush, name.
+fn bare_write(place: &Path, number: usize) {
+    let beside = place.join("beside");
+    let mut file = std::fs::File::create(&beside).unwrap();
+    file.write_all(&[b'x'; 110]).unwrap();
+    file.sync_data().unwrap();
+    std::fs::rename(&beside, place.join(format!("file-{number}"))).unwrap();
+}
+
+/// Removing a directory of 10 000 files, in turns with one of a single file.
+fn removal(server: &Server) -> bool {
+    let mut wire = Wire::open(server, "remover", "bench");
+    wire.data("shed_stats", &json!({}));
+    let data = server.data().join("users/remover/Storage/data");
+    let (mut many, mut one) = (Vec::new(), Vec::new());
+    for round in 0..7 {
+        for (files, times) in [(10_000, &mut many), (1, &mut one)] {
+            let directory = data.join("going");
+            std::fs::create_dir_all(&directory).unwrap();
+            for number in 0..files {
+                std::fs::write(directory.join(format!("{number}.txt")), "one line\n").unwrap();
+            }
+            let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
+            wire.data("shed_exec", &call);
+            let call = json!({"zone": "storage", "path": "going", "recursive": true});
+            let begun = Instant::now();
+            wire.data("shed_delete", &call);
+            if round > 0 {
+                times.push(begun.elapsed().as_secs_f64() * 1000.0);
+            }
+        }
+    }
+    let (many, one) = (median(many), median(one));
+    println!("removing 10 000 files: {many:.2} ms; one file: {one:.2} ms");
+    at_most("    10 000 against one", many / one, REMOVAL_RATIO, "x")
+}
+
+/// The space of many commits, beside what git makes of it.
+fn history(server: &Server) -> bool {
+    let commits = std::env::var("FLOORS_COMMITS").ok();
+    let commits = commits
+        .and_then(|number| number.parse().ok())
+        .unwrap_or(COMMITS);
+    let mut wire = Wire::open(server, "historian", "bench");
+    let begun = Instant::now();
+    for number in 0..commits {
+        let lines: String = (1..40)
+            .map(|line| format!("line {line}: {}\n", number / line))
+            .collect();
+        let call = json!({
+            "zone": "documents",
+            "path": format!("notes/{}/page-{}.md", number % 5, number % 50),
+            "content": lines,
+            "overwrite": true,
+        });
+        wire.data("shed_create_file", &call);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    println!("{commits} commits: {:.0} /s", commits as f64 / seconds);
+    let objects = server
+        .data()
+        .join("users/historian/Documents/repo.git/objects");
+    println!("    files right after: {}", measure(&objects).1);
+    wait_until_packed(&objects);
+    let (ours, files) = measure(&objects);
+    let gits = of_git(server, &objects);
+    println!("history of {commits} commits: {ours} bytes, {files} files; git gc: {gits} bytes");
+    at_most(
+        "    against git gc",
+        ours as f64 / gits as f64,
+        HISTORY_RATIO,
+        "x",
+    )
+}
+
+/// The space of commits in a directory of 10 000 files.
+fn flat_history(server: &Server) -> bool {
+    let data = server.data().join("users/flat/Documents/data");
+    std::fs::create_dir_all(&data).unwrap();
+    for number in 0..10_000 {
+        std::fs::write(
+            data.join(format!("file-{number}.txt")),
+            format!("{number}\n"),
+        )
+        .unwrap();
+    }
+    let mut wire = Wire::open(server, "flat", "bench");
+    let call = json!({"zone": "documents", "cmd": "touch", "args": ["seen"], "timeout": 300});
+    wire.data("shed_exec", &call);
+    let objects = server.data().join("users/flat/Documents/repo.git/objects");
+    wait_until_packed(&objects);
+    let (before, _) = measure(&objects);
+    let begun = Instant::now();
+    for number in 0..FLAT_COMMITS {
+        let call = json!({
+            "zone": "documents",
+            "path": format!("file-{}.txt", number * 37 % 10_000),
+            "content": format!("change {number}\n"),
+            "overwrite": true,
+        });
+        wire.data("shed_create_file", &call);
+    }
+    let seconds = begun.elapsed().as_secs_f64();
+    println!(
+        "{FLAT_COMMITS} commits among 10 000 files of one directory: {:.0} /s",
+        FLAT_COMMITS as f64 / seconds
+    );
+    wait_until_packed(&objects);
+    let (after, _) = measure(&objects);
+    let each = after.saturating_sub(before) as f64 / 1024.0 / FLAT_COMMITS as f64;
+    at_most("    a commit, packed", each, FLAT_KB, "KB")
+}
+
+/// Waits until hardly an object has a file of its own.
+fn wait_until_packed(objects: &Path) {
+    let begun = Instant::now();
+    while measure(objects).1 > 100 {
+        assert!(begun.elapsed() < PATIENCE, "the history is not packed");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
+/// Bytes of the history after git packed a copy of it.
+fn of_git(server: &Server, objects: &Path) -> u64 {
+    let copy = server.data().join("copy.git");
+    let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
+        let status = Command::new(program).args(arguments).status().unwrap();
+        assert!(status.success(), "{program}");
+    };
+    let repository = objects.parent().unwrap();
+    run("cp", &["-r".as_ref(), repository.as_ref(), copy.as_ref()]);
+    run(
+        "git",
+        &[
+            "--git-dir".as_ref(),
+            copy.as_ref(),
+            "gc".as_ref(),
+            "--quiet".as_ref(),
+            "--prune=now".as_ref(),
+        ],
+    );
+    measure(&copy.join("objects")).0
+}
+
+/// Bytes on disk and files below a directory.
+fn measure(directory: &Path) -> (u64, usize) {
+    let (mut bytes, mut files) = (0, 0);
+    for item in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let Ok(metadata) = item.metadata() else {
+            continue;
+        };
+        bytes += metadata.blocks() * 512;
+        if metadata.is_dir() {
+            let below = measure(&item.path());
+            bytes += below.0;
+            files += below.1;
+        } else {
+            files += 1;
+        }
+    }
+    (bytes, files)
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_unstable_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+fn at_most(name: &str, figure: f64, most: f64, unit: &str) -> bool {
+    verdict(name, figure, most, unit, figure <= most)
+}
+
+fn at_least(name: &str, figure: f64, least: f64) -> bool {
+    verdict(name, figure, least, "x", figure >= least)
+}
+
+fn verdict(name: &str, figure: f64, target: f64, unit: &str, met: bool) -> bool {
+    let said = if met { "met" } else { "MISSED" };
+    println!("{name:<58}{figure:>11.2} {unit}   target {target} {unit}: {said}");
+    met
+}
