@@ -178,7 +178,10 @@ impl Worker {
                     return Some((key, true));
                 }
                 Some((_, age)) => {
-                    let wait = self.shared.changed.wait_timeout(touched, QUIET - age);
+                    let wait = self
+                        .shared
+                        .changed
+                        .wait_timeout(touched, QUIET.saturating_sub(age));
                     wait.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => {
