@@ -148,7 +148,7 @@ fn packs(repository: &Path) -> usize {
     let files = listing.map(|item| item.unwrap().path());
     let indexes = files.filter(|file| file.extension().is_some_and(|end| end == "idx"));
     indexes
-        .inspect(|index| assert!(index.with_extension("pack").exists(), "{index:?}"))
+        .inspect(|index| assert!(index.with_extension("pack").exists(), "{}", index.display()))
         .count()
 }
 

@@ -41,7 +41,7 @@ pub use author::Author;
 pub use change::{Captured, Change, ChangeKind, Changes, CommitId};
 pub use commit::subject;
 pub use compare::holds;
-pub use damage::SET_ASIDE;
+pub use damage::{Failure, SET_ASIDE};
 pub use error::HistoryError;
 pub use handle::History;
 pub use moved::Moved;

@@ -2,6 +2,7 @@
 //! queues and processes. It knows callers and tenants, and no zone.
 
 mod activity;
+mod histories;
 mod instance;
 mod measure;
 mod opening;
@@ -34,6 +35,7 @@ use fileshed_storage::{DiskError, FileIdentity, Flusher, Reserve, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
+pub(crate) use histories::HistoryOf;
 use instance::Instance;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
@@ -394,11 +396,6 @@ impl Store {
     /// Space that is kept for deletions.
     pub(crate) fn reserve(&self) -> &Reserve {
         &self.reserve
-    }
-
-    /// Packs histories when it is told of them.
-    pub(crate) fn packer(&self) -> &Packer {
-        &self.packer
     }
 
     pub(crate) fn flusher(&self) -> &Flusher {

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use super::claims::Claims;
 use super::owner;
 use super::space::Space;
+use crate::store::HistoryOf;
 use crate::zone::{Zone, ZoneName};
 use crate::{Error, Store};
 use fileshed_history::{Author, History, Position};
@@ -78,9 +79,13 @@ impl<'a> GroupTransaction<'a> {
         now: Timestamp,
         work: impl FnMut(&History) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let done = History::work(self.base, self.data, now, work)?;
-        self.store.packer().touched(self.tenant, ZoneName::Group);
-        Ok(done)
+        let of = HistoryOf {
+            tenant: self.tenant,
+            zone: ZoneName::Group,
+            base: self.base,
+            data: self.data,
+        };
+        self.store.work_on_history(&of, now, work)
     }
 
     /// Where the group is before the command. What came by other ways than through the server is

@@ -8,10 +8,11 @@
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
 use super::GroupTransaction;
+use crate::store::HistoryOf;
 use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
-use fileshed_history::{Author, History, Position};
+use fileshed_history::{Author, Position};
 use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{DiskError, Root};
 
@@ -185,9 +186,13 @@ impl Store {
                 )?;
             }
             let now = self.clock().now();
-            History::work(&base, &data, now, |history| {
-                history.capture(&message, &author, now)
-            })?;
+            let of = HistoryOf {
+                tenant: &tenant.key,
+                zone,
+                base: &base,
+                data: &data,
+            };
+            self.work_on_history(&of, now, |history| history.capture(&message, &author, now))?;
         }
         self.measure(tenant, zone)?;
         self.measure_edits(tenant, zone)?;

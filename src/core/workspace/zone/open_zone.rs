@@ -3,10 +3,10 @@
 use rustix::io::Errno;
 
 use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
-use crate::store::Store;
+use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
-use fileshed_history::{Author, History, HistoryError};
+use fileshed_history::{Author, Failure, History, HistoryError};
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
 };
@@ -419,10 +419,22 @@ impl<'a> Zone<'a> {
         &self,
         work: impl FnMut(&History) -> Result<T, HistoryError>,
     ) -> Result<T, Error> {
-        let now = self.store.clock().now();
-        let done = History::work(&self.base, &self.data, now, work)?;
-        self.store.packer().touched(&self.tenant.key, self.name);
-        Ok(done)
+        Ok(self.history_with(work)?)
+    }
+
+    /// The same for work that fails in other ways too.
+    pub(crate) fn history_with<T, E: Failure>(
+        &self,
+        work: impl FnMut(&History) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let of = HistoryOf {
+            tenant: &self.tenant.key,
+            zone: self.name,
+            base: &self.base,
+            data: &self.data,
+        };
+        self.store
+            .work_on_history(&of, self.store.clock().now(), work)
     }
 
     /// The caller as git names it.

@@ -110,7 +110,7 @@ impl OpenEndedPermit<'_> {
         let (zone, author, start) = (self.zone, &self.author, self.start.as_ref());
         if zone.name().is_versioned() {
             let now = zone.store.clock().now();
-            return History::work(&zone.base, &zone.data, now, |repository| {
+            return zone.history_with(|repository| {
                 let found = repository.find()?;
                 let totals = larger(found.totals(), seen);
                 if let Some((growing, refused)) = space.excess(totals, true) {

@@ -1,0 +1,34 @@
+//! Work on the histories of zones.
+
+use jiff::Timestamp;
+
+use super::Store;
+use crate::ZoneName;
+use fileshed_history::{Failure, History};
+use fileshed_storage::Root;
+
+/// The history of a zone, by what it lies beside.
+pub(crate) struct HistoryOf<'a> {
+    /// The key of the tenant.
+    pub(crate) tenant: &'a str,
+    pub(crate) zone: ZoneName,
+    /// What holds the files and the repository.
+    pub(crate) base: &'a Root,
+    /// The files.
+    pub(crate) data: &'a Root,
+}
+
+impl Store {
+    /// Works on a history, whose writer lock the caller has. It is made on first use, and made anew
+    /// where it is damaged.
+    pub(crate) fn work_on_history<T, E: Failure>(
+        &self,
+        of: &HistoryOf<'_>,
+        now: Timestamp,
+        work: impl FnMut(&History) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let done = History::work(of.base, of.data, now, work)?;
+        self.packer.touched(of.tenant, of.zone);
+        Ok(done)
+    }
+}
