@@ -6,7 +6,7 @@ use git2::Oid;
 use rustix::fs::{AtFlags, Dir};
 use rustix::io::Errno;
 
-use super::place::Place;
+use super::place::{self, Place};
 
 /// One of them.
 #[derive(Debug)]
@@ -18,15 +18,10 @@ pub(super) struct Loose {
     pub(super) written: (i64, i64),
 }
 
-/// The names of the directories that they are in.
-pub(super) fn directories() -> impl Iterator<Item = String> {
-    (0..=u8::MAX).map(|number| format!("{number:02x}"))
-}
-
 /// All whose files have at most so many bytes.
 pub(super) fn list(place: &Place, largest: u64) -> io::Result<Vec<Loose>> {
     let mut found = Vec::new();
-    for name in directories() {
+    for name in place::directories() {
         let directory = match place.objects_below(&name) {
             Err(Errno::NOENT | Errno::NOTDIR) => continue,
             opened => opened?,

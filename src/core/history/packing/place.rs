@@ -10,7 +10,6 @@ use git2::Oid;
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::loose;
 use super::pack::{self, Pack};
 use crate::layout::{NAME, OWN};
 use fileshed_storage::Root;
@@ -111,7 +110,7 @@ impl Place {
 
     /// Removes directories of objects that have none.
     pub(super) fn remove_empty_directories(&self) -> io::Result<()> {
-        for name in loose::directories() {
+        for name in directories() {
             match rustix::fs::unlinkat(&self.objects, &*name, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => {}
                 Err(error) => return Err(error.into()),
@@ -188,6 +187,11 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// The names of the directories that objects are in.
+pub(super) fn directories() -> impl Iterator<Item = String> {
+    (0..=u8::MAX).map(|number| format!("{number:02x}"))
 }
 
 fn file_name(pack: &str, part: &str) -> String {
