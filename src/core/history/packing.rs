@@ -23,7 +23,7 @@ use super::{HistoryError, isolation, object, repository, size};
 use fileshed_storage::Root;
 use loose::Loose;
 use pack::Pack;
-use place::Place;
+use place::PackPlace;
 
 /// What one pack is made from, at most: objects, and their bytes before compression.
 const OBJECTS: usize = 50_000;
@@ -57,7 +57,7 @@ pub fn pack(
     isolation::ignore_the_host();
     let fail = HistoryError::repository("pack");
     let mut packed = 0;
-    let Some(place) = Place::open(parent).map_err(&fail)? else {
+    let Some(place) = PackPlace::open(parent).map_err(&fail)? else {
         return Ok(0);
     };
     while goes_on() {
@@ -93,7 +93,7 @@ pub fn pack(
 /// who writes an object makes its directory first.
 pub fn tidy(parent: &Root) -> Result<(), HistoryError> {
     let fail = HistoryError::repository("pack");
-    match Place::open(parent).map_err(&fail)? {
+    match PackPlace::open(parent).map_err(&fail)? {
         Some(place) => place.remove_empty_directories().map_err(fail),
         None => Ok(()),
     }
@@ -101,7 +101,7 @@ pub fn tidy(parent: &Root) -> Result<(), HistoryError> {
 
 fn pack_once(
     parent: &Root,
-    place: &Place,
+    place: &PackPlace,
     loose: Vec<Loose>,
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize, HistoryError> {
@@ -130,7 +130,7 @@ fn pack_once(
     if !goes_on() {
         return Ok(0);
     }
-    let directory = Place::directory(&location);
+    let directory = PackPlace::directory(&location);
     let Some(name) = write(&mut builder, &directory, goes_on)? else {
         return Ok(0);
     };
@@ -174,7 +174,7 @@ fn choose(
 /// The packs that go into the new one, the smallest first; their objects are added.
 fn merge(
     repository: &Repository,
-    place: &Place,
+    place: &PackPlace,
     ids: &mut HashSet<Oid>,
     bytes: &mut u64,
 ) -> std::io::Result<Vec<Pack>> {

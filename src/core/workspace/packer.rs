@@ -34,7 +34,7 @@ const QUIET_BYTES: u64 = 1024 * 1024;
 /// The least that anybody waits for.
 const NICE: i32 = 19;
 
-type Key = (String, ZoneName);
+type HistoryKey = (String, ZoneName);
 
 /// A history that may be worth it.
 #[derive(Debug)]
@@ -44,33 +44,33 @@ struct Touched {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    touched: Mutex<HashMap<Key, Touched>>,
+struct PackQueue {
+    touched: Mutex<HashMap<HistoryKey, Touched>>,
     changed: Condvar,
     stopping: AtomicBool,
 }
 
 /// The packing thread, if histories are packed.
 #[derive(Debug)]
-pub(crate) struct Packer {
-    shared: Arc<Shared>,
+pub(crate) struct HistoryPacker {
+    shared: Arc<PackQueue>,
     /// Objects that are worth a pack; none are where this is nothing.
     objects: u64,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Packer {
+impl HistoryPacker {
     /// Starts packing below `data`. `queue` has the write locks.
     pub(crate) fn start(
         data: &Root,
         settings: &Settings,
         queue: &Arc<Queue>,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(PackQueue::default());
         let objects = settings.history_pack_objects;
         let mut thread = None;
         if objects > 0 {
-            let worker = Worker {
+            let worker = PackThread {
                 shared: Arc::clone(&shared),
                 data: data.try_clone()?,
                 queue: Arc::clone(queue),
@@ -109,7 +109,7 @@ impl Packer {
     }
 }
 
-impl Drop for Packer {
+impl Drop for HistoryPacker {
     fn drop(&mut self) {
         let touched = self.shared.lock();
         self.shared.stopping.store(true, Ordering::Relaxed);
@@ -121,8 +121,8 @@ impl Drop for Packer {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Touched>> {
+impl PackQueue {
+    fn lock(&self) -> MutexGuard<'_, HashMap<HistoryKey, Touched>> {
         self.touched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -136,14 +136,14 @@ fn looks_after(objects: u64) -> u64 {
     (objects / LOOKS).max(1)
 }
 
-struct Worker {
-    shared: Arc<Shared>,
+struct PackThread {
+    shared: Arc<PackQueue>,
     data: Root,
     queue: Arc<Queue>,
     objects: u64,
 }
 
-impl Worker {
+impl PackThread {
     fn work(&self) {
         let this = Some(rustix::thread::gettid());
         if let Err(error) = rustix::process::setpriority_process(this, NICE) {
@@ -159,7 +159,7 @@ impl Worker {
 
     /// Waits for a history that may be worth it, and says whether it was left alone. Nothing at
     /// the end.
-    fn next(&self) -> Option<(Key, bool)> {
+    fn next(&self) -> Option<(HistoryKey, bool)> {
         let mut touched = self.shared.lock();
         while self.shared.goes_on() {
             let busy = touched

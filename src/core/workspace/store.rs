@@ -19,7 +19,7 @@ use crate::command_slots::CommandSlots;
 use crate::file_storage::FileStorage;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
-use crate::packer::Packer;
+use crate::packer::HistoryPacker;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
 use crate::running::Running;
@@ -66,7 +66,7 @@ pub struct Store {
     pepper: Pepper,
     instance: Instance,
     queue: Arc<Queue>,
-    packer: Packer,
+    packer: HistoryPacker,
     flusher: Flusher,
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
@@ -110,7 +110,7 @@ impl Store {
         let instance = Instance::register(&data, &registry)?;
         let flusher = Flusher::start(&data, settings.durability)?;
         let queue = Arc::new(Queue::default());
-        let packer = Packer::start(&data, &settings, &queue)?;
+        let packer = HistoryPacker::start(&data, &settings, &queue)?;
         let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);

@@ -6,7 +6,7 @@ use git2::Oid;
 use rustix::fs::{AtFlags, Dir};
 use rustix::io::Errno;
 
-use super::place::{self, Place};
+use super::place::{self, PackPlace};
 
 /// One of them.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Loose {
 }
 
 /// All whose files have at most so many bytes.
-pub(super) fn list(place: &Place, largest: u64) -> io::Result<Vec<Loose>> {
+pub(super) fn list(place: &PackPlace, largest: u64) -> io::Result<Vec<Loose>> {
     let mut found = Vec::new();
     for name in place::directories() {
         let directory = match place.objects_below(&name) {
@@ -53,7 +53,7 @@ pub(super) fn list(place: &Place, largest: u64) -> io::Result<Vec<Loose>> {
 }
 
 /// Removes the file of an object that a pack has.
-pub(super) fn remove(place: &Place, id: Oid) -> io::Result<()> {
+pub(super) fn remove(place: &PackPlace, id: Oid) -> io::Result<()> {
     let digits = id.to_string();
     let (directory, name) = digits.split_at(2);
     place.remove_object(&format!("{directory}/{name}"))

@@ -31,14 +31,14 @@ const PARTS: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "pack"];
 
 /// One packer at a time has it, in all processes.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct PackPlace {
     objects: OwnedFd,
     packs: OwnedFd,
     /// Locked until it is closed.
     work: OwnedFd,
 }
 
-impl Place {
+impl PackPlace {
     /// Opens the repository in `parent`; nothing where there is none, or somebody packs it.
     pub(super) fn open(parent: &Root) -> io::Result<Option<Self>> {
         let repository = match directory(parent.handle(), NAME) {
