@@ -1,5 +1,7 @@
-//! The promises of a provider, on storages in memory and on a real server of S3's interface.
+//! The promises of a provider, on storages in memory and on real servers of S3's interface and of
+//! Azure's.
 
+mod azure;
 mod faults;
 mod memory;
 mod proxy;

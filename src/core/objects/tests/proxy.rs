@@ -2,8 +2,8 @@
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -53,7 +53,8 @@ impl Request {
 
 type Plan = dyn Fn(&Request, usize) -> Fault + Send + Sync;
 
-/// A listener that passes requests on.
+/// A listener that passes requests on, of those that change something one at a time: the server
+/// behind it compares a condition and puts in two steps, between which another could put.
 pub(crate) struct Proxy {
     pub(crate) address: String,
     /// Requests that something happened to.
@@ -71,10 +72,12 @@ impl Proxy {
         let (server, plan): (_, Arc<Plan>) = (server.to_owned(), Arc::new(plan));
         let (count, faults) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let happened = Arc::clone(&faults);
+        let changes: Arc<Mutex<()>> = Arc::default();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (server, plan) = (server.clone(), Arc::clone(&plan));
                 let (count, faults) = (Arc::clone(&count), Arc::clone(&faults));
+                let changes = Arc::clone(&changes);
                 thread::spawn(move || {
                     let mut stream = BufReader::new(stream);
                     while let Ok(Some(request)) = read(&mut stream) {
@@ -83,7 +86,7 @@ impl Proxy {
                         if fault != Fault::None {
                             faults.fetch_add(1, Ordering::Relaxed);
                         }
-                        if pass(&server, request, fault, stream.get_mut()).is_err() {
+                        if pass(&server, request, fault, &changes, stream.get_mut()).is_err() {
                             let _closed = stream.get_ref().shutdown(Shutdown::Both);
                             return;
                         }
@@ -103,7 +106,13 @@ impl Proxy {
 }
 
 /// Answers a request. Fails where the connection is to end.
-fn pass(server: &str, request: Request, fault: Fault, client: &mut TcpStream) -> io::Result<()> {
+fn pass(
+    server: &str,
+    request: Request,
+    fault: Fault,
+    changes: &Mutex<()>,
+    client: &mut TcpStream,
+) -> io::Result<()> {
     match fault {
         Fault::SlowDown => {
             let body =
@@ -128,6 +137,7 @@ fn pass(server: &str, request: Request, fault: Fault, client: &mut TcpStream) ->
         }
         _ => {}
     }
+    let alone = request.changes();
     let mut head = request.head;
     if fault == Fault::ShortPage {
         let (before, after) = head.split_once(" HTTP/1.1").expect("a request line");
@@ -137,6 +147,7 @@ fn pass(server: &str, request: Request, fault: Fault, client: &mut TcpStream) ->
             .collect();
         head = format!("{}&max-keys=2 HTTP/1.1{after}", kept.join("&"));
     }
+    let alone = alone.then(|| changes.lock().unwrap_or_else(PoisonError::into_inner));
     let mut upstream = TcpStream::connect(server)?;
     upstream.write_all(
         head.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
@@ -145,6 +156,7 @@ fn pass(server: &str, request: Request, fault: Fault, client: &mut TcpStream) ->
     upstream.write_all(&request.body)?;
     let mut answer = Vec::new();
     upstream.read_to_end(&mut answer)?;
+    drop(alone);
     match fault {
         Fault::LostAnswer => return Err(io::ErrorKind::ConnectionAborted.into()),
         Fault::HalfAnswer => answer.truncate(answer.len() - answer.len().min(40)),

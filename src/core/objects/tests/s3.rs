@@ -4,6 +4,7 @@ use fileshed_files::{Provider as _, ZonePath, conformance};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
+use super::proxy::{Fault, Proxy};
 use super::s3_server::{S3, storage};
 
 #[test]
@@ -21,7 +22,8 @@ fn keeps_every_promise() {
 #[test]
 fn two_servers_lose_no_update() {
     let Some(server) = S3::start() else { return };
-    let (one, other) = (storage(&server.address, &[]), storage(&server.address, &[]));
+    let front = Proxy::start(&server.address, |_, _| Fault::None);
+    let (one, other) = (storage(&front.address, &[]), storage(&front.address, &[]));
     let (one, other) = (one.files("alice"), other.files("alice"));
     conformance::loses_no_update(&[&one, &other, &one, &other]);
 }
