@@ -6,6 +6,12 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{Registry, RegistryError};
 
+/// The directory of files whose path is not known; no path begins with it.
+const NOWHERE: &str = "/";
+
+/// Files of a zone without a path that are remembered.
+const LOST_MOST: u32 = 1000;
+
 /// What was written of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMetadata {
@@ -134,6 +140,65 @@ impl Registry {
             )?;
             Ok(())
         })
+    }
+
+    /// The paths of the files of a zone of which something is known; nothing of those without one.
+    pub fn file_metadata_paths(
+        &self,
+        tenant: &str,
+        zone: &str,
+    ) -> Result<Vec<String>, RegistryError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(
+            "SELECT iif(directory = '', name, directory || '/' || name) FROM file_metadata
+             WHERE home = ?1 AND zone = ?2 AND directory != ?3",
+        )?;
+        let rows = statement.query_map((tenant, zone, NOWHERE), |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Nothing is at these paths any more, and no operation took it away: what comes there is
+    /// another file. A file that only has another path now is still known by its inode.
+    pub fn lose_file_metadata(
+        &self,
+        tenant: &str,
+        zone: &str,
+        paths: &[&str],
+    ) -> Result<(), RegistryError> {
+        const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2 AND ((directory = ?3 AND name = ?4)
+             OR directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')";
+        self.transact(|transaction| {
+            for path in paths {
+                let (directory, name) = FilePlace { tenant, zone, path }.split();
+                let place = (tenant, zone, directory, name, path);
+                transaction.execute(
+                    &format!("DELETE FROM file_metadata WHERE born IS NULL AND {AT_OR_BELOW}"),
+                    place,
+                )?;
+                transaction.execute(
+                    &format!(
+                        "UPDATE OR REPLACE file_metadata
+                         SET directory = '{NOWHERE}', name = inode || ' ' || born
+                         WHERE {AT_OR_BELOW}"
+                    ),
+                    place,
+                )?;
+            }
+            transaction.execute(
+                "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory = ?3
+                 AND name NOT IN (SELECT name FROM file_metadata
+                     WHERE home = ?1 AND zone = ?2 AND directory = ?3
+                     ORDER BY created_at DESC LIMIT ?4)",
+                (tenant, zone, NOWHERE, LOST_MOST),
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Whether anything is known of the files of a zone.
+    pub fn knows_file_metadata(&self, tenant: &str, zone: &str) -> Result<bool, RegistryError> {
+        let path = "";
+        knows(&self.connection(), FilePlace { tenant, zone, path })
     }
 
     /// Keeps what is known of a file, or of all below a directory, under its new path.

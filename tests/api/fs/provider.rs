@@ -330,3 +330,45 @@ fn metadata_outlives_a_rename_a_shell_line_and_a_restart() {
     drop(server);
     same(&again.client(), "c.txt");
 }
+
+#[test]
+fn a_file_at_the_path_of_one_that_a_command_removed_is_another() {
+    let server = fileshed_test_support::Server::start();
+    let client = server.client();
+    let stat = |path: &str| done(&client, "stat_file", &json!({"path": path}));
+    let exec = |cmd: &str, args: &[&str]| {
+        client.data_in("storage", "shed_exec", json!({"cmd": cmd, "args": args}));
+    };
+    let data = server.data().join("shared/Storage/data");
+    for path in ["a", "d/e/b", "moved", "written"] {
+        let file = json!({"path": path, "content": "one", "mime_type": "text/x-notes"});
+        done(&client, "write_file", &file);
+    }
+    let before = ["a", "d/e/b", "moved", "written"].map(stat);
+    // Of the files themselves nothing is known, as after a program that writes files anew.
+    for path in ["a", "d/e/b", "moved", "written"] {
+        exec("sed", &["-i", "s/one/two/", path]);
+        let found = stat(path);
+        assert_eq!(found["mimeType"], "text/x-notes", "{found}");
+    }
+    exec("rm", &["a"]);
+    exec("rm", &["-r", "d"]);
+    exec("mv", &["moved", "elsewhere"]);
+    exec("mkdir", &["-p", "d/e"]);
+    for path in ["a", "d/e/b", "moved"] {
+        exec("tee", &[path]);
+        let found = stat(path);
+        assert!(found["mimeType"].is_null(), "{path}: {found}");
+        let old = before.iter().find(|old| old["path"] == path);
+        let old = old.and_then(|old| old["createdAt"].as_str());
+        assert!(found["createdAt"].as_str() > old, "{path}: {found}");
+    }
+    // What a command moves or writes anew is the same file as before.
+    for (path, old) in [("elsewhere", &before[2]), ("written", &before[3])] {
+        let found = stat(path);
+        for name in ["mimeType", "createdAt"] {
+            assert_eq!(found[name], old[name], "{path}: {found}");
+        }
+    }
+    assert!(data.join("elsewhere").is_file());
+}

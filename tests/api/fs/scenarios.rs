@@ -17,7 +17,7 @@ const PARTS: [(&str, usize); 16] = [
     ("isolation 7 Observability", 5),
     ("isolation 8 Deployment", 6),
     ("isolation 10 Platforms", 13),
-    ("file system 1 Data model", 14),
+    ("file system 1 Data model", 15),
     ("file system 2 Providers", 5),
     ("file system 3 Prompt output", 2),
     ("file system 4 Tools", 6),

@@ -1,5 +1,7 @@
 //! What such a change did is taken into history and into the registry, or undone.
 
+use std::collections::BTreeSet;
+
 use super::{OpenEndedPermit, UNDONE};
 use crate::guard::space::Space;
 use crate::watched::Known;
@@ -31,6 +33,7 @@ impl OpenEndedPermit<'_> {
         } else {
             watched.unsettled(tenant, name, &zone.data)
         };
+        let changed = known.as_ref().and_then(|known| known.unsettled.clone());
         let entered = match known {
             Some(known) => self.take_in_known(space, &known, seen.as_ref()),
             None => Ok(None),
@@ -41,6 +44,7 @@ impl OpenEndedPermit<'_> {
         });
         let (totals, refused) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
         let registry = zone.store.registry();
+        forget_gone(zone, changed.as_ref())?;
         registry.commit_measured(intent, (tenant, name), totals)?;
         match space.growing {
             Some(growing) if refused.is_none() => growing.settle(seen),
@@ -136,6 +140,34 @@ impl OpenEndedPermit<'_> {
             None => Ok((totals, None)),
         }
     }
+}
+
+/// What a command took away is known no more: a file that comes to its path is another one. `changed`
+/// are the paths at which something may have changed, where that is known.
+fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result<(), Error> {
+    let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
+    let registry = zone.store.registry();
+    if zone.name() != ZoneName::Storage || !registry.knows_file_metadata(tenant, name)? {
+        return Ok(());
+    }
+    let paths: Vec<String> = match changed {
+        Some(changed) => {
+            let texts = changed.iter().map(|path| String::from_utf8(path.to_vec()));
+            texts.filter_map(Result::ok).collect()
+        }
+        None => registry.file_metadata_paths(tenant, name)?,
+    };
+    let is_gone = |path: &&str| {
+        let found = zone
+            .data
+            .entry_as_named(&ZonePath::found((*path).to_owned()));
+        found.is_err_and(|error| error.is_gone())
+    };
+    let gone: Vec<&str> = paths.iter().map(String::as_str).filter(is_gone).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    Ok(registry.lose_file_metadata(tenant, name, &gone)?)
 }
 
 /// Puts documents back to what their history has and what else was there before. What came by a
