@@ -171,7 +171,7 @@ fn removal(server: &Server) -> bool {
             }
             let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
             wire.data("shed_exec", &call);
-            let call = json!({"zone": "storage", "path": "going", "recursive": true});
+            let call = json!({"zone": "storage", "path": "going"});
             let begun = Instant::now();
             wire.data("shed_delete", &call);
             if round > 0 {

@@ -19,4 +19,5 @@ mod kills;
 mod load;
 mod overwrite;
 mod race;
+mod removal;
 mod terminal;

@@ -45,7 +45,7 @@ pub use names::Name;
 pub use reserve::Reserve;
 pub use root::Root;
 pub use snapshot::Snapshot;
-pub use staging::{Installed, Journal, PrivateDirectory, Removed, Renamed};
+pub use staging::{Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::Stamp;
 pub use store::FileIdentity;

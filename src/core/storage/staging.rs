@@ -8,6 +8,7 @@ mod directory;
 mod effect;
 mod journal;
 mod remove;
+mod remover;
 
 use std::fs::File;
 use std::io::Write;
@@ -30,6 +31,7 @@ use effect::move_place;
 pub use effect::{Installed, Removed, Renamed};
 pub use journal::Journal;
 pub(super) use remove::remove_tree;
+pub use remover::{Removals, Remover};
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -40,6 +42,7 @@ pub struct Staging {
     location: PathBuf,
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
+    removals: Removals,
 }
 
 impl Staging {
@@ -49,7 +52,15 @@ impl Staging {
             location: root.location().to_owned(),
             directory: root.try_clone()?.into_handle(),
             owner: owner.to_owned(),
+            removals: Removals::default(),
         })
+    }
+
+    /// The same, where large directories are removed behind the answer.
+    #[must_use]
+    pub fn removing_behind(mut self, removals: Removals) -> Self {
+        self.removals = removals;
+        self
     }
 
     fn fresh_name(&self) -> String {

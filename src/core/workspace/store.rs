@@ -31,7 +31,7 @@ use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{DiskError, FileIdentity, Flusher, Reserve, Root};
+use fileshed_storage::{DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -67,6 +67,7 @@ pub struct Store {
     instance: Instance,
     queue: Arc<Queue>,
     packer: HistoryPacker,
+    remover: Remover,
     flusher: Flusher,
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
@@ -131,6 +132,7 @@ impl Store {
             instance,
             queue,
             packer,
+            remover: Remover::start()?,
             flusher,
             reserve,
             visited: Mutex::default(),

@@ -3,7 +3,7 @@
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::{Staging, remove_tree, report};
+use super::{Removals, Staging, remove_tree, report};
 use crate::entry::Place;
 use crate::handle::clone_handle;
 use crate::kind::kind_of;
@@ -110,6 +110,7 @@ impl Staging {
         Ok(Removed {
             from,
             to,
+            removals: self.removals.clone(),
             kept: false,
         })
     }
@@ -120,6 +121,7 @@ impl Staging {
 pub struct Removed {
     from: Place,
     to: Place,
+    removals: Removals,
     kept: bool,
 }
 
@@ -127,7 +129,7 @@ impl Removed {
     /// Makes the removal final.
     pub fn keep(mut self) -> Result<(), DiskError> {
         self.kept = true;
-        remove_tree(&self.to.parent, &self.to.name)
+        self.removals.remove(&self.to.parent, &self.to.name)
     }
 }
 

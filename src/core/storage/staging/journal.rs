@@ -307,6 +307,7 @@ impl Staging {
             directory: clone_handle(&self.directory)?,
             location: self.location.clone(),
             owner: self.owner.clone(),
+            removals: self.removals.clone(),
         })
     }
 }

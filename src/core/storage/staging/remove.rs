@@ -33,7 +33,20 @@ pub(crate) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError>
     if kind_of(&stat) != Kind::Directory {
         return rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(fail);
     }
-    let mut directories = vec![name.to_owned()];
+    let (mut directories, mut most) = (vec![name.to_owned()], usize::MAX);
+    remove_directories(parent, name, &mut directories, &mut most)
+}
+
+/// Removes directories that were of `name`, with everything below them, until so many entries are
+/// gone. Those that are left then stay listed.
+pub(super) fn remove_directories(
+    parent: &OwnedFd,
+    name: &str,
+    directories: &mut Vec<String>,
+    most: &mut usize,
+) -> Result<(), DiskError> {
+    let path = ZonePath::root();
+    let fail = |error: Errno| DiskError::of("delete", &path, error);
     while let Some(directory) = directories.pop() {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = || rustix::fs::openat(parent, &*directory, flags, Mode::empty());
@@ -50,6 +63,11 @@ pub(crate) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError>
             if matches!(child.to_bytes(), b"." | b"..") {
                 continue;
             }
+            if *most == 0 {
+                directories.push(directory);
+                return Ok(());
+            }
+            *most -= 1;
             match rustix::fs::unlinkat(&handle, child, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(Errno::ISDIR | Errno::PERM) => {
