@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fileshed_core::{Error, Store};
-use rmcp::model::{CallToolResult, JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
 use super::work::Work;
@@ -88,6 +88,16 @@ impl Callable {
             }
         }
     }
+}
+
+/// An answer that is JSON already: its text as it is, and what it says as data.
+fn answered(text: Vec<u8>) -> CallToolResult {
+    let data = serde_json::from_slice::<JsonObject>(&text);
+    let text = String::from_utf8(text)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = data.ok().map(Value::Object);
+    result
 }
 
 fn object(schema: Value) -> Arc<JsonObject> {

@@ -8,7 +8,7 @@ use fileshed_core::{Code, Error, WorkspaceMode};
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
-use super::{annotations, object};
+use super::{annotations, answered, object};
 use crate::http::fs::callable::{CompactTool, ToolReply, all, failure_body};
 use crate::http::mcp::work::Work;
 
@@ -58,12 +58,6 @@ fn result(reply: ToolReply) -> CallToolResult {
             let image = ContentBlock::image(STANDARD.encode(bytes), mime_type);
             CallToolResult::success(vec![image])
         }
-        ToolReply::Json(text) => {
-            if let Ok(answer) = serde_json::from_slice(&text) {
-                return CallToolResult::structured(answer);
-            }
-            let text = String::from_utf8_lossy(&text).into_owned();
-            CallToolResult::success(vec![ContentBlock::text(text)])
-        }
+        ToolReply::Json(text) => answered(text),
     }
 }

@@ -8,7 +8,7 @@ use fileshed_core::{Error, Store, ZonePath};
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
-use super::{annotations, object};
+use super::{annotations, answered, object};
 use crate::http::mcp::work::Work;
 use crate::http::terminal::tools::{Awaited, Content, Rest, Step, TerminalTool, all};
 
@@ -69,13 +69,7 @@ pub(super) async fn call(
 /// An answer of the terminal as that of a tool.
 fn result(content: Content) -> Result<CallToolResult, Error> {
     let file = match content {
-        Content::Json(text) => {
-            if let Ok(value @ Value::Object(_)) = serde_json::from_slice(&text) {
-                return Ok(CallToolResult::structured(value));
-            }
-            let text = String::from_utf8_lossy(&text).into_owned();
-            return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
-        }
+        Content::Json(text) => return Ok(answered(text)),
         Content::File(file) => file,
     };
     let read = file.whole(FILE_MAX);
