@@ -33,6 +33,10 @@ FILESYSTEM = "@modelcontextprotocol/server-filesystem@2026.8.31"
 MODES = ("auto", "legacy")
 
 
+#: The other toolsets than `shed`, with their addresses.
+TOOLSETS = {"core": "/mcp/core", "fs": "/mcp/fs", "terminal": "/mcp/terminal"}
+
+
 class World:
     """A server with users, and the same data for processes of one person."""
 
@@ -132,21 +136,25 @@ def conformance(world: World, directory: Path) -> None:
     # The suite has no credential.
     place = world.directory / "shared"
     place.mkdir()
+    baseline = Path(__file__).parent / "conformance.yml"
     with fileshed.Fileshed(world.server.program, place, {"FILESHED_API_KEYS": ""}) as server:
-        baseline = Path(__file__).parent / "conformance.yml"
-        done = subprocess.run(
-            [*programs.command("conformance"), "server", "--url", f"{server.url}/mcp",
-             "--expected-failures", str(baseline), "--output-dir", str(place / "results")],
-            cwd=place,
-            env=programs.environment(),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-    summary = done.stdout.partition("=== SUMMARY ===")[2]
-    check.equal(f"the conformance suite: {done.stdout[-4000:]}{done.stderr[-2000:]}", done.returncode, 0)
-    passed = [line.split(":")[0].strip("✓ ") for line in summary.splitlines() if line.startswith("✓") and ": 0 passed" not in line]
-    print(f"  passed: {', '.join(passed)}")
+        # The suite speaks over HTTP alone.
+        for toolset, path in {"shed": "/mcp", **TOOLSETS}.items():
+            done = subprocess.run(
+                [*programs.command("conformance"), "server", "--url", f"{server.url}{path}",
+                 "--expected-failures", str(baseline), "--output-dir", str(place / "results" / toolset)],
+                cwd=place,
+                env=programs.environment(),
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            summary = done.stdout.partition("=== SUMMARY ===")[2]
+            said = f"{done.stdout[-4000:]}{done.stderr[-2000:]}"
+            check.equal(f"the conformance suite, {toolset}: {said}", done.returncode, 0)
+            lines = summary.splitlines()
+            passed = [line.split(":")[0].strip("✓ ") for line in lines if line.startswith("✓") and ": 0 passed" not in line]
+            print(f"  {toolset}: passed: {', '.join(passed)}")
 
 
 def filesystem(_world: World, directory: Path) -> None:

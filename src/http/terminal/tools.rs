@@ -48,7 +48,9 @@ impl TerminalTool {
     /// Its parameters.
     pub(in crate::http) fn schema(self) -> Value {
         let mut schema = (self.0.request_schema)();
-        if let Some(properties) = schema["properties"].as_object_mut() {
+        // Indexing would make a null of properties that are not there, which clients refuse.
+        let properties = schema.get_mut("properties");
+        if let Some(properties) = properties.and_then(Value::as_object_mut) {
             properties.shift_remove(ONLY_OF_STREAMS);
         }
         schema

@@ -162,3 +162,22 @@ fn tools_do_what_their_effect_says() {
     }
     assert_eq!(hints("kill_process")["destructiveHint"], true);
 }
+
+#[test]
+fn every_schema_is_one_that_strict_clients_read() {
+    let app = fileshed_test_support::TestApp::start();
+    for path in ["/mcp", "/mcp/core", "/mcp/fs", "/mcp/terminal"] {
+        let listed = Peer::new(app.client())
+            .at(path)
+            .request("tools/list", &json!({}));
+        for tool in listed["tools"].as_array().expect("tools") {
+            let schema = &tool["inputSchema"];
+            assert_eq!(schema["type"], "object", "{tool}");
+            let properties = schema.get("properties");
+            assert!(
+                properties.is_none_or(serde_json::Value::is_object),
+                "{tool}"
+            );
+        }
+    }
+}
