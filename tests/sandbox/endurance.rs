@@ -108,10 +108,10 @@ fn very_many_commands_leave_nothing_behind() {
     run(&server, commands);
     let pid = server.process().as_raw_nonzero().get();
     assert_eq!(processes::left_of_commands(pid), Vec::<String>::new());
-    // Its streams, its handle on itself, and the socket, which is its first stream.
+    // Its streams, of which the first is the socket, its handle on itself, and the rules of some users.
     let kept = format!("/proc/{}/fd", processes::helper(pid));
-    wait_until("the helper keeps four descriptors", || {
-        std::fs::read_dir(&kept).expect("listed").count() == 4
+    wait_until("the helper keeps few descriptors", || {
+        std::fs::read_dir(&kept).expect("listed").count() <= 4 + 16
     });
     let open_after = settled(&server, idle);
     assert!(

@@ -84,7 +84,7 @@ pub enum NetworkAccess {
 }
 
 /// The files and the network of one process.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// May be executed, and read.
     pub execute: Vec<PathBuf>,

@@ -174,6 +174,7 @@ fn try_out(
             arguments: Vec::new(),
             environment: Vec::new(),
         },
+        owner: String::new(),
         input: None,
         controlling_terminal: false,
         makes_groups: false,

@@ -17,6 +17,7 @@ mod error;
 mod executable;
 mod file_rules;
 mod init;
+mod kept_rules;
 mod limits;
 mod mount_namespace;
 mod network;
@@ -29,22 +30,23 @@ mod supervisor;
 mod syscalls;
 mod zygote;
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::NetworkAccess;
-use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, PreparedJob};
+use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
 use error::JailError;
 use executable::Executable;
+use file_rules::FileRules;
 pub(crate) use file_rules::{Enforcement, NOT_ENABLED};
 use limits::{drop_capabilities, limit};
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
 pub(crate) use zygote::HANDLES;
-use zygote::{Account, Side};
+use zygote::{Account, Side, ZygoteJob};
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -77,11 +79,11 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
         Ok(Side::Zygote) => 0,
         Err(error) => complain(&error),
         Ok(Side::Job {
-            spec,
+            job,
             zygote,
             answer,
             account,
-        }) => match carry_out(jobs, spec, (&zygote, &answer), account) {
+        }) => match job.and_then(|job| carry_out(jobs, job, (&zygote, &answer), account)) {
             Ok(Ended::Answered(text)) => {
                 let _ = std::io::stderr().write_all(text.as_bytes());
                 0
@@ -95,11 +97,11 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
     }
 }
 
-/// Reads the job spec, confines this process and does the job. A process that becomes a program does
+/// Confines this process and does the job. A process that becomes a program does
 /// not come back.
 fn carry_out(
     jobs: &[BuiltInJob],
-    spec: OwnedFd,
+    ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
     account: Account,
 ) -> Result<Ended, JailError> {
@@ -111,9 +113,6 @@ fn carry_out(
     {
         return Err(JailError::Orphan);
     }
-    let mut text = Vec::new();
-    std::fs::File::from(spec).read_to_end(&mut text)?;
-    let mut spec: JobSpec = serde_json::from_slice(&text).map_err(std::io::Error::from)?;
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     signals::reset();
@@ -150,7 +149,15 @@ fn carry_out(
     }
     let own_processes = namespaces && !account.user.is_root();
     limit(&spec.limits, own_processes, prepared.descriptor())?;
-    let (enforcement, version) = file_rules::confine(&spec.access, &spec.limits, namespaces)?;
+    let shown = spec
+        .mounts
+        .as_ref()
+        .map_or_else(Vec::new, MountNamespace::targets);
+    let rules = match rules {
+        Some(rules) => rules,
+        None => FileRules::of_system(&spec.access, &shown)?,
+    };
+    let (enforcement, version) = rules.confine(&spec.access, &spec.limits, namespaces, &shown)?;
     if enforcement == Enforcement::None && !spec.best_effort && !spec.probe {
         return Err(JailError::NotEnforced);
     }
@@ -192,15 +199,23 @@ fn carry_out(
     }
     match prepared {
         Prepared::Program(program) => {
+            let begin = || {
+                signals::let_through();
+                program.execute()
+            };
             // A supervisor is the init already.
-            if has_init {
-                init::follow(answer)?;
-                if spec.controlling_terminal {
-                    take_terminal()?;
-                }
-            }
-            signals::let_through();
-            Err(program.execute().into())
+            let error = if has_init {
+                init::lead(answer, &mut || {
+                    let taken = spec.controlling_terminal.then(take_terminal);
+                    match taken {
+                        Some(Err(error)) => error,
+                        _ => begin(),
+                    }
+                })
+            } else {
+                begin()
+            };
+            Err(error.into())
         }
         Prepared::BuiltIn(job) => {
             signals::let_through();
@@ -252,7 +267,7 @@ fn restrict_calls(
     circumstances: &Circumstances,
     channel: Option<OwnedFd>,
 ) -> Result<(), JailError> {
-    let filter = Filter::new(circumstances)?;
+    let filter = Filter::new(circumstances);
     match channel {
         Some(channel) => {
             let listener = filter.apply_supervised()?;

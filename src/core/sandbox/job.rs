@@ -1,6 +1,6 @@
 //! What a confined process is to do, and within which limits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +60,10 @@ pub trait PreparedJob {
 pub struct JobSpec {
     /// What to do.
     pub job: Job,
+    /// Whose job it is, where several jobs of one owner may share what the kernel was told of them:
+    /// one may then touch what the other has, where it sees it.
+    #[serde(default)]
+    pub owner: String,
     /// Standard input; nothing where there is none. Lies where no path of a zone leads. Counts for
     /// [`super::run`], which has no stream of its caller for it.
     #[serde(skip)]
@@ -118,6 +122,14 @@ pub struct MountNamespace {
     pub bind_mounts: Vec<BindMount>,
     /// Where it begins.
     pub directory: PathBuf,
+}
+
+impl MountNamespace {
+    /// Where it has other directories than the host.
+    pub(super) fn targets(&self) -> Vec<&Path> {
+        let targets = self.bind_mounts.iter().map(|mount| mount.target.as_path());
+        targets.collect()
+    }
 }
 
 /// A directory of the host in the mount namespace.

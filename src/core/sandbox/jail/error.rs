@@ -24,7 +24,4 @@ pub(crate) enum JailError {
     /// The file rules were made and are not in force.
     #[error("the kernel does not enforce file rules (Landlock)")]
     NotEnforced,
-    /// The call filter could not be made.
-    #[error("the call filter could not be set: {0}")]
-    Filter(#[from] seccompiler::BackendError),
 }

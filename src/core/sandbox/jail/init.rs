@@ -5,18 +5,20 @@
 //! second, and the init waits for it and tells the server.
 
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use rustix::process::WaitOptions;
+use rustix::process::{Pid, WaitOptions};
 
-use super::signals;
-use super::zygote::{close, fork, number, tell};
+use super::zygote::{close, number, tell};
+use super::{FAILED, signals};
 
-/// Comes back in the command's process. This one ends when the command has ended, with everything
-/// that it left behind.
-pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
-    let Some(command) = fork(0)? else {
-        return Ok(());
+/// Starts the command, and ends when it has ended, with everything that it left behind. Comes back
+/// where it could not start: `begin` becomes its program, or says why it cannot.
+pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io::Error {
+    let command = match borrow(begin) {
+        Ok(command) => command,
+        Err(error) => return error,
     };
     // The command's streams: whoever reads them waits for their end.
     close(0, 2);
@@ -39,6 +41,50 @@ pub(super) fn follow(answer: &OwnedFd) -> io::Result<()> {
     #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
     std::process::exit(0)
 }
+
+/// What the command's process does in memory that is not its own.
+struct Borrowed<'a> {
+    begin: &'a mut dyn FnMut() -> io::Error,
+    failed: Option<io::Error>,
+}
+
+extern "C" fn begin(borrowed: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: what `borrow` lends, which waits meanwhile.
+    #[expect(unsafe_code, reason = "what clone(2) hands on")]
+    let borrowed = unsafe { &mut *borrowed.cast::<Borrowed<'_>>() };
+    borrowed.failed = Some((borrowed.begin)());
+    libc::c_int::from(FAILED)
+}
+
+/// A process that has this one's memory until it has become its program; this one waits for that,
+/// as with vfork(2). A copy of the memory would be thrown away at once.
+fn borrow(become_program: &mut dyn FnMut() -> io::Error) -> io::Result<Pid> {
+    let mut stack = Vec::<MaybeUninit<u128>>::with_capacity(STACK);
+    let mut borrowed = Borrowed {
+        begin: become_program,
+        failed: None,
+    };
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is the process's own and ends where it begins to use it; it and what is
+    // borrowed live until this process goes on, when the other has other memory or none.
+    #[expect(unsafe_code, reason = "no safe crate lends memory to a process")]
+    let command = unsafe {
+        let top = stack.as_mut_ptr().add(STACK);
+        let borrowed = std::ptr::from_mut(&mut borrowed);
+        libc::clone(begin, top.cast(), flags, borrowed.cast())
+    };
+    if command < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    match borrowed.failed {
+        Some(error) => Err(error),
+        None => Pid::from_raw(command).ok_or_else(|| io::ErrorKind::NotFound.into()),
+    }
+}
+
+/// How much of it the command's process may use until it has memory of its own, in pieces of 16
+/// bytes.
+const STACK: usize = 64 * 1024 / 16;
 
 /// Ends every other process of the namespace.
 pub(super) fn kill_others() {

@@ -7,15 +7,14 @@
 mod calls;
 mod denied;
 mod program;
+mod rules;
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
-use seccompiler::{SeccompAction, SeccompFilter};
-
-use super::JailError;
 use crate::access::NetworkAccess;
 use calls::attributes;
-use program::{Builder, Program, Test};
+use program::Program;
+use rules::{Action, Condition, Policy};
 
 /// Whether these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
@@ -69,31 +68,22 @@ pub(super) struct Circumstances {
 pub(super) struct Filter(Program);
 
 impl Filter {
-    pub(super) fn new(circumstances: &Circumstances) -> Result<Self, JailError> {
-        let mut denied = denied::always(circumstances)?;
+    pub(super) fn new(circumstances: &Circumstances) -> Self {
+        let mut denied = denied::always(circumstances);
         let bounded = circumstances.separate || circumstances.supervision == Supervision::Whole;
         if !(circumstances.changes && bounded) {
             denied.extend(attributes().map(|call| (call, Vec::new())));
         }
         if circumstances.changes && !bounded {
             // Whoever makes a file may set its times: what is open is known to file rules.
-            denied.insert(libc::SYS_utimensat, denied::by_path()?);
+            denied.insert(libc::SYS_utimensat, denied::by_path());
         }
-        // One program: the kernel translates each that is applied.
-        let mut program = unknown();
+        let mut policy = unknown();
         if circumstances.supervision != Supervision::None {
-            supervise(&mut program, circumstances);
+            supervise(&mut policy, circumstances);
         }
-        let machine = std::env::consts::ARCH
-            .try_into()
-            .map_err(JailError::Filter)?;
-        let rest = SeccompFilter::new(
-            denied,
-            SeccompAction::Allow,
-            SeccompAction::Errno(libc::EPERM as u32),
-            machine,
-        )?;
-        Ok(Self(program.followed_by(rest.try_into()?)))
+        policy.extend(denied, Action::refuse(libc::EPERM));
+        Self(Program::new(&policy, NEWEST_CALL, UNKNOWN))
     }
 
     /// Applies it to this process, for good. Nothing that it denies may follow.
@@ -122,48 +112,48 @@ const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 /// it: nobody has judged it.
 const NEWEST_CALL: i64 = libc::SYS_mseal;
 
-/// The beginning of a program: some calls are as on a kernel that lacks them. These are the
-/// numbers of the x32 interface, which names the same calls anew (seccomp(2)), every call that is
-/// newer than this list, and clone3 and openat2, whose flags are behind a pointer: without them
-/// programs fall back to clone and openat. Attributes of files that are no modes or times do not exist: no command
-/// needs them, and no quota counts them.
-fn unknown() -> Builder {
-    let mut program = Builder::new();
-    let unknown = program::refuse(libc::ENOSYS);
-    program.newer_than(NEWEST_CALL, unknown);
+/// What a kernel answers that lacks a call.
+const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
+
+/// Some calls are as on a kernel that lacks them. These are the numbers of the x32 interface, which
+/// names the same calls anew (seccomp(2)), every call that is newer than this list, and clone3 and
+/// openat2, whose flags are behind a pointer: without them programs fall back to clone and openat.
+/// Attributes of files that are no modes or times do not exist: no command needs them, and no quota
+/// counts them.
+fn unknown() -> Policy {
+    let mut policy = Policy::default();
     for call in [libc::SYS_clone3, libc::SYS_openat2] {
-        program.on(call, &[], unknown);
+        policy.on(call, &[], UNKNOWN);
     }
     for call in calls::EXTENDED_ATTRIBUTES {
-        program.on(*call, &[], program::refuse(libc::EOPNOTSUPP));
+        policy.on(*call, &[], Action::refuse(libc::EOPNOTSUPP));
     }
     // Programs that may be installed with rights of their own drop groups
     // first thing under root, and end where they cannot. There is no right to drop: nothing happens.
-    program.on(libc::SYS_setgroups, &[], program::refuse(0));
-    program
+    policy.on(libc::SYS_setgroups, &[], Action::refuse(0));
+    policy
 }
 
 /// What the supervisor is asked about.
-fn supervise(program: &mut Builder, circumstances: &Circumstances) {
-    const ASK: u32 = libc::SECCOMP_RET_USER_NOTIF;
+fn supervise(policy: &mut Policy, circumstances: &Circumstances) {
     for call in calls::NEW_PROCESSES {
-        program.on(*call, &[], ASK);
+        policy.on(*call, &[], Action::ASK);
     }
     if circumstances.supervision != Supervision::Whole {
         return;
     }
-    let executable = Test::Any(2, libc::PROT_EXEC as u32);
-    let of_a_file = Test::NotAny(3, libc::MAP_ANONYMOUS as u32);
-    program.on(libc::SYS_mmap, &[executable, of_a_file], ASK);
-    program.on(libc::SYS_mprotect, &[executable], ASK);
-    program.on(libc::SYS_pkey_mprotect, &[executable], ASK);
-    program.on(libc::SYS_uname, &[], ASK);
+    let executable = Condition::has_bits(2, libc::PROT_EXEC);
+    let of_a_file = Condition::has_none(3, libc::MAP_ANONYMOUS);
+    policy.on(libc::SYS_mmap, &[executable, of_a_file], Action::ASK);
+    policy.on(libc::SYS_mprotect, &[executable], Action::ASK);
+    policy.on(libc::SYS_pkey_mprotect, &[executable], Action::ASK);
+    policy.on(libc::SYS_uname, &[], Action::ASK);
     if circumstances.changes {
         for call in attributes() {
-            program.on(call, &[], ASK);
+            policy.on(call, &[], Action::ASK);
         }
     }
     if matches!(circumstances.network, NetworkAccess::Proxy { .. }) {
-        program.on(libc::SYS_connect, &[], ASK);
+        policy.on(libc::SYS_connect, &[], Action::ASK);
     }
 }

@@ -5,7 +5,7 @@
 //! this small process is copied for each job. It ends with the server: the socket between
 //! them tells.
 
-use std::io;
+use std::io::{self, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
@@ -14,8 +14,10 @@ use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
 use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus};
 
-use super::{FAILED, session, signals};
-use crate::job::{IN_NAMESPACES, IN_NETWORK, MAKES_GROUPS};
+use super::file_rules::FileRules;
+use super::kept_rules::KeptRules;
+use super::{FAILED, JailError, session, signals};
+use crate::job::{IN_NAMESPACES, IN_NETWORK, JobSpec, MAKES_GROUPS};
 
 /// The handles that come with an opcode, in this order: the job spec, standard input, output and
 /// error, the working directory, and the socket for the answer. After them comes the way into a
@@ -44,6 +46,23 @@ pub(super) struct Account {
     pub(super) group: Gid,
 }
 
+/// A job as the zygote has read it.
+pub(super) struct ZygoteJob {
+    pub(super) spec: JobSpec,
+    /// Those of its file rules that are kept for its owner.
+    pub(super) rules: Option<FileRules>,
+}
+
+impl ZygoteJob {
+    fn read(spec: &OwnedFd, kept: &mut KeptRules) -> Result<Self, JailError> {
+        let mut text = Vec::new();
+        std::fs::File::from(spec.try_clone()?).read_to_end(&mut text)?;
+        let spec: JobSpec = serde_json::from_slice(&text).map_err(io::Error::from)?;
+        let rules = kept.of(&spec)?;
+        Ok(Self { spec, rules })
+    }
+}
+
 /// Which side of a fork this is.
 pub(super) enum Side {
     /// The zygote, when the server is gone.
@@ -51,7 +70,7 @@ pub(super) enum Side {
     /// A new process, to do a job.
     Job {
         /// What it is to do.
-        spec: OwnedFd,
+        job: Result<ZygoteJob, JailError>,
         /// Readable when the zygote is gone.
         zygote: OwnedFd,
         /// Where the server waits for the end of the job.
@@ -75,6 +94,7 @@ pub(super) fn serve() -> io::Result<Side> {
         group: rustix::process::getgid(),
     };
     let mut children: Vec<ForkedChild> = Vec::new();
+    let mut kept = KeptRules::default();
     loop {
         if !attend(&mut children)? {
             continue;
@@ -84,8 +104,8 @@ pub(super) fn serve() -> io::Result<Side> {
             return Ok(Side::Zygote);
         };
         // What cannot be started is told by the end of its answer.
-        match start(opcode, handles) {
-            Ok(Some(Forked::Here([spec, input, output, error, _, answer], group))) => {
+        match start(opcode, handles, &mut kept) {
+            Ok(Some(Forked::Here(job, [_, input, output, error, _, answer], group))) => {
                 rustix::stdio::dup2_stdin(&input)?;
                 rustix::stdio::dup2_stdout(&output)?;
                 rustix::stdio::dup2_stderr(&error)?;
@@ -94,7 +114,7 @@ pub(super) fn serve() -> io::Result<Side> {
                     rustix::io::write(&group, b"0")?;
                 }
                 return Ok(Side::Job {
-                    spec,
+                    job,
                     zygote,
                     answer,
                     account,
@@ -110,17 +130,27 @@ pub(super) fn serve() -> io::Result<Side> {
 /// A process that was started, on either side of the fork.
 enum Forked {
     /// In the new process, with what came for it, and the way into its control group.
-    Here([OwnedFd; HANDLES], Option<OwnedFd>),
+    Here(
+        Result<ZygoteJob, JailError>,
+        [OwnedFd; HANDLES],
+        Option<OwnedFd>,
+    ),
     /// In the zygote.
     There(ForkedChild),
 }
 
-fn start(opcode: u8, mut handles: Vec<OwnedFd>) -> io::Result<Option<Forked>> {
+fn start(
+    opcode: u8,
+    mut handles: Vec<OwnedFd>,
+    kept: &mut KeptRules,
+) -> io::Result<Option<Forked>> {
     let group = (handles.len() > HANDLES).then(|| handles.pop()).flatten();
     let Ok::<[OwnedFd; HANDLES], _>(handles) = handles.try_into() else {
         return Ok(None);
     };
-    // Before the fork: in new namespaces a handle leads to the mounts of the old ones, the
+    // Before the fork, as all that can be: what is written after it is copied first.
+    let job = ZygoteJob::read(&handles[0], kept);
+    // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles[4])?;
     let has = |part| opcode & part != 0;
@@ -135,7 +165,7 @@ fn start(opcode: u8, mut handles: Vec<OwnedFd>) -> io::Result<Option<Forked>> {
         Err(_) => (fork(0)?, false),
     };
     let Some(pid) = forked else {
-        return Ok(Some(Forked::Here(handles, group)));
+        return Ok(Some(Forked::Here(job, handles, group)));
     };
     let [.., answer] = handles;
     match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {

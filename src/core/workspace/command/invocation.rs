@@ -152,7 +152,8 @@ impl<'a> Run<'a> {
             .get(invocation.command)
             .ok_or_else(not_installed)?;
         let caller = self.zone.caller();
-        let _slot = store.slots().take(&store.namespace(caller), caller)?;
+        let owner = store.namespace(caller);
+        let _slot = store.slots().take(&owner, caller)?;
         let mut environment = environment::of(invocation.command, &self.private, &self.places)?;
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         if program.is_chosen {
@@ -185,6 +186,7 @@ impl<'a> Run<'a> {
         };
         let spec = JobSpec {
             job,
+            owner,
             input: invocation.input.map(|staged| staged.location().to_owned()),
             controlling_terminal: false,
             makes_groups: program.is_chosen,

@@ -13,7 +13,7 @@ use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
 use fileshed_history::{Author, Position};
-use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect};
+use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage};
 use fileshed_storage::{DiskError, Root};
 
 impl Store {
@@ -52,9 +52,10 @@ impl Store {
                 }
             }
         }
-        self.measure_first(tenant, zone)?;
+        let usage = self.registry().usage(&tenant.key)?;
+        self.measure_first(tenant, zone, &usage)?;
         for &other in tenant.zones.iter().filter(|other| **other != zone) {
-            if let Err(error) = self.measure_first(tenant, other) {
+            if let Err(error) = self.measure_first(tenant, other, &usage) {
                 let (tenant, zone) = (&tenant.key, other.as_str());
                 tracing::warn!(tenant, zone, %error, "a zone could not be measured");
             }
@@ -76,16 +77,20 @@ impl Store {
         Ok(())
     }
 
-    /// Measures a zone that never was.
-    fn measure_first(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
-        let is_measured = || -> Result<bool, Error> {
-            let measured = self.registry().usage(&tenant.key)?;
-            let has = |name| measured.iter().any(|usage| usage.zone == name);
-            Ok(has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable()))
+    /// Measures a zone that never was, as far as is known: `usage` may be of a moment ago.
+    fn measure_first(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        usage: &[Usage],
+    ) -> Result<(), Error> {
+        let is_measured = |usage: &[Usage]| {
+            let has = |name| usage.iter().any(|usage| usage.zone == name);
+            has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable())
         };
-        if !is_measured()? {
+        if !is_measured(usage) {
             let _write_lock = self.write_lock(tenant, zone)?;
-            if !is_measured()? {
+            if !is_measured(&self.registry().usage(&tenant.key)?) {
                 self.measure(tenant, zone)?;
                 self.measure_edits(tenant, zone)?;
             }

@@ -52,6 +52,7 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
     let _slot = store.slots().take(&store.namespace(caller), caller)?;
     let spec = JobSpec {
         job,
+        owner: String::new(),
         input: None,
         controlling_terminal: false,
         makes_groups: false,

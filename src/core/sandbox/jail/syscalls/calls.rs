@@ -104,7 +104,7 @@ pub(super) const LINKS: &[i64] = &[libc::SYS_symlinkat];
 
 /// Requests that put text into another's terminal, or name another process that a descriptor
 /// sends signals to (`FIOSETOWN`, `SIOCSPGRP`).
-pub(super) const FORBIDDEN_IOCTLS: [u64; 4] = [libc::TIOCSTI, 0x541c, 0x8901, 0x8902];
+pub(super) const FORBIDDEN_IOCTLS: [u32; 4] = [libc::TIOCSTI as u32, 0x541c, 0x8901, 0x8902];
 
 /// Requests to fcntl that name another process, and leases, which delay other programs that open a
 /// file.

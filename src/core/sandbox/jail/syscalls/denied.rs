@@ -1,80 +1,44 @@
 //! What no command may do.
 
-use std::collections::BTreeMap;
-
-use seccompiler::{
-    SeccompCmpArgLen as Length, SeccompCmpOp as Compare, SeccompCondition as Condition,
-    SeccompRule as Rule,
-};
-
 use super::Circumstances;
 use super::calls::{
     FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, LINKS, NAMESPACE_FLAGS, NEVER, NEVER_HERE, mode_arguments,
     opening,
 };
+use super::rules::{CallRules, Comparison, Condition, Rule};
 use crate::access::NetworkAccess;
-use crate::jail::JailError;
-
-pub(super) type CallRules = BTreeMap<i64, Vec<Rule>>;
-
-fn when(argument: u8, compare: Compare, value: u64) -> Result<Rule, JailError> {
-    let condition = Condition::new(argument, Length::Dword, compare, value)?;
-    Ok(Rule::new(vec![condition])?)
-}
-
-fn has_bits(argument: u8, bits: i32) -> Result<Condition, JailError> {
-    let bits = u64::from(bits as u32);
-    Ok(Condition::new(
-        argument,
-        Length::Dword,
-        Compare::MaskedEq(bits),
-        bits,
-    )?)
-}
 
 /// What is denied, the changes of modes, times and owners aside.
-pub(super) fn always(circumstances: &Circumstances) -> Result<CallRules, JailError> {
+pub(super) fn always(circumstances: &Circumstances) -> CallRules {
     let mut rules: CallRules = NEVER
         .iter()
         .chain(NEVER_HERE)
         .map(|call| (*call, Vec::new()))
         .collect();
-    let bits = |argument, bits: i32| -> Result<Rule, JailError> {
-        Ok(Rule::new(vec![has_bits(argument, bits)?])?)
-    };
-    rules.extend(sockets(circumstances.network)?);
-    let flags: Result<Vec<Rule>, JailError> =
-        NAMESPACE_FLAGS.iter().map(|flag| bits(0, *flag)).collect();
-    rules.insert(libc::SYS_clone, flags?);
-    let requests: Result<Vec<Rule>, JailError> = FORBIDDEN_IOCTLS
-        .iter()
-        .map(|request| when(1, Compare::Eq, *request))
-        .collect();
-    rules.insert(libc::SYS_ioctl, requests?);
-    let requests: Result<Vec<Rule>, JailError> = FORBIDDEN_FCNTLS
-        .iter()
-        .map(|request| when(1, Compare::Eq, u64::from(*request as u32)))
-        .collect();
-    rules.insert(libc::SYS_fcntl, requests?);
+    rules.extend(sockets(circumstances.network));
+    let flags = NAMESPACE_FLAGS.map(|flag| vec![Condition::has_bits(0, flag)]);
+    rules.insert(libc::SYS_clone, flags.into());
+    let requests = FORBIDDEN_IOCTLS.map(|request| vec![Condition::equals(1, request)]);
+    rules.insert(libc::SYS_ioctl, requests.into());
+    let requests = FORBIDDEN_FCNTLS.map(|request| vec![Condition::equals(1, request as u32)]);
+    rules.insert(libc::SYS_fcntl, requests.into());
     for (call, mode) in mode_arguments() {
-        rules.insert(call, vec![bits(mode, 0o4000)?, bits(mode, 0o2000)?]);
+        let kinds = SET_ID.map(|bit| vec![Condition::has_bits(mode, bit)]);
+        rules.insert(call, kinds.into());
     }
     for (call, flags) in opening() {
-        let creates = has_bits(flags, libc::O_CREAT)?;
-        let mut kinds = Vec::new();
-        for set_id in [0o4000, 0o2000] {
-            let mode = has_bits(flags + 1, set_id)?;
-            kinds.push(Rule::new(vec![creates.clone(), mode])?);
-        }
+        let creates = Condition::has_bits(flags, libc::O_CREAT);
+        let set_id = SET_ID.map(|bit| vec![creates, Condition::has_bits(flags + 1, bit)]);
+        let mut kinds = Vec::from(set_id);
         if circumstances.version < TRUNCATION {
-            kinds.push(truncating(flags)?);
+            kinds.push(truncating(flags));
         }
         rules.insert(call, kinds);
     }
     if circumstances.version < TRUNCATION {
         rules.insert(libc::SYS_truncate, Vec::new());
     }
-    rules.extend(processes(circumstances)?);
+    rules.extend(processes(circumstances));
     // A child that leaves what is ended as a whole would outlive its end: the group, else the session,
     // else the namespace, which nobody leaves.
     if !circumstances.makes_groups {
@@ -87,21 +51,22 @@ pub(super) fn always(circumstances: &Circumstances) -> Result<CallRules, JailErr
         rules.extend(LINKS.iter().map(|call| (*call, Vec::new())));
     }
     if !circumstances.shares_memory {
-        let shared = has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS)?;
-        rules.insert(libc::SYS_mmap, vec![Rule::new(vec![shared])?]);
+        let shared = Condition::has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        rules.insert(libc::SYS_mmap, vec![vec![shared]]);
     }
     if !circumstances.starts_others {
         rules.insert(libc::SYS_execve, Vec::new());
-        rules.insert(
-            libc::SYS_execveat,
-            vec![
-                when(0, Compare::Ne, circumstances.program as u64)?,
-                when(4, Compare::Ne, libc::AT_EMPTY_PATH as u64)?,
-            ],
-        );
+        let other = [
+            Condition::differs(0, circumstances.program as u32),
+            Condition::differs(4, libc::AT_EMPTY_PATH as u32),
+        ];
+        rules.insert(libc::SYS_execveat, other.map(|one| vec![one]).into());
     }
-    Ok(rules)
+    rules
 }
+
+/// Bits of a mode that give a program the rights of its owner or group.
+const SET_ID: [i32; 2] = [0o4000, 0o2000];
 
 /// From this version of its interface on (Linux 6.2), Landlock knows who may cut a file. Before
 /// it a path is enough, also of a file that can only be read.
@@ -111,38 +76,33 @@ const TRUNCATION: i32 = 3;
 const SIGNALS: i32 = 6;
 
 /// A file that is opened to be read, and cut.
-fn truncating(flags: u8) -> Result<Rule, JailError> {
-    let bits = (libc::O_TRUNC | libc::O_ACCMODE) as u64;
-    let reads = libc::O_TRUNC as u64;
-    Ok(Rule::new(vec![Condition::new(
-        flags,
-        Length::Dword,
-        Compare::MaskedEq(bits),
-        reads,
-    )?])?)
+fn truncating(flags: u8) -> Rule {
+    let bits = Comparison::Bits(
+        (libc::O_TRUNC | libc::O_ACCMODE) as u32,
+        libc::O_TRUNC as u32,
+    );
+    vec![Condition::new(flags, bits)]
 }
 
 /// A call with a path in its second argument.
-pub(super) fn by_path() -> Result<Vec<Rule>, JailError> {
-    let path = Condition::new(1, Length::Qword, Compare::Ne, 0)?;
-    Ok(vec![Rule::new(vec![path])?])
+pub(super) fn by_path() -> Vec<Rule> {
+    let given = Comparison::NotEqual(0);
+    vec![
+        vec![Condition::new(1, given)],
+        vec![Condition::upper(1, given)],
+    ]
 }
 
 /// What a command may not do to other processes. Limits and scheduling are its own: 0 is the
 /// caller.
-fn processes(circumstances: &Circumstances) -> Result<CallRules, JailError> {
-    const PRIORITY_OF_PROCESS: u64 = libc::PRIO_PROCESS as u64;
-    const IO_PRIORITY_OF_PROCESS: u64 = 1;
-    let other = |argument| when(argument, Compare::Ne, 0);
-    let own = |argument, kind: u64| -> Result<Vec<Rule>, JailError> {
-        Ok(vec![
-            when(argument, Compare::Ne, kind)?,
-            other(argument + 1)?,
-        ])
-    };
+fn processes(circumstances: &Circumstances) -> CallRules {
+    const PRIORITY_OF_PROCESS: u32 = libc::PRIO_PROCESS as u32;
+    const IO_PRIORITY_OF_PROCESS: u32 = 1;
+    let other = |argument| vec![Condition::differs(argument, 0)];
+    let own = |kind| vec![vec![Condition::differs(0, kind)], other(1)];
     let mut rules = CallRules::from([
-        (libc::SYS_setpriority, own(0, PRIORITY_OF_PROCESS)?),
-        (libc::SYS_ioprio_set, own(0, IO_PRIORITY_OF_PROCESS)?),
+        (libc::SYS_setpriority, own(PRIORITY_OF_PROCESS)),
+        (libc::SYS_ioprio_set, own(IO_PRIORITY_OF_PROCESS)),
     ]);
     for call in [
         libc::SYS_prlimit64,
@@ -151,13 +111,13 @@ fn processes(circumstances: &Circumstances) -> Result<CallRules, JailError> {
         libc::SYS_sched_setparam,
         libc::SYS_sched_setattr,
     ] {
-        rules.insert(call, vec![other(0)?]);
+        rules.insert(call, vec![other(0)]);
     }
     if circumstances.separate || circumstances.version >= SIGNALS {
-        return Ok(rules);
+        return rules;
     }
     // To itself and, as 0, to its group, which is the command's.
-    let this = u64::from(std::process::id());
+    let this = std::process::id();
     for call in [
         libc::SYS_kill,
         libc::SYS_tkill,
@@ -165,25 +125,29 @@ fn processes(circumstances: &Circumstances) -> Result<CallRules, JailError> {
         libc::SYS_rt_sigqueueinfo,
         libc::SYS_rt_tgsigqueueinfo,
     ] {
-        let is_not = |value| Condition::new(0, Length::Dword, Compare::Ne, value);
-        let others = Rule::new(vec![is_not(0)?, is_not(this)?])?;
+        let others = vec![Condition::differs(0, 0), Condition::differs(0, this)];
         rules.insert(call, vec![others]);
     }
     rules.insert(libc::SYS_pidfd_send_signal, Vec::new());
-    Ok(rules)
+    rules
+}
+
+/// The part of a socket's type that is no flag.
+const TYPE: u32 = 0xf;
+
+/// The types of sockets but these.
+fn types_but(allowed: &[i32], argument: u8) -> Vec<Rule> {
+    (0..=TYPE)
+        .filter(|kind| !allowed.contains(&(*kind as i32)))
+        .map(|other| vec![Condition::new(argument, Comparison::Bits(TYPE, other))])
+        .collect()
 }
 
 /// What a command may not do with sockets.
-fn sockets(network: NetworkAccess) -> Result<CallRules, JailError> {
-    const TYPE: u64 = 0xf;
+fn sockets(network: NetworkAccess) -> CallRules {
     // Of two ends that belong together, one can still send to a path, unless the kernel ignores the
     // address because there is a connection.
-    const CONNECTED: [u64; 2] = [libc::SOCK_STREAM as u64, libc::SOCK_SEQPACKET as u64];
-    let mut pair = Vec::new();
-    for other in (0..=TYPE).filter(|kind| !CONNECTED.contains(kind)) {
-        let kind = Condition::new(1, Length::Dword, Compare::MaskedEq(TYPE), other)?;
-        pair.push(Rule::new(vec![kind])?);
-    }
+    let pair = types_but(&[libc::SOCK_STREAM, libc::SOCK_SEQPACKET], 1);
     if network == NetworkAccess::None {
         let calls = [
             libc::SYS_socket,
@@ -193,18 +157,11 @@ fn sockets(network: NetworkAccess) -> Result<CallRules, JailError> {
         ];
         let mut rules = CallRules::from(calls.map(|call| (call, Vec::new())));
         rules.insert(libc::SYS_socketpair, pair);
-        return Ok(rules);
+        return rules;
     }
-    let is_not = |argument, value: i32| {
-        Condition::new(
-            argument,
-            Length::Dword,
-            Compare::Ne,
-            u64::from(value as u32),
-        )
-    };
+    let is_not = |argument, value: i32| Condition::differs(argument, value as u32);
     // Nothing local, raw or of the kernel.
-    let internet = Rule::new(vec![is_not(0, libc::AF_INET)?, is_not(0, libc::AF_INET6)?])?;
+    let internet = vec![is_not(0, libc::AF_INET), is_not(0, libc::AF_INET6)];
     let mut socket = vec![internet];
     let mut rules = CallRules::from([
         (libc::SYS_bind, Vec::new()),
@@ -213,23 +170,18 @@ fn sockets(network: NetworkAccess) -> Result<CallRules, JailError> {
     ]);
     if let NetworkAccess::Proxy { .. } = network {
         // Streams alone, and of TCP alone: file rules know the ports of no other protocol.
-        for other in (0..=TYPE).filter(|kind| *kind != libc::SOCK_STREAM as u64) {
-            let kind = Condition::new(1, Length::Dword, Compare::MaskedEq(TYPE), other)?;
-            socket.push(Rule::new(vec![kind])?);
-        }
-        let tcp = vec![is_not(2, 0)?, is_not(2, libc::IPPROTO_TCP)?];
-        socket.push(Rule::new(tcp)?);
+        socket.extend(types_but(&[libc::SOCK_STREAM], 1));
+        socket.push(vec![is_not(2, 0), is_not(2, libc::IPPROTO_TCP)]);
         // A connection that begins with its first data passes no rule about connections.
-        let fast = u64::from(libc::MSG_FASTOPEN as u32);
         for (call, flags) in [
             (libc::SYS_sendto, 3),
             (libc::SYS_sendmsg, 2),
             (libc::SYS_sendmmsg, 3),
         ] {
-            let set = Condition::new(flags, Length::Dword, Compare::MaskedEq(fast), fast)?;
-            rules.insert(call, vec![Rule::new(vec![set])?]);
+            let fast = Condition::has_bits(flags, libc::MSG_FASTOPEN);
+            rules.insert(call, vec![vec![fast]]);
         }
     }
     rules.insert(libc::SYS_socket, socket);
-    Ok(rules)
+    rules
 }

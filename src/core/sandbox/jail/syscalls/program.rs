@@ -1,12 +1,19 @@
-//! Programs of the kernel's filter machine (classic BPF, seccomp(2)): what the crate for them
-//! cannot say, one block for each call.
+//! Programs of the kernel's filter machine (classic BPF, seccomp(2)).
+//!
+//! Calls are looked up in a tree. The kernel tries out each program that it is given with the number
+//! of every call, and runs it before each call that is not always allowed: a list of some two hundred
+//! comparisons cost as much as all file rules together.
 
-use seccompiler::{BpfProgram, sock_filter};
+use libc::sock_filter;
+
+use super::rules::{Action, Comparison, Condition, Policy, Rule};
 
 const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const JUMP: u16 = 0x05;
 const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_GREATER: u16 = 0x25;
-const JUMP_IF_ANY_BIT: u16 = 0x45;
+const JUMP_IF_NOT_LESS: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
 /// Where things are in `struct seccomp_data`.
@@ -19,86 +26,34 @@ const THIS_MACHINE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const THIS_MACHINE: u32 = 0xc000_00b7;
 
-/// A condition on the low half of an argument, by its place.
-#[derive(Clone, Copy)]
-pub(super) enum Test {
-    /// One of these bits is set.
-    Any(u32, u32),
-    /// None of these bits is set.
-    NotAny(u32, u32),
-}
-
-/// The action that answers a call with this error.
-pub(super) fn refuse(error: i32) -> u32 {
-    libc::SECCOMP_RET_ERRNO | error as u32
-}
-
-/// A program under construction: what no block decides is left to what follows.
-pub(super) struct Builder(BpfProgram);
-
-fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
-    sock_filter { code, jt, jf, k }
-}
-
-impl Builder {
-    /// Ends a process that calls by the numbers of another machine: they mean other calls.
-    pub(super) fn new() -> Self {
-        Self(vec![
-            step(LOAD, 0, 0, MACHINE),
-            step(JUMP_IF_EQUAL, 1, 0, THIS_MACHINE),
-            step(RETURN, 0, 0, libc::SECCOMP_RET_KILL_PROCESS),
-        ])
-    }
-
-    /// One action for every call whose number is higher.
-    pub(super) fn newer_than(&mut self, call: i64, action: u32) {
-        self.0.extend([
-            step(LOAD, 0, 0, NUMBER),
-            step(JUMP_IF_GREATER, 0, 1, call as u32),
-            step(RETURN, 0, 0, action),
-        ]);
-    }
-
-    /// An action for a call, where all tests hold.
-    pub(super) fn on(&mut self, call: i64, tests: &[Test], action: u32) {
-        let rest = |done: usize| (2 * (tests.len() - done) + 1) as u8;
-        self.0.extend([
-            step(LOAD, 0, 0, NUMBER),
-            step(JUMP_IF_EQUAL, 0, rest(0), call as u32),
-        ]);
-        for (index, test) in tests.iter().enumerate() {
-            let past = rest(index + 1);
-            let (argument, bits, jt, jf) = match *test {
-                Test::Any(argument, bits) => (argument, bits, 0, past),
-                Test::NotAny(argument, bits) => (argument, bits, past, 0),
-            };
-            self.0.extend([
-                step(LOAD, 0, 0, ARGUMENTS + 8 * argument),
-                step(JUMP_IF_ANY_BIT, jt, jf, bits),
-            ]);
-        }
-        self.0.push(step(RETURN, 0, 0, action));
-    }
-
-    pub(super) fn followed_by(mut self, rest: BpfProgram) -> Program {
-        self.0.extend(rest);
-        Program(self.0)
-    }
-}
-
 /// A whole program.
-pub(super) struct Program(BpfProgram);
+pub(super) struct Program(Vec<sock_filter>);
 
 impl Program {
+    /// What is done with calls, where those above `newest` are answered with `unknown`.
+    pub(super) fn new(policy: &Policy, newest: i64, unknown: Action) -> Self {
+        let mut steps = vec![
+            step(LOAD, 0, 0, MACHINE),
+            step(JUMP_IF_EQUAL, 1, 0, THIS_MACHINE),
+            // The numbers of another machine mean other calls.
+            answer(Action::KILL),
+            step(LOAD, 0, 0, NUMBER),
+            step(JUMP_IF_GREATER, 0, 1, newest as u32),
+            answer(unknown),
+        ];
+        let calls: Vec<_> = policy.calls.iter().collect();
+        search(&mut steps, &calls);
+        Self(steps)
+    }
+
     /// Applies it to this process, which can gain no privilege any more; what the kernel answers.
     pub(super) fn apply(&self, flags: libc::c_ulong) -> std::io::Result<i32> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.0.len()).map_err(std::io::Error::other)?,
-            filter: self.0.as_ptr().cast::<libc::sock_filter>().cast_mut(),
+            filter: self.0.as_ptr().cast_mut(),
         };
-        // SAFETY: the program lives through the call, which only reads it; its steps have the
-        // kernel's layout.
-        #[expect(unsafe_code, reason = "the crate for filters makes no listeners")]
+        // SAFETY: the program lives through the call, which only reads it.
+        #[expect(unsafe_code, reason = "no safe crate makes listeners")]
         let result = unsafe {
             libc::syscall(
                 libc::SYS_seccomp,
@@ -114,4 +69,157 @@ impl Program {
     }
 }
 
-const _: () = assert!(size_of::<sock_filter>() == size_of::<libc::sock_filter>());
+fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
+    sock_filter { code, jt, jf, k }
+}
+
+fn answer(action: Action) -> sock_filter {
+    step(RETURN, 0, 0, action.0)
+}
+
+/// Finds the number of a call, which is loaded, among these.
+fn search(steps: &mut Vec<sock_filter>, calls: &[(&i64, &Vec<(Rule, Action)>)]) {
+    match calls {
+        [] => steps.push(answer(Action::ALLOW)),
+        [(call, rules)] => {
+            steps.push(step(JUMP_IF_EQUAL, 1, 0, **call as u32));
+            steps.push(answer(Action::ALLOW));
+            decide(steps, rules);
+        }
+        _ => {
+            let (lower, higher) = calls.split_at(calls.len() / 2);
+            // Only this jump reaches as far as it must.
+            steps.push(step(JUMP_IF_NOT_LESS, 0, 1, *higher[0].0 as u32));
+            let far = steps.len();
+            steps.push(step(JUMP, 0, 0, 0));
+            search(steps, lower);
+            steps[far].k = (steps.len() - far - 1) as u32;
+            search(steps, higher);
+        }
+    }
+}
+
+/// What is done with a call: what the first rule says that holds.
+fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, Action)]) {
+    for (rule, action) in rules {
+        let mut behind = rule.iter().map(length).sum::<usize>() + 1;
+        for condition in rule {
+            behind -= length(condition);
+            test(steps, condition, behind as u8);
+        }
+        steps.push(answer(*action));
+        if rule.is_empty() {
+            return;
+        }
+    }
+    steps.push(answer(Action::ALLOW));
+}
+
+/// How many steps a condition takes.
+fn length(condition: &Condition) -> usize {
+    match condition.comparison {
+        Comparison::Bits(..) => 3,
+        Comparison::Equal(_) | Comparison::NotEqual(_) => 2,
+    }
+}
+
+/// Goes on with the next step where the condition holds, else behind as many.
+fn test(steps: &mut Vec<sock_filter>, condition: &Condition, behind: u8) {
+    let place = ARGUMENTS + 4 * u32::from(condition.word);
+    steps.push(step(LOAD, 0, 0, place));
+    let jump = match condition.comparison {
+        Comparison::Equal(value) => step(JUMP_IF_EQUAL, 0, behind, value),
+        Comparison::NotEqual(value) => step(JUMP_IF_EQUAL, behind, 0, value),
+        Comparison::Bits(mask, value) => {
+            steps.push(step(AND, 0, 0, mask));
+            step(JUMP_IF_EQUAL, 0, behind, value)
+        }
+    };
+    steps.push(jump);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NEWEST: i64 = 40;
+    const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
+
+    /// What the kernel's machine answers for this data.
+    fn run(program: &Program, data: &[u32; 16]) -> u32 {
+        let (mut accumulator, mut at) = (0, 0);
+        loop {
+            let sock_filter { code, jt, jf, k } = program.0[at];
+            let branch = |holds: bool| usize::from(if holds { jt } else { jf });
+            at += 1;
+            match code {
+                LOAD => accumulator = data[k as usize / 4],
+                AND => accumulator &= k,
+                JUMP => at += k as usize,
+                JUMP_IF_EQUAL => at += branch(accumulator == k),
+                JUMP_IF_GREATER => at += branch(accumulator > k),
+                JUMP_IF_NOT_LESS => at += branch(accumulator >= k),
+                RETURN => return k,
+                other => unreachable!("code {other}"),
+            }
+        }
+    }
+
+    fn holds(condition: &Condition, data: &[u32; 16]) -> bool {
+        let word = data[4 + usize::from(condition.word)];
+        match condition.comparison {
+            Comparison::Equal(value) => word == value,
+            Comparison::NotEqual(value) => word != value,
+            Comparison::Bits(mask, value) => word & mask == value,
+        }
+    }
+
+    /// What a policy means.
+    fn wanted(policy: &Policy, data: &[u32; 16]) -> u32 {
+        let call = i64::from(data[0]);
+        let rules = policy.calls.get(&call).into_iter().flatten();
+        let mut decided = rules.filter(|(rule, _)| rule.iter().all(|one| holds(one, data)));
+        let known = decided.next().map_or(Action::ALLOW, |(_, action)| *action);
+        if call > NEWEST { UNKNOWN } else { known }.0
+    }
+
+    fn condition() -> impl Strategy<Value = Condition> {
+        let comparison = (0..3_u8, 0..4_u32, 0..4_u32).prop_map(|(kind, one, other)| match kind {
+            0 => Comparison::Equal(one),
+            1 => Comparison::NotEqual(one),
+            _ => Comparison::Bits(one, other),
+        });
+        (0..12_u8, comparison).prop_map(|(word, comparison)| Condition { word, comparison })
+    }
+
+    fn policy() -> impl Strategy<Value = Policy> {
+        let action = prop::sample::select(vec![Action::ASK, Action::refuse(1), Action::ALLOW]);
+        let rule = (prop::collection::vec(condition(), 0..3), action);
+        let rules = prop::collection::vec(rule, 1..4);
+        let calls = prop::collection::btree_map(0..NEWEST, rules, 0..30);
+        calls.prop_map(|calls: BTreeMap<_, _>| Policy { calls })
+    }
+
+    proptest! {
+        #[test]
+        fn a_program_does_what_its_policy_says(
+            policy in policy(),
+            calls in prop::collection::vec((0..60_u32, prop::array::uniform12(0..4_u32)), 50),
+        ) {
+            let program = Program::new(&policy, NEWEST, UNKNOWN);
+            for (call, words) in calls {
+                let mut data = [0; 16];
+                data[0] = call;
+                data[1] = THIS_MACHINE;
+                data[4..].copy_from_slice(&words);
+                prop_assert_eq!(run(&program, &data), wanted(&policy, &data));
+                data[1] = !THIS_MACHINE;
+                prop_assert_eq!(run(&program, &data), Action::KILL.0);
+            }
+        }
+    }
+}

@@ -66,6 +66,7 @@ impl Jail<'_> {
                 arguments,
                 environment: variables,
             },
+            owner: self.store.namespace(self.tree.main().caller()),
             input: None,
             controlling_terminal: request.controlling_terminal,
             makes_groups: true,

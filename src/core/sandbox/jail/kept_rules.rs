@@ -1,0 +1,101 @@
+//! File rules that several jobs share: most of them are about programs, and the same for every line
+//! of a shell.
+//!
+//! A rule costs the path to its file. The zygote keeps those of the system for some owners of jobs;
+//! a job adds its own places to them, which are places of its owner, and not there for any other job.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::JailError;
+use super::file_rules::FileRules;
+use crate::access::Access;
+use crate::job::{Job, JobSpec};
+
+/// How many owners have theirs kept.
+const MOST: usize = 16;
+
+/// Jobs after which rules are made anew: what they added stays.
+const JOBS: u32 = 32;
+
+/// Time after which they are.
+const AGE: Duration = Duration::from_secs(60);
+
+/// The rules of some owners, those that were used last behind the others.
+#[derive(Default)]
+pub(super) struct KeptRules(Vec<Entry>);
+
+struct Entry {
+    owner: String,
+    access: Access,
+    rules: FileRules,
+    /// Directories of what the rules are about: a program that is replaced is another file.
+    directories: Vec<(PathBuf, Stamp)>,
+    made: Instant,
+    jobs: u32,
+}
+
+/// When names were last made or removed in a directory, if it is there.
+type Stamp = Option<(u64, u64, i64, u64)>;
+
+impl KeptRules {
+    /// The rules for a job, unless it makes its own: where it shares the files of the host with
+    /// others, or is none of an owner.
+    pub(super) fn of(&mut self, spec: &JobSpec) -> Result<Option<FileRules>, JailError> {
+        let Some(mounts) = &spec.mounts else {
+            return Ok(None);
+        };
+        if spec.owner.is_empty() || !matches!(spec.job, Job::Program { .. }) {
+            return Ok(None);
+        }
+        let is_of = |entry: &Entry| entry.owner == spec.owner && entry.access == spec.access;
+        let kept = self.0.iter().position(is_of).map(|at| self.0.remove(at));
+        let mut entry = match kept.filter(Entry::is_current) {
+            Some(entry) => entry,
+            None => Entry::new(spec, &mounts.targets())?,
+        };
+        entry.jobs += 1;
+        let rules = entry.rules.try_clone()?;
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
+        self.0.push(entry);
+        Ok(Some(rules))
+    }
+}
+
+impl Entry {
+    fn new(spec: &JobSpec, shown: &[&Path]) -> Result<Self, JailError> {
+        let directories = directories(&spec.access);
+        Ok(Self {
+            owner: spec.owner.clone(),
+            access: spec.access.clone(),
+            rules: FileRules::of_system(&spec.access, shown)?,
+            directories,
+            made: Instant::now(),
+            jobs: 0,
+        })
+    }
+
+    fn is_current(&self) -> bool {
+        let is_as_before = |(path, before): &(PathBuf, Stamp)| stamp(path) == *before;
+        self.jobs < JOBS && self.made.elapsed() < AGE && self.directories.iter().all(is_as_before)
+    }
+}
+
+/// The directories of what rules of the system are about.
+fn directories(access: &Access) -> Vec<(PathBuf, Stamp)> {
+    let mut directories: Vec<&Path> = access.system().filter_map(Path::parent).collect();
+    directories.sort_unstable_by_key(|directory| directory.as_os_str());
+    directories.dedup_by_key(|directory| -> &OsStr { directory.as_os_str() });
+    directories
+        .into_iter()
+        .map(|directory| (directory.to_owned(), stamp(directory)))
+        .collect()
+}
+
+fn stamp(directory: &Path) -> Stamp {
+    let stat = rustix::fs::stat(directory).ok()?;
+    Some((stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec))
+}
