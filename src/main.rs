@@ -49,6 +49,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         Serving::Streams(toolset, caller) => runtime.block_on(async {
             let stop = http::ShutdownSignal::listen()?;
             let served = http::serve_person(Arc::clone(&store), config, toolset, *caller, stop);
+            fileshed_core::sandbox::release_start_pages();
             served.await.map_err(Failure::from)
         }),
     };
@@ -86,6 +87,7 @@ fn addresses(
             store.stop_processes();
             store.shells().stop();
         };
+        fileshed_core::sandbox::release_start_pages();
         http::serve(listener, app, stop, stopping, patience, descriptors)
             .await
             .map_err(Failure::from)

@@ -16,6 +16,7 @@ mod heaps;
 mod jail;
 mod job;
 mod output;
+mod program_pages;
 mod pseudo_terminal;
 mod started;
 mod zygote;
@@ -32,6 +33,7 @@ pub use job::{
     BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
 };
 pub use output::{Sink, Stream};
+pub use program_pages::release_start_pages;
 pub use pseudo_terminal::{
     PseudoTerminal, TerminalRead, TerminalReady, TerminalSize, TerminalWait, TerminalWaker,
 };
