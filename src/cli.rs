@@ -127,12 +127,6 @@ pub fn run(
         command,
         mut inputs,
     } = line;
-    // The zygote, of which each command is a copy: nothing of the server is started for it.
-    if let Command::Jail = command {
-        return Ok(ExitCode::from(fileshed_core::sandbox::serve(
-            fileshed_core::BUILT_IN_JOBS,
-        )));
-    }
     if let Command::Openapi {
         toolset,
         terminal,
@@ -171,7 +165,7 @@ pub fn run(
             }
             command.run(&config)
         }
-        Command::Jail | Command::Openapi { .. } => Ok(ExitCode::SUCCESS),
+        Command::Openapi { .. } => Ok(ExitCode::SUCCESS),
     }
 }
 

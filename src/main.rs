@@ -7,10 +7,14 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
-use fileshed_core::Store;
+use fileshed_core::{Store, sandbox};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
+    // The zygote, of which each command is a copy: nothing else is ever in its memory.
+    if std::env::args_os().skip(1).eq([sandbox::ARGUMENT]) {
+        return ExitCode::from(sandbox::serve(fileshed_core::BUILT_IN_JOBS));
+    }
     let line = match cli::parse(std::env::args_os()) {
         Ok(line) => line,
         Err(answer) => return cli::usage(&answer),
@@ -24,9 +28,9 @@ fn main() -> ExitCode {
 /// Makes the parts, wires them, and serves until a stop is asked for.
 fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     cli::log(config);
-    fileshed_core::sandbox::share_heaps();
-    fileshed_core::sandbox::hide_this_process();
-    let descriptors = fileshed_core::sandbox::raise_descriptor_limit();
+    sandbox::share_heaps();
+    sandbox::hide_this_process();
+    let descriptors = sandbox::raise_descriptor_limit();
     let (store, config) = cli::serve(config)?;
     store.claim_cgroups();
     let (store, config) = (Arc::new(store), &config);
@@ -49,7 +53,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         Serving::Streams(toolset, caller) => runtime.block_on(async {
             let stop = http::ShutdownSignal::listen()?;
             let served = http::serve_person(Arc::clone(&store), config, toolset, *caller, stop);
-            fileshed_core::sandbox::release_start_pages();
+            sandbox::release_start_pages();
             served.await.map_err(Failure::from)
         }),
     };
@@ -87,7 +91,7 @@ fn addresses(
             store.stop_processes();
             store.shells().stop();
         };
-        fileshed_core::sandbox::release_start_pages();
+        sandbox::release_start_pages();
         http::serve(listener, app, stop, stopping, patience, descriptors)
             .await
             .map_err(Failure::from)

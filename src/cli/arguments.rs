@@ -84,9 +84,6 @@ pub enum Command {
     /// Register this server in Open WebUI
     #[command(subcommand)]
     Openwebui(OpenWebUiCommand),
-    /// Become a confined command
-    #[command(hide = true, about = None)]
-    Jail,
 }
 
 /// What the program was started with.
@@ -121,7 +118,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
 fn command() -> clap::Command {
     let command = Arguments::command();
     let names = command.get_subcommands().map(clap::Command::get_name);
-    let others = names.filter(|name| !["serve", "jail"].contains(name));
+    let others = names.filter(|name| *name != "serve");
     let others: Vec<String> = others.map(str::to_owned).collect();
     others.into_iter().fold(command, |command, name| {
         command.mut_subcommand(name, with_hidden_settings)

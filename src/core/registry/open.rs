@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
@@ -115,6 +116,8 @@ fn connect(file: &Path) -> Result<Connection, RegistryError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags)?;
     connection.busy_handler(Some(wait_a_moment))?;
+    // Else a statement with `LIMIT ?` is compiled anew for each value.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
 }
 

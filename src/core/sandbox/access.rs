@@ -127,11 +127,6 @@ impl Access {
         self.code().chain(self.read.iter().map(PathBuf::as_path))
     }
 
-    /// The same without what may be executed.
-    pub(crate) fn only_read(&self) -> impl Iterator<Item = &Path> {
-        self.common().chain(self.read.iter().map(PathBuf::as_path))
-    }
-
     /// Where all programs of the machine are, where any of them may be executed.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
         let places: &[_] = if self.any_program { &PROGRAMS } else { &[] };
@@ -145,7 +140,7 @@ impl Access {
     }
 
     /// What every command reads of the system, as far as the network and the programs go.
-    fn common(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn common(&self) -> impl Iterator<Item = &Path> {
         let (certificates, names): (&[_], &[_]) = match self.network {
             NetworkAccess::None => (&[], &[]),
             NetworkAccess::Proxy { .. } => (&CERTIFICATES, &[]),

@@ -116,9 +116,12 @@ fn carry_out(
     rustix::process::setsid().map_err(std::io::Error::from)?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     signals::reset();
+    let supervision = supervision(&spec, account);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
-    let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
-    let supervisor = Supervisor::new(judged, spec.access.network, spec.limits.processes);
+    let supervisor = (supervision != Supervision::None).then(|| {
+        let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
+        Supervisor::new(judged, spec.access.network, spec.limits.processes)
+    });
     let namespaces = enter_namespaces(&spec, account)?;
     if namespaces {
         renew_input()?;
@@ -131,13 +134,10 @@ fn carry_out(
     }
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
-    let supervision = supervision(&spec, namespaces, account);
     // The supervisor is not confined: it is another process from here on.
-    let channel = if supervision == Supervision::None {
-        None
-    } else {
-        Some(supervisor.follow(namespaces.then_some(answer))?)
-    };
+    let channel = supervisor
+        .map(|supervisor| supervisor.follow(namespaces.then_some(answer)))
+        .transpose()?;
     let has_init = namespaces && supervision == Supervision::None;
     if spec.controlling_terminal && !has_init {
         take_terminal()?;
@@ -247,12 +247,12 @@ fn take_terminal() -> std::io::Result<()> {
 
 /// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
 /// others, and changes nothing of this.
-fn supervision(spec: &JobSpec, namespaces: bool, account: Account) -> Supervision {
+fn supervision(spec: &JobSpec, account: Account) -> Supervision {
     let is_program = matches!(spec.job, Job::Program { .. });
     if !spec.supervised || !is_program {
         return Supervision::None;
     }
-    if !namespaces {
+    if spec.mounts.is_none() {
         Supervision::Whole
     } else if account.user.is_root() {
         // The kernel's limit of processes does not hold for it.

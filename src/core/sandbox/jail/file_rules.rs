@@ -83,8 +83,11 @@ impl FileRules {
             ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
         }
         let mut rules = Self { ruleset, newest };
-        for (path, rights) in of_system(access).filter(|(path, _)| !is_own(path, shown)) {
+        for (path, rights) in of_system(access) {
             rules.allow(path, rights)?;
+        }
+        for path in access.read.iter().filter(|path| !is_own(path, shown)) {
+            rules.allow(path, reading())?;
         }
         Ok(rules)
     }
@@ -100,8 +103,8 @@ impl FileRules {
         separate: bool,
         shown: &[&Path],
     ) -> Result<(Enforcement, i32), JailError> {
-        for (path, rights) in of_system(access).filter(|(path, _)| is_own(path, shown)) {
-            self.allow(path, rights)?;
+        for path in access.read.iter().filter(|path| is_own(path, shown)) {
+            self.allow(path, reading())?;
         }
         // The device of the host, mapped shared, is memory that nothing bounds.
         if separate || limits.counted == CountedMemory::AddressSpace {
@@ -173,14 +176,14 @@ fn is_own(path: &Path, shown: &[&Path]) -> bool {
     shown.iter().any(|place| path.starts_with(place))
 }
 
-/// What a job may read and execute, with its rights there.
+/// What a job may read and execute of the system, with its rights there.
 fn of_system(access: &Access) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let running = if access.any_program {
         reading() | AccessFs::Execute
     } else {
         reading()
     };
-    let read = access.only_read().filter(|path| *path != Path::new(ZEROS));
+    let read = access.common().filter(|path| *path != Path::new(ZEROS));
     let read = read.map(|path| (path, reading()));
     let device = AccessFs::ReadFile | AccessFs::WriteFile;
     let execute = access.execute.iter().map(PathBuf::as_path);

@@ -29,7 +29,8 @@ pub(super) struct KeptRules(Vec<Entry>);
 struct Entry {
     owner: String,
     access: Access,
-    rules: FileRules,
+    /// None in a copy of the zygote.
+    rules: Option<FileRules>,
     /// Directories of what the rules are about: a program that is replaced is another file.
     directories: Vec<(PathBuf, Stamp)>,
     made: Instant,
@@ -56,12 +57,23 @@ impl KeptRules {
             None => Entry::new(spec, &mounts.targets())?,
         };
         entry.jobs += 1;
-        let rules = entry.rules.try_clone()?;
+        let rules = entry.rules.as_ref().map(FileRules::try_clone).transpose()?;
         if self.0.len() == MOST {
             self.0.remove(0);
         }
         self.0.push(entry);
-        Ok(Some(rules))
+        Ok(rules)
+    }
+}
+
+impl KeptRules {
+    /// Closes them in a copy of the zygote. Their memory is shared with it, and would be copied to be
+    /// freed.
+    pub(super) fn close(mut self) {
+        for entry in &mut self.0 {
+            drop(entry.rules.take());
+        }
+        std::mem::forget(self);
     }
 }
 
@@ -71,7 +83,7 @@ impl Entry {
         Ok(Self {
             owner: spec.owner.clone(),
             access: spec.access.clone(),
-            rules: FileRules::of_system(&spec.access, shown)?,
+            rules: Some(FileRules::of_system(&spec.access, shown)?),
             directories,
             made: Instant::now(),
             jobs: 0,

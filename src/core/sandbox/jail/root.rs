@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::fs::{CWD, FileType, Mode};
+use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
 /// The root of the mount namespace, over the host's.
@@ -41,22 +42,35 @@ impl Root {
         self.attach(&copy(path)?, path)
     }
 
+    /// A place where something of this kind can be mounted, with the directories above it.
     pub(super) fn make_place_for(&self, path: &Path, kind: FileType) -> io::Result<()> {
         let place = below(path);
-        let directories: Vec<&Path> = place.ancestors().collect();
-        let own = usize::from(!kind.is_dir());
-        // From the top; the last of the ancestors is the root itself.
-        for directory in directories[own..].iter().rev().skip(1) {
-            match rustix::fs::mkdirat(&self.0, *directory, Mode::from(0o755)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
-                Err(error) => return Err(error.into()),
+        let made = match self.make_place(place, kind) {
+            // Most often they are there.
+            Err(Errno::NOENT) => {
+                if let Some(parent) = place.parent() {
+                    self.make_place_for(parent, FileType::Directory)?;
+                }
+                self.make_place(place, kind)
             }
+            made => made,
+        };
+        Ok(made?)
+    }
+
+    fn make_place(&self, place: &Path, kind: FileType) -> Result<(), Errno> {
+        if place.as_os_str().is_empty() {
+            return Ok(());
         }
-        if own == 1 {
-            let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-            rustix::fs::openat(&self.0, place, flags, Mode::from(0o644))?;
+        let made = if kind.is_dir() {
+            rustix::fs::mkdirat(&self.0, place, Mode::from(0o755))
+        } else {
+            rustix::fs::mknodat(&self.0, place, FileType::RegularFile, Mode::from(0o644), 0)
+        };
+        match made {
+            Err(Errno::EXIST) => Ok(()),
+            made => made,
         }
-        Ok(())
     }
 
     pub(super) fn attach(&self, tree: &OwnedFd, path: &Path) -> io::Result<()> {

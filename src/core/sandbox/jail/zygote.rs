@@ -108,6 +108,7 @@ pub(super) fn serve() -> io::Result<Side> {
         // What cannot be started is told by the end of its answer.
         match start(opcode, handles, &mut kept) {
             Ok(Some(Forked::Here(job, [_, input, output, error, _, answer], group))) => {
+                kept.close();
                 rustix::stdio::dup2_stdin(&input)?;
                 rustix::stdio::dup2_stdout(&output)?;
                 rustix::stdio::dup2_stderr(&error)?;

@@ -41,8 +41,7 @@ impl Program {
             step(JUMP_IF_GREATER, 0, 1, newest as u32),
             answer(unknown),
         ];
-        let calls: Vec<_> = policy.calls.iter().collect();
-        search(&mut steps, &calls);
+        search(&mut steps, &ranges(policy));
         Self(steps)
     }
 
@@ -77,19 +76,45 @@ fn answer(action: Action) -> sock_filter {
     step(RETURN, 0, 0, action.0)
 }
 
-/// Finds the number of a call, which is loaded, among these.
-fn search(steps: &mut Vec<sock_filter>, calls: &[(&i64, &Vec<(Rule, Action)>)]) {
-    match calls {
-        [] => steps.push(answer(Action::ALLOW)),
-        [(call, rules)] => {
-            steps.push(step(JUMP_IF_EQUAL, 1, 0, **call as u32));
-            steps.push(answer(Action::ALLOW));
-            decide(steps, rules);
+/// Calls that follow each other and have the same rules.
+struct Range<'a> {
+    first: u32,
+    rules: &'a [(Rule, Action)],
+}
+
+/// All calls, from 0 on.
+fn ranges(policy: &Policy) -> Vec<Range<'_>> {
+    const ALLOWED: &[(Rule, Action)] = &[];
+    let mut ranges = vec![Range {
+        first: 0,
+        rules: ALLOWED,
+    }];
+    for (call, rules) in &policy.calls {
+        let first = *call as u32;
+        for (first, rules) in [(first, rules.as_slice()), (first + 1, ALLOWED)] {
+            match &mut ranges[..] {
+                [.., before] if before.rules == rules => {}
+                // What comes after the call before begins here.
+                [.., before, last] if last.first == first && before.rules == rules => {
+                    ranges.pop();
+                }
+                [.., last] if last.first == first => last.rules = rules,
+                _ => ranges.push(Range { first, rules }),
+            }
         }
+    }
+    ranges
+}
+
+/// Finds the number of a call, which is loaded, in one of these.
+fn search(steps: &mut Vec<sock_filter>, ranges: &[Range<'_>]) {
+    match ranges {
+        [] => {}
+        [range] => decide(steps, range.rules),
         _ => {
-            let (lower, higher) = calls.split_at(calls.len() / 2);
+            let (lower, higher) = ranges.split_at(ranges.len() / 2);
             // Only this jump reaches as far as it must.
-            steps.push(step(JUMP_IF_NOT_LESS, 0, 1, *higher[0].0 as u32));
+            steps.push(step(JUMP_IF_NOT_LESS, 0, 1, higher[0].first));
             let far = steps.len();
             steps.push(step(JUMP, 0, 0, 0));
             search(steps, lower);
