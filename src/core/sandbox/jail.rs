@@ -83,7 +83,7 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
             zygote,
             answer,
             account,
-        }) => match job.and_then(|job| carry_out(jobs, job, (&zygote, &answer), account)) {
+        }) => match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), account)) {
             Ok(Ended::Answered(text)) => {
                 let _ = std::io::stderr().write_all(text.as_bytes());
                 0
@@ -105,17 +105,7 @@ fn carry_out(
     (zygote, answer): (&OwnedFd, &OwnedFd),
     account: Account,
 ) -> Result<Ended, JailError> {
-    // A server that is gone can neither stop a command nor take in what it changes.
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(std::io::Error::from)?;
-    let mut gone = [PollFd::new(zygote, PollFlags::IN)];
-    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
-    {
-        return Err(JailError::Orphan);
-    }
-    rustix::process::setsid().map_err(std::io::Error::from)?;
-    rustix::process::umask(rustix::fs::Mode::from(0o022));
-    signals::reset();
+    begin(zygote)?;
     let supervision = supervision(&spec, account);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
     let supervisor = (supervision != Supervision::None).then(|| {
@@ -199,29 +189,52 @@ fn carry_out(
     }
     match prepared {
         Prepared::Program(program) => {
-            let begin = || {
-                signals::let_through();
-                program.execute()
-            };
-            // A supervisor is the init already.
-            let error = if has_init {
-                init::lead(answer, &mut || {
-                    let taken = spec.controlling_terminal.then(take_terminal);
-                    match taken {
-                        Some(Err(error)) => error,
-                        _ => begin(),
-                    }
-                })
-            } else {
-                begin()
-            };
-            Err(error.into())
+            let init = has_init.then_some(answer);
+            Err(become_program(&program, init, spec.controlling_terminal).into())
         }
         Prepared::BuiltIn(job) => {
             signals::let_through();
             Ok(Ended::Answered(job.run()))
         }
     }
+}
+
+/// Ends with the zygote, in a session of its own, and with nothing that the server's process had
+/// changed for itself.
+fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
+    // A server that is gone can neither stop a command nor take in what it changes.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(std::io::Error::from)?;
+    let mut gone = [PollFd::new(zygote, PollFlags::IN)];
+    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
+    {
+        return Err(JailError::Orphan);
+    }
+    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::umask(rustix::fs::Mode::from(0o022));
+    signals::reset();
+    Ok(())
+}
+
+/// Becomes the program, or starts it and stays as its init, where the server waits for an answer. Comes
+/// back only in failure.
+fn become_program(
+    program: &Executable,
+    init: Option<&OwnedFd>,
+    takes_terminal: bool,
+) -> std::io::Error {
+    let begin = || {
+        signals::let_through();
+        program.execute()
+    };
+    let Some(answer) = init else {
+        // A supervisor is the init already, and the terminal taken.
+        return begin();
+    };
+    init::lead(answer, &mut || match takes_terminal.then(take_terminal) {
+        Some(Err(error)) => error,
+        _ => begin(),
+    })
 }
 
 /// An empty input is the host's own device, and a descriptor is enough for its owner to change its

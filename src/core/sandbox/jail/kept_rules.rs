@@ -20,7 +20,7 @@ const MOST: usize = 16;
 const JOBS: u32 = 32;
 
 /// Time after which they are.
-const AGE: Duration = Duration::from_secs(60);
+const AGE: Duration = Duration::from_mins(1);
 
 /// The rules of some owners, those that were used last behind the others.
 #[derive(Default)]

@@ -71,7 +71,7 @@ pub(super) enum Side {
     /// A new process, to do a job.
     Job {
         /// What it is to do.
-        job: Result<ZygoteJob, JailError>,
+        job: Box<Result<ZygoteJob, JailError>>,
         /// Readable when the zygote is gone.
         zygote: OwnedFd,
         /// Where the server waits for the end of the job.
@@ -134,7 +134,7 @@ pub(super) fn serve() -> io::Result<Side> {
 enum Forked {
     /// In the new process, with what came for it, and the way into its control group.
     Here(
-        Result<ZygoteJob, JailError>,
+        Box<Result<ZygoteJob, JailError>>,
         [OwnedFd; HANDLES],
         Option<OwnedFd>,
     ),
@@ -152,7 +152,7 @@ fn start(
         return Ok(None);
     };
     // Before the fork, as all that can be: what is written after it is copied first.
-    let job = ZygoteJob::read(&handles[0], kept);
+    let job = Box::new(ZygoteJob::read(&handles[0], kept));
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles[4])?;

@@ -96,7 +96,7 @@ pub(super) fn by_path() -> Vec<Rule> {
 /// What a command may not do to other processes. Limits and scheduling are its own: 0 is the
 /// caller.
 fn processes(circumstances: &Circumstances) -> CallRules {
-    const PRIORITY_OF_PROCESS: u32 = libc::PRIO_PROCESS as u32;
+    const PRIORITY_OF_PROCESS: u32 = libc::PRIO_PROCESS;
     const IO_PRIORITY_OF_PROCESS: u32 = 1;
     let other = |argument| vec![Condition::differs(argument, 0)];
     let own = |kind| vec![vec![Condition::differs(0, kind)], other(1)];
