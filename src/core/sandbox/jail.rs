@@ -13,6 +13,7 @@
 //!    ask to be started has no call left to start it with;
 //! 5. where there are no namespaces, a supervisor that judges what the others do not know.
 
+mod account;
 mod error;
 mod executable;
 mod file_rules;
@@ -37,6 +38,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::access::NetworkAccess;
 use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
+use account::Account;
 use error::JailError;
 use executable::Executable;
 use file_rules::FileRules;
@@ -46,7 +48,7 @@ pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
 pub(crate) use zygote::HANDLES;
-use zygote::{Account, Side, ZygoteJob};
+use zygote::{Side, ZygoteJob};
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";

@@ -5,15 +5,15 @@
 //! in which the system's programs and libraries appear read-only, and the directories that it works
 //! with as places where nothing can be executed. There is no /proc, so nothing tells of other processes either.
 
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use super::account::Account;
 use super::network::name_machine;
 use super::own_places::OwnPlaces;
 use super::root::{Attributes, Root, copy, restrict};
 use super::supervisor::MACHINE_NAME;
-use super::zygote::Account;
+
 use crate::access::Access;
 use crate::job::{Limits, MountNamespace};
 use rustix::fs::FileType;
@@ -101,21 +101,4 @@ fn lies_in(path: &Path, directory: &str) -> bool {
     let path = path.as_os_str().as_encoded_bytes();
     let rest = path.strip_prefix(directory.as_bytes());
     rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
-}
-
-impl Account {
-    /// Makes this account the only one of a new namespace.
-    fn map(self) -> io::Result<()> {
-        let map = |id: u32| format!("{id} {id} 1");
-        // A group map without rights needs that groups cannot be changed (user_namespaces(7)).
-        for (file, text) in [
-            ("/proc/self/setgroups", "deny".to_owned()),
-            ("/proc/self/uid_map", map(self.user.as_raw())),
-            ("/proc/self/gid_map", map(self.group.as_raw())),
-        ] {
-            let mut file = File::options().write(true).open(file)?;
-            file.write_all(text.as_bytes())?;
-        }
-        Ok(())
-    }
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
+use super::account::Account;
 use super::root::{Root, below};
-use super::zygote::Account;
 use crate::access::Access;
 use crate::job::{CountedMemory, Limits};
 

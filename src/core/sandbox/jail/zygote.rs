@@ -12,8 +12,9 @@ use std::os::fd::OwnedFd;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
-use rustix::process::{Gid, Pid, PidfdFlags, Signal, Uid, WaitOptions, WaitStatus};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 
+use super::account::Account;
 use super::file_rules::FileRules;
 use super::kept_rules::KeptRules;
 use super::{FAILED, JailError, session, signals};
@@ -38,13 +39,6 @@ struct ForkedChild {
     separate: bool,
     /// Whether its processes may be in other groups than its own.
     makes_groups: bool,
-}
-
-/// Under which account a process runs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
-    pub(super) user: Uid,
-    pub(super) group: Gid,
 }
 
 /// A job as the zygote has read it.
@@ -90,10 +84,7 @@ pub(super) fn serve() -> io::Result<Side> {
     // What ends the server's group in a terminal leaves its children to it.
     let _own_already = rustix::process::setsid();
     let zygote = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let account = Account {
-        user: rustix::process::getuid(),
-        group: rustix::process::getgid(),
-    };
+    let account = Account::own();
     release_start_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
     let mut kept = KeptRules::default();
