@@ -1,7 +1,7 @@
 //! What lines of the shell change: versions, the quota, and what a line may not be given.
 
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::{Client, Server, TestApp, wait_until};
 use serde_json::json;
 
 use super::{execute, kill, ran, ran_with, started, status, stdout, written};
@@ -198,9 +198,15 @@ fn a_name_that_some_system_cannot_hold_is_another_when_the_line_is_over() {
     assert_eq!(versioned, "_NUL/d/_com1.txt\ne/aux\nfine\nx\ny");
 }
 
-/// A line that changes a file when a file of this name comes.
-fn waiting_for(name: &str, change: &str) -> String {
-    format!("while [ ! -e {name} ]; do sleep 0.05; done; {change}")
+/// A line that runs, and changes a file when a file of this name comes.
+fn waiting(client: &Client<'_>, name: &str, change: &str) -> String {
+    let line = format!("echo begun; while [ ! -e {name} ]; do sleep 0.05; done; {change}");
+    let id = started(client, &line);
+    // What is locked by then was locked when it began.
+    wait_until("the line runs", || {
+        stdout(&status(client, &id, "").body) == "begun\n"
+    });
+    id
 }
 
 #[test]
@@ -227,7 +233,7 @@ fn an_edit_that_is_saved_while_a_line_runs_stays_saved() {
         let file = json!({"path": path});
         theirs.data_in("storage", "shed_lockedit_open", file);
     }
-    let id = started(&ours, &waiting_for("go", "echo line > b.md"));
+    let id = waiting(&ours, "go", "echo line > b.md");
     let saved = json!({"path": "a.md", "content": "saved\n"});
     theirs.data_in("storage", "shed_lockedit_overwrite", saved.clone());
     theirs.data_in("storage", "shed_lockedit_save", json!({"path": "a.md"}));
@@ -244,7 +250,7 @@ fn what_a_line_changes_under_a_later_lock_is_not_lost() {
     let app = TestApp::start();
     let (ours, theirs) = (app.client().chat("a"), app.client().chat("b"));
     ran(&ours, "echo old > a.md");
-    let id = started(&ours, &waiting_for("go", "echo line > a.md"));
+    let id = waiting(&ours, "go", "echo line > a.md");
     theirs.data_in("storage", "shed_lockedit_open", json!({"path": "a.md"}));
     let edited = json!({"path": "a.md", "content": "edited\n"});
     theirs.data_in("storage", "shed_lockedit_overwrite", edited);
