@@ -124,6 +124,29 @@ def inspector(world: World, directory: Path) -> None:
     for way, one in (("http", over_http), ("stdio", on_streams)):
         done = one.call_every_tool(world.mark(f"inspector-{way}"))
         print(f"  inspector-{way}: {done} calls")
+    for toolset, path in TOOLSETS.items():
+        options = ["--transport", "http", "--header", f"Authorization: Bearer {world.token}"]
+        over_http = Inspector(programs, [f"{world.server.url}{path}"], options, world.directory)
+        on_streams = Inspector(programs, [*variables, *world.person("--toolset", toolset)], [], world.directory)
+        for way, one in (("http", over_http), ("stdio", on_streams)):
+            names = {tool["name"] for tool in one.ask("tools/list")["tools"]}
+            check.that(f"tools of {toolset} are listed over {way}", len(names) >= 8, names)
+            if toolset == "core":
+                result = one.ask("tools/call", "--tool-name", "shed_tree", "--tool-arg", 'zone="storage"')
+            else:
+                write = ('path="inspector.md"', f'content="{way}"')
+                result = one.ask("tools/call", "--tool-name", "write_file", "--tool-arg", *write)
+                check.equal(f"a file is written: {result}", result.get("isError", False), False)
+                result = one.ask("tools/call", "--tool-name", "read_file", "--tool-arg", 'path="inspector.md"')
+                check.that("it is read", way in result["content"][0]["text"], result)
+            check.equal(f"a call of {toolset}: {result}", result.get("isError", False), False)
+        print(f"  inspector-{toolset}: {len(names)} tools, over http and stdio")
+    over_http = Inspector(
+        programs,
+        [f"{world.server.url}/mcp"],
+        ["--transport", "http", "--header", f"Authorization: Bearer {world.token}"],
+        world.directory,
+    )
     for era in ("legacy", "modern"):
         listed = over_http.ask("tools/list", "--protocol-era", era)["tools"]
         check.that(f"tools are listed in the {era} era", len(listed) > 30, listed)
