@@ -1,6 +1,7 @@
 //! The types that settings have: how they are read, shown and explained.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
@@ -43,6 +44,22 @@ impl SettingValue for u64 {
 
     fn show(&self) -> String {
         self.to_string()
+    }
+}
+
+impl SettingValue for Option<NonZeroU64> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text
+            .parse()
+            .ok()
+            .filter(|number| *number <= NUMBER_MAX)
+            .map(NonZeroU64::new)
+            .ok_or_else(|| format!("must be a whole number from 0 to {NUMBER_MAX}"))?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        self.map_or(0, NonZeroU64::get).to_string()
     }
 }
 
@@ -259,4 +276,20 @@ fn items(text: &str) -> Vec<String> {
 /// A TOML string; JSON's escapes are a subset of TOML's.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_may_be_none_is_0_then() {
+        let mut number = NonZeroU64::new(512);
+        assert_eq!(number.show(), "512");
+        number.read("0").expect("a number");
+        assert_eq!((number, number.show()), (None, "0".to_owned()));
+        let refused = number.read("-1").expect_err("no number");
+        assert_eq!(refused, "must be a whole number from 0 to 1000000000");
+        0_u64.read("0").expect_err("0 is none of the other numbers");
+    }
 }

@@ -7,6 +7,7 @@ mod mime_prefix;
 mod program_name;
 mod public_url;
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use serde::Deserialize;
@@ -166,8 +167,8 @@ pub struct Settings {
     pub quota_per_group_mb: u64,
     /// Space of a history, as a multiple of the quota.
     pub history_factor: u64,
-    /// Objects of a history that are put together into one file; 0 for never.
-    pub history_pack_objects: u64,
+    /// Objects of a history that are put together into one file; nothing for never.
+    pub history_pack_objects: Option<NonZeroU64>,
     /// Files that one user or group may have.
     pub max_files: u64,
     /// Largest file, in MiB.
@@ -291,7 +292,7 @@ impl Settings {
             quota_per_user_mb: 1000,
             quota_per_group_mb: 2000,
             history_factor: 5,
-            history_pack_objects: 512,
+            history_pack_objects: NonZeroU64::new(512),
             max_files: 200_000,
             max_file_size_mb: 300,
             lock_max_age_hours: 24,

@@ -5,6 +5,7 @@
 //! when it was left alone for a while. What it does not get to is as before, only larger.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -67,7 +68,7 @@ impl HistoryPacker {
         queue: &Arc<Queue>,
     ) -> Result<Self, Error> {
         let shared = Arc::new(PackQueue::default());
-        let objects = settings.history_pack_objects;
+        let objects = settings.history_pack_objects.map_or(0, NonZeroU64::get);
         let mut thread = None;
         if objects > 0 {
             let worker = PackThread {
