@@ -10,5 +10,5 @@ pub use journal::JOURNAL_ENDS;
 pub use name::{ZoneError, ZoneName};
 pub use path::{
     NAME_MAX_BYTES, PATH_MAX_BYTES, PathError, ZonePath, fault_of_name, has_one_spelling,
-    is_git_name, is_reserved,
+    is_git_name, is_never_made, is_reserved,
 };

@@ -15,7 +15,7 @@ use crate::tenant::TenantRoot;
 use crate::write_lock::Queue;
 use crate::{Error, Settings, ZoneName};
 use fileshed_history::packing::{self, Worth};
-use fileshed_storage::{DiskError, Root};
+use fileshed_storage::{DiskError, Root, give_way};
 use fileshed_types::fair::Place;
 use fileshed_types::zone::ZonePath;
 
@@ -31,9 +31,6 @@ const QUIET_SHARE: u64 = 8;
 /// Bytes of files of objects that are worth a pack, and those of a quiet history.
 const BYTES: u64 = 8 * 1024 * 1024;
 const QUIET_BYTES: u64 = 1024 * 1024;
-
-/// The least that anybody waits for.
-const NICE: i32 = 19;
 
 type HistoryKey = (String, ZoneName);
 
@@ -146,10 +143,7 @@ struct PackThread {
 
 impl PackThread {
     fn work(&self) {
-        let this = Some(rustix::thread::gettid());
-        if let Err(error) = rustix::process::setpriority_process(this, NICE) {
-            tracing::debug!(%error, "histories are packed at the usual priority");
-        }
+        give_way();
         while let Some(((tenant, zone), is_quiet)) = self.next() {
             if let Err(error) = self.pack(&tenant, zone, is_quiet) {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);

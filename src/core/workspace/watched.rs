@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fileshed_storage::{Root, Snapshot, Watch};
-use fileshed_types::zone::{fault_of_name, is_git_name, is_reserved};
+use fileshed_types::zone::is_never_made;
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;
@@ -189,9 +189,7 @@ impl WatchedZone {
         if self.again.is_some_and(|again| Instant::now() < again) {
             return None;
         }
-        self.watch = Watch::begin(data, |name| {
-            is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
-        });
+        self.watch = Watch::begin(data, is_never_made);
         self.again = self.watch.is_none().then(|| Instant::now() + PATIENCE);
         self.watch.as_ref()
     }

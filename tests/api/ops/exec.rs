@@ -11,6 +11,7 @@ mod repositories;
 mod shell;
 mod streams;
 mod texts;
+mod zones;
 
 use serde_json::{Value, json};
 

@@ -49,9 +49,9 @@ pub(super) struct ZygoteJob {
 }
 
 impl ZygoteJob {
-    fn read(spec: &OwnedFd, kept: &mut KeptRules) -> Result<Self, JailError> {
+    fn read(spec: OwnedFd, kept: &mut KeptRules) -> Result<Self, JailError> {
         let mut text = Vec::new();
-        std::fs::File::from(spec.try_clone()?).read_to_end(&mut text)?;
+        std::fs::File::from(spec).read_to_end(&mut text)?;
         let spec: JobSpec = serde_json::from_slice(&text).map_err(io::Error::from)?;
         let rules = kept.of(&spec)?;
         Ok(Self { spec, rules })
@@ -98,7 +98,7 @@ pub(super) fn serve() -> io::Result<Side> {
         };
         // What cannot be started is told by the end of its answer.
         match start(opcode, handles, &mut kept) {
-            Ok(Some(Forked::Here(job, [_, input, output, error, _, answer], group))) => {
+            Ok(Some(Forked::Here(job, [input, output, error, _, answer], group))) => {
                 kept.close();
                 rustix::stdio::dup2_stdin(&input)?;
                 rustix::stdio::dup2_stdout(&output)?;
@@ -126,7 +126,7 @@ enum Forked {
     /// In the new process, with what came for it, and the way into its control group.
     Here(
         Box<Result<ZygoteJob, JailError>>,
-        [OwnedFd; HANDLES],
+        [OwnedFd; HANDLES - 1],
         Option<OwnedFd>,
     ),
     /// In the zygote.
@@ -143,10 +143,11 @@ fn start(
         return Ok(None);
     };
     // Before the fork, as all that can be: what is written after it is copied first.
-    let job = Box::new(ZygoteJob::read(&handles[0], kept));
+    let [spec, handles @ ..] = handles;
+    let job = Box::new(ZygoteJob::read(spec, kept));
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
-    rustix::process::fchdir(&handles[4])?;
+    rustix::process::fchdir(&handles[3])?;
     let has = |part| opcode & part != 0;
     let flags = match (has(IN_NAMESPACES), has(IN_NETWORK)) {
         (true, true) => NAMESPACES | libc::CLONE_NEWNET,

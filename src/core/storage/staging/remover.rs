@@ -14,6 +14,7 @@ use super::remove::remove_directories;
 use super::remove_tree;
 use crate::handle::{clone_handle, stat_at};
 use crate::kind::kind_of;
+use crate::priority::give_way;
 use crate::{DiskError, Kind};
 use fileshed_types::zone::ZonePath;
 
@@ -23,9 +24,6 @@ const AT_ONCE: usize = 256;
 
 /// Directories that may wait; beyond them nobody is answered before the files are gone.
 const WAITING: usize = 64;
-
-/// The least that anybody waits for.
-const NICE: i32 = 19;
 
 /// A directory that is being removed.
 #[derive(Debug)]
@@ -118,10 +116,7 @@ impl Drop for Remover {
 }
 
 fn remove_until_stopped(receiver: &Receiver<Waiting>, stopping: &AtomicBool) {
-    let this = Some(rustix::thread::gettid());
-    if let Err(error) = rustix::process::setpriority_process(this, NICE) {
-        tracing::debug!(%error, "files are removed at the usual priority");
-    }
+    give_way();
     for mut waiting in receiver {
         loop {
             if stopping.load(Ordering::Relaxed) {

@@ -274,6 +274,13 @@ pub fn fault_of_name(name: &str) -> Option<&'static str> {
     fault_of_new_name(name).map(|(_, reason)| reason)
 }
 
+/// Whether no operation makes a name: it is kept for the server or for git, or some system cannot
+/// hold it.
+#[must_use]
+pub fn is_never_made(name: &str) -> bool {
+    is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
+}
+
 pub(super) fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
     let stem = name.split('.').next().unwrap_or(name).trim_end();
     let device = ["CON", "PRN", "AUX", "NUL"]

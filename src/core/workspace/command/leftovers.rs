@@ -1,8 +1,9 @@
 //! What a command leaves under names that no operation makes is taken away or renamed, before anything
 //! of it is entered.
 
-use super::names_left::NamesBefore;
+use super::names_left::{NamesBefore, find, is_below};
 use super::outcome::CommandOutcome;
+use super::portable::Renamed;
 use crate::Error;
 use crate::guard::OpenEndedPermit;
 use crate::zone::{Zone, fault_of_name};
@@ -30,13 +31,41 @@ pub(super) fn without<'a>(
     }
     let before = NamesBefore::of(zone)?;
     let outcome = effect();
-    let removed = before.remove_kept(permit)?;
-    let renamed = before.rename_others(permit)?;
+    let put_right = before.put_right(permit, true)?;
     outcome.map(|outcome| CommandOutcome {
-        removed,
-        renamed,
+        removed: put_right.removed,
+        renamed: put_right.renamed,
         ..outcome
     })
+}
+
+/// What was done to names that no operation makes.
+#[derive(Debug)]
+pub(crate) struct PutRight {
+    /// What was taken away.
+    pub(crate) removed: Vec<String>,
+    /// What has another name now.
+    pub(crate) renamed: Vec<Renamed>,
+}
+
+impl NamesBefore<'_> {
+    /// Takes away what has come under kept names by now, and, where the command is over, gives other names to what
+    /// some system cannot hold.
+    pub(crate) fn put_right(
+        &self,
+        permit: &OpenEndedPermit<'_>,
+        is_over: bool,
+    ) -> Result<PutRight, Error> {
+        let mut found = find(self.zone)?;
+        let removed = self.remove_kept(permit, &found)?;
+        let mut renamed = Vec::new();
+        if is_over {
+            let is_gone = |path: &str, gone: &str| path == gone || is_below(path, gone);
+            found.retain(|(path, _)| !removed.iter().any(|gone| is_gone(path, gone)));
+            renamed = self.rename_others(permit, found);
+        }
+        Ok(PutRight { removed, renamed })
+    }
 }
 
 /// Whether an argument may hold a path of which some system cannot hold a name: as a whole, behind

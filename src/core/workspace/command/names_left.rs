@@ -8,7 +8,7 @@
 
 use crate::Error;
 use crate::guard::OpenEndedPermit;
-use crate::zone::{Zone, ZonePath, fault_of_name, is_git_name, is_reserved};
+use crate::zone::{Zone, ZonePath, is_git_name, is_never_made, is_reserved};
 
 /// The device and the inode of a file.
 pub(super) type FileIdentity = (u64, u64);
@@ -26,8 +26,12 @@ impl<'a> NamesBefore<'a> {
         Ok(Self { zone, there })
     }
 
-    /// Takes away what has come under kept names by now, also by a new path; gives the paths.
-    pub(crate) fn remove_kept(&self, permit: &OpenEndedPermit<'_>) -> Result<Vec<String>, Error> {
+    /// Takes away what of `found` has come under kept names, also by a new path; gives the paths.
+    pub(super) fn remove_kept(
+        &self,
+        permit: &OpenEndedPermit<'_>,
+        found: &[(String, FileIdentity)],
+    ) -> Result<Vec<String>, Error> {
         let versioned = self.zone.name().is_versioned();
         let is_kept = |path: &str| {
             let name = last(path);
@@ -35,17 +39,16 @@ impl<'a> NamesBefore<'a> {
             let is_own = versioned && path == ".git";
             is_reserved(name) || (versioned && !is_own && is_git_name(name))
         };
-        let found = find(self.zone)?.into_iter();
         let mut removed: Vec<String> = Vec::new();
-        let mut topmost: Vec<String> = Vec::new();
-        for (path, identity) in found.filter(|(path, _)| is_kept(path)) {
-            if topmost.iter().any(|above| is_below(&path, above)) {
+        let mut topmost: Vec<&str> = Vec::new();
+        for (path, identity) in found.iter().filter(|(path, _)| is_kept(path)) {
+            if topmost.iter().any(|above| is_below(path, above)) {
                 continue;
             }
             let was_there = self
                 .there
                 .iter()
-                .any(|(path, there)| *there == identity && is_kept(path));
+                .any(|(path, there)| there == identity && is_kept(path));
             if !was_there {
                 let entry = self.zone.data().entry(&ZonePath::found(path.clone()))?;
                 permit.remove(&entry)?;
@@ -85,8 +88,7 @@ fn survey(zone: &Zone<'_>) -> Result<Vec<(String, FileIdentity)>, Error> {
     let mut found = Vec::new();
     zone.data().survey(&ZonePath::root(), |path, _, stat| {
         if let Ok(path) = std::str::from_utf8(path)
-            && let name = last(path)
-            && (is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some())
+            && is_never_made(last(path))
         {
             found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
         }

@@ -7,8 +7,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::names_left::{NamesBefore, find, is_below, last};
-use crate::Error;
+use super::names_left::{FileIdentity, NamesBefore, is_below, last};
 use crate::free_names::endless_names;
 use crate::guard::OpenEndedPermit;
 use crate::zone::{ZonePath, fault_of_name, portable_name};
@@ -56,11 +55,12 @@ pub(super) fn told(renamed: &[Renamed]) -> Option<String> {
 }
 
 impl NamesBefore<'_> {
-    /// Gives other names to what has come by now under names that some system cannot hold.
-    pub(crate) fn rename_others(
+    /// Gives other names to what of `found` has come under names that some system cannot hold.
+    pub(super) fn rename_others(
         &self,
         permit: &OpenEndedPermit<'_>,
-    ) -> Result<Vec<Renamed>, Error> {
+        found: Vec<(String, FileIdentity)>,
+    ) -> Vec<Renamed> {
         let paths: HashSet<&str> = self.there.iter().map(|(path, _)| path.as_str()).collect();
         let files: HashSet<_> = self
             .there
@@ -68,7 +68,7 @@ impl NamesBefore<'_> {
             .map(|(path, id)| (last(path), *id))
             .collect();
         let mut renamed: Vec<Renamed> = Vec::new();
-        for (path, identity) in find(self.zone)? {
+        for (path, identity) in found {
             let name = last(&path);
             let Some(fault) = fault_of_name(name) else {
                 continue;
@@ -85,7 +85,7 @@ impl NamesBefore<'_> {
                 fault,
             });
         }
-        Ok(renamed)
+        renamed
     }
 
     /// Where it is then; nothing where it cannot be moved.

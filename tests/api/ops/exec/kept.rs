@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::zones::{exec, zones};
 use crate::ops::stage::{content, done, file, installed, place, small};
-use fileshed_test_support::{Answer, Client, Server};
 
 /// An archive of small files (POSIX ustar).
 fn archive(names: &[&str]) -> Vec<u8> {
@@ -35,13 +35,6 @@ fn archive(names: &[&str]) -> Vec<u8> {
     bytes
 }
 
-fn exec(client: &Client<'_>, zone: &Value, cmd: &str, args: &[&str]) -> Answer {
-    let mut arguments = zone.clone();
-    arguments["cmd"] = cmd.into();
-    arguments["args"] = json!(args);
-    client.call("shed_exec", &arguments)
-}
-
 /// The names that only documents and groups keep.
 const OF_HISTORY: [&str; 8] = [
     "d/.git",
@@ -53,22 +46,6 @@ const OF_HISTORY: [&str; 8] = [
     "d/a\\.git",
     "d/\\.git",
 ];
-
-/// The zones of a member, each with the directory of its files.
-fn zones(server: &Server) -> [(Value, std::path::PathBuf); 3] {
-    let group = server.data().join("groups/team/data");
-    [
-        (
-            json!({"zone": "storage"}),
-            place(server, "alice", "storage"),
-        ),
-        (
-            json!({"zone": "documents"}),
-            place(server, "alice", "documents"),
-        ),
-        (json!({"zone": "group", "group": "team"}), group),
-    ]
-}
 
 #[test]
 fn what_an_archive_holds_under_kept_names_is_taken_away() {

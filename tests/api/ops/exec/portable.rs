@@ -1,18 +1,12 @@
 //! Names that some system cannot hold, as commands leave them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::zones::{exec, zones};
 use crate::ops::stage::{content, done, file, installed, place, small};
-use fileshed_test_support::{Answer, Client, Server};
-
-fn exec(client: &Client<'_>, zone: &Value, cmd: &str, args: &[&str]) -> Answer {
-    let mut arguments = zone.clone();
-    arguments["cmd"] = cmd.into();
-    arguments["args"] = json!(args);
-    client.call("shed_exec", &arguments)
-}
+use fileshed_test_support::{Answer, Client};
 
 /// What was said of a command that succeeded.
 fn said(answer: &Answer) -> String {
@@ -20,22 +14,6 @@ fn said(answer: &Answer) -> String {
     let message = answer.body["message"].as_str().unwrap_or_default();
     let (_, said) = message.split_once(" ran").unwrap_or_default();
     said.trim_start_matches("; ").to_owned()
-}
-
-/// The zones that a member writes to, each with the directory of its files.
-fn zones(server: &Server) -> [(Value, PathBuf); 3] {
-    let group = server.data().join("groups/team/data");
-    [
-        (
-            json!({"zone": "storage"}),
-            place(server, "alice", "storage"),
-        ),
-        (
-            json!({"zone": "documents"}),
-            place(server, "alice", "documents"),
-        ),
-        (json!({"zone": "group", "group": "team"}), group),
-    ]
 }
 
 fn begin(client: &Client<'_>, zone: &Value) {

@@ -111,17 +111,13 @@ impl<'a> Permits<'a> {
 impl Held<'_> {
     /// `is_over` says whether the shell is: what still runs finds its files under their names.
     fn enter(self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
-        let removed = self.names.remove_kept(&self.permit);
-        let renamed = if is_over {
-            self.names.rename_others(&self.permit)
-        } else {
-            Ok(Vec::new())
-        };
+        let put_right = self.names.put_right(&self.permit, is_over);
         let undone = self.locked.put_back(&self.permit);
         let refused = self.permit.finish(stopped)?;
-        let removed = removed?.into_iter().map(|path| kept(&path));
-        let renamed = renamed?;
-        let renamed = renamed.iter().map(|renamed| format!("fileshed: {renamed}"));
+        let put_right = put_right?;
+        let removed = put_right.removed.iter().map(|path| kept(path));
+        let renamed = put_right.renamed.iter();
+        let renamed = renamed.map(|renamed| format!("fileshed: {renamed}"));
         let undone = undone?.into_iter().map(|path| locked(&path));
         Ok((refused, removed.chain(renamed).chain(undone).collect()))
     }
