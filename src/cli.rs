@@ -1,8 +1,8 @@
 //! The program: its command line (`arguments`), and what each command does.
 //!
 //! Answers go to standard output, complaints to standard error; secrets are printed only by
-//! `token create`, once, by `openwebui connection`, which says so, and when the server has made a
-//! key for itself, once.
+//! `token create` and `login-link`, once, by `openwebui connection`, which says so, and when the
+//! server has made a key for itself, once.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -22,6 +22,7 @@ use crate::openwebui::register::check_terminal;
 mod arguments;
 mod group;
 mod log;
+mod login_link;
 mod loss;
 mod mcp;
 mod names;
@@ -33,6 +34,7 @@ mod user;
 pub use arguments::{Command, CommandLine, parse};
 pub use group::GroupCommand;
 pub use log::init as log;
+pub use login_link::LoginLinkArguments;
 pub use loss::LossArguments;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
@@ -155,6 +157,7 @@ pub fn run(
         Command::Config => show_config(&effective),
         Command::Doctor => doctor(config),
         Command::AcceptLoss(arguments) => arguments.run(config),
+        Command::LoginLink(arguments) => arguments.run(config),
         Command::Token(command) => command.run(&open(config)?),
         Command::Group(command) => command.run(&open(config)?),
         Command::User(command) => command.run(&open(config)?),

@@ -20,6 +20,7 @@ use crate::openwebui::OpenWebUi;
 
 mod admission;
 pub mod body;
+mod cookie;
 mod cors;
 mod documents;
 pub mod envelope;
@@ -38,6 +39,7 @@ mod prefer;
 mod response_body;
 mod route;
 mod serve;
+mod sign_in;
 pub mod terminal;
 
 use admission::Admission;
@@ -133,6 +135,7 @@ pub(crate) fn router(
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))
         .merge(fs::routes())
+        .merge(sign_in::routes())
         .route("/", get(index::page))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
@@ -147,6 +150,7 @@ pub(crate) fn router(
         terminal::operation(method, path)
             .or_else(|| mcp::operation(path))
             .or_else(|| fs::operation(path))
+            .or_else(|| sign_in::operation(path))
     };
     cors::allow(routes, config)
         .layer(from_fn_with_state(names, middleware::log_request))

@@ -7,6 +7,7 @@ use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, S
 use fileshed_core::Toolset;
 
 use super::group::GroupCommand;
+use super::login_link::LoginLinkArguments;
 use super::loss::LossArguments;
 use super::mcp::McpArguments;
 use super::names::one_of;
@@ -75,6 +76,8 @@ pub enum Command {
     /// Make, list and take back personal tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Print a link that opens the files of a user in a browser, once, within five minutes
+    LoginLink(LoginLinkArguments),
     /// Make, change and list the groups of this server
     #[command(subcommand)]
     Group(GroupCommand),

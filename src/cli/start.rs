@@ -43,15 +43,20 @@ fn write(check: &Check) {
 }
 
 /// Where people reach the server, as far as it knows.
-fn url(config: &Config, mut address: SocketAddr) -> String {
+fn url(config: &Config, address: SocketAddr) -> String {
     let public = &config.core.public_url;
     if !public.is_empty() {
         return public.to_string();
     }
+    format!("http://{}", from_here(address))
+}
+
+/// Where this machine reaches a server that listens there.
+pub(super) fn from_here(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         address.set_ip(Ipv4Addr::LOCALHOST.into());
     }
-    format!("http://{address}")
+    address
 }
 
 /// Who is let in.

@@ -75,9 +75,10 @@ impl UserCommand {
             Self::End(OneUser { id: user }) => {
                 let ended = store.end_user(user)?;
                 print(&format!(
-                    "ended {} and {} of {}; the files stay",
+                    "ended {}, {} and {} of {}; the files stay",
                     counted(ended.tokens, "token"),
                     counted(ended.links, "link"),
+                    counted(ended.sessions, "session"),
                     user.as_str()
                 ))
             }
@@ -212,5 +213,6 @@ fn show(store: &Store, user: &UserSummary) -> Result<ExitCode, Failure> {
     }
     print(&format!("tokens\t{}", user.credentials.tokens))?;
     print(&format!("links\t{}", user.credentials.links))?;
+    print(&format!("sessions\t{}", user.credentials.sessions))?;
     print(&format!("files of groups\t{}", user.owned_files))
 }

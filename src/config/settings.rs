@@ -303,6 +303,16 @@ pub static SETTINGS: &[Setting] = &[
     open("link_max_per_user", "Links that one user may have", |c| {
         &mut c.core.link_max_per_user
     }),
+    open(
+        "session_hours",
+        "Hours after which a person has to sign in on the page again",
+        |c| &mut c.core.session_hours,
+    ),
+    open(
+        "session_idle_hours",
+        "The same, where nothing was called meanwhile",
+        |c| &mut c.core.session_idle_hours,
+    ),
     // The terminal.
     open(
         "terminal.binary_mime_prefixes",

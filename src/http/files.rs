@@ -35,7 +35,9 @@ mod page;
 mod range;
 mod upload;
 
-pub(super) use page::{is_wanted as is_page_wanted, page as show_page};
+pub(super) use page::{
+    escaped, is_wanted as is_page_wanted, page as show_page, refused as show_refusal,
+};
 
 /// The addresses of files.
 pub(super) fn routes() -> Router<Arc<Server>> {
@@ -89,7 +91,7 @@ impl FileQuery {
 /// Reads the caller and the query. A chat in the query must be that of the headers, if they name
 /// one.
 async fn read_request(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, FileQuery), Error> {
-    let mut caller = route::identify(server, parts).await?;
+    let mut caller = route::identify_person(server, parts).await?;
     let query = FileQuery::read(parts)?;
     if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
         if !is_short_text(chat) {

@@ -11,6 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
+use fileshed_core::sign_in::Principal;
 use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
@@ -25,6 +26,7 @@ mod error;
 pub mod fuzzing;
 mod headers;
 mod jwt;
+mod page;
 mod session;
 mod signed;
 mod terminal;
@@ -34,7 +36,9 @@ mod tests;
 pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
-use session::{SessionCredential, SessionUser, SessionVerifier};
+use page::OwnPage;
+pub(super) use page::is_by_page;
+use session::{SessionCredential, SessionOrigin, SessionUser, SessionVerifier};
 use signed::{SignedUser, SignedUserVerifier};
 
 /// What every personal token begins with.
@@ -58,6 +62,7 @@ pub struct Authenticator {
     sessions: Option<SessionVerifier>,
     /// Sites whose pages may call without a credential.
     origins: Vec<Origin>,
+    page: OwnPage,
     user_id: HeaderName,
     user_name: HeaderName,
     user_email: HeaderName,
@@ -90,6 +95,8 @@ enum CredentialKind {
     PersonalToken(Secret, PrincipalHeaders),
     /// A credential of Open WebUI.
     Session(SessionCredential, PrincipalHeaders),
+    /// The secret of a session on the page, which may have ended.
+    PageSession(Secret, PrincipalHeaders),
 }
 
 /// What the headers say of the caller besides the credential.
@@ -113,6 +120,7 @@ impl Authenticator {
             signatures: SignedUserVerifier::new(config, clock),
             sessions: SessionVerifier::new(config, clock, openwebui),
             origins: config.cors_origins.clone(),
+            page: OwnPage::new(config.core.public_url.as_str()),
             user_id: config.header_user_id.clone(),
             user_name: config.header_user_name.clone(),
             user_email: config.header_user_email.clone(),
@@ -151,7 +159,7 @@ impl Authenticator {
             }
             (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
                 CredentialKind::Session(
-                    sessions.read(secret, accepted)?,
+                    sessions.read(secret, SessionOrigin::Header, accepted)?,
                     self.principal_headers(headers)?,
                 )
             }
@@ -190,21 +198,22 @@ impl Authenticator {
                 let found = sessions.find(&session, accepted)?;
                 let mut caller = user_of_open_webui(found, principal_headers)?;
                 caller.credential = Some(session.secret);
-                caller.client.gateway = true;
+                caller.client.gateway = session.origin == SessionOrigin::Header;
                 Ok(caller)
             }
             (CredentialKind::Session(..), None) => {
                 Err(IdentityError::WrongCredential(accepted).into())
             }
             (CredentialKind::PersonalToken(secret, principal_headers), _) => {
-                let token = store.tokens().verify(secret.reveal())?;
-                // Deleting an account in Open WebUI ends its tokens here, too.
-                let token = token.filter(|token| !store.is_gone(&token.user));
-                let token = token.ok_or(IdentityError::WrongCredential(accepted))?;
-                let (mut caller, _) = principal_headers.into_caller(token.user)?;
-                caller.scope = token.scope;
-                // The header is not authenticated, and status lines may use an administrator's key.
-                caller.message = None;
+                let principal = store.principal_of_token(secret.reveal())?;
+                let principal = principal.ok_or(IdentityError::WrongCredential(accepted))?;
+                Ok(principal_headers.into_caller_of(principal)?)
+            }
+            (CredentialKind::PageSession(secret, principal_headers), _) => {
+                let principal = store.principal_of_session(secret.reveal())?;
+                let principal = principal.ok_or(IdentityError::SessionEnded)?;
+                let mut caller = principal_headers.into_caller_of(principal)?;
+                caller.client.gateway = false;
                 Ok(caller)
             }
         }
@@ -359,6 +368,15 @@ impl PrincipalHeaders {
         caller.client.gateway = self.message.is_some();
         caller.message = self.message;
         Ok((caller, self.signed))
+    }
+
+    /// The caller whom a credential of this server stands for.
+    fn into_caller_of(self, principal: Principal) -> Result<Caller, IdentityError> {
+        let (mut caller, _) = self.into_caller(principal.user.clone())?;
+        principal.describe(&mut caller);
+        // The header is not authenticated, and status lines may use an administrator's key.
+        caller.message = None;
+        Ok(caller)
     }
 }
 

@@ -43,7 +43,7 @@ async fn call(
 ) -> Response {
     let (parts, mut body) = request.into_parts();
     let answers = prefer::answers(&parts.headers);
-    let mut caller = match identify(server, &parts).await {
+    let mut caller = match identify_person(server, &parts).await {
         Ok(caller) => caller,
         Err(error) => {
             body::decline(&parts.headers, body).await;
@@ -72,7 +72,20 @@ pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
-    let caller = authenticate(server, server.authenticator.read(parts)?).await?;
+    known(server, server.authenticator.read(parts)?).await
+}
+
+/// Finds out who calls, where the page of the server may call too.
+pub(super) async fn identify_person(
+    server: &Arc<Server>,
+    parts: &axum::http::request::Parts,
+) -> Result<Caller, Error> {
+    known(server, server.authenticator.read_for_page(parts)?).await
+}
+
+/// Finds out whose credential it is, and remembers the groups that a gateway names.
+async fn known(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
+    let caller = authenticate(server, credential).await?;
     if let Some(user) = caller.user.as_ref().filter(|_| caller.client.gateway) {
         server.store.remember_groups(user, &caller.groups);
     }

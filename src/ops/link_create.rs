@@ -34,6 +34,9 @@ pub struct Request {
     /// Instead a page where a person sends files
     #[serde(default)]
     upload: bool,
+    /// Instead all files in a browser, once, within 5 minutes
+    #[serde(default)]
+    workspace: bool,
     /// For zone group
     group: Option<String>,
 }
@@ -41,21 +44,25 @@ pub struct Request {
 /// The link.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
-    /// Id for `shed_link_delete`.
-    file_id: String,
+    /// Id for `shed_link_delete`; absent for the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_id: Option<String>,
     /// Address of the link.
     download_url: String,
     /// The link in Markdown, to be shown to the user as it is.
     clickable_link: String,
-    /// Name of the file or directory.
-    filename: String,
+    /// Name of the file or directory; absent for the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<String>,
     /// Bytes of the file; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     size_bytes: Option<u64>,
-    /// Zone of the file.
-    zone: &'static str,
-    /// Path of the file or directory.
-    path: String,
+    /// Zone of the file; absent for the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zone: Option<&'static str>,
+    /// Path of the file or directory; absent for the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     /// Whether files are sent to the link instead of taken from it.
     upload: bool,
     /// When the link ends; absent where it does not end by itself.
@@ -79,6 +86,7 @@ impl Operation for LinkCreate {
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md"}"#,
         r#"{"zone": "uploads", "path": ".", "upload": true}"#,
+        r#"{"workspace": true}"#,
     ];
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("clickable_link"),
@@ -89,14 +97,18 @@ impl Operation for LinkCreate {
     type Response = Response;
 
     fn shorten(data: &mut Map<String, Value>) {
-        if let Some(Value::String(moment)) = data.get_mut("expires_at") {
+        if !data.contains_key("file_id") {
+            // The description says how soon a link to the workspace ends.
+            data.remove("expires_at");
+        } else if let Some(Value::String(moment)) = data.get_mut("expires_at") {
             // The day is enough.
             moment.truncate(10);
         }
     }
 
     fn task(request: &Request) -> Option<Task> {
-        let path = request.path.as_deref().filter(|_| !request.upload)?;
+        let to_file = !request.upload && !request.workspace;
+        let path = request.path.as_deref().filter(|_| to_file)?;
         Some(Task::new("Linking", path))
     }
 
@@ -105,6 +117,9 @@ impl Operation for LinkCreate {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        if request.workspace {
+            return link_to_workspace(store, caller);
+        }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
         let zone = match (request.zone, request.upload) {
             (Some(zone), _) => zone,
@@ -156,9 +171,7 @@ impl Operation for LinkCreate {
         } else {
             format!("Whoever opens the link gets {path} as it is then")
         };
-        let relative = (!links.are_absolute()).then(|| {
-            "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
-        });
+        let relative = relative(store);
         let instead =
             instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
         Ok(Reply::new(
@@ -167,12 +180,12 @@ impl Operation for LinkCreate {
                     Shows::Pasted => markdown::picture(&link.url, &filename),
                     Shows::Page | Shows::Not => markdown::link(purpose, &link.url, &filename),
                 },
-                filename,
-                file_id: link.id,
+                filename: Some(filename),
+                file_id: Some(link.id),
                 download_url: link.url,
                 size_bytes: file.map(|file| file.size()),
-                zone: zone.name().as_str(),
-                path: path.display().to_owned(),
+                zone: Some(zone.name().as_str()),
+                path: Some(path.display().to_owned()),
                 upload,
                 expires_at: Some(link.expires_at.to_string()),
                 attached: (shows == Shows::Page).then_some(true),
@@ -183,6 +196,39 @@ impl Operation for LinkCreate {
         .noting((shows == Shows::Page).then_some(SHOWN))
         .noting(instead))
     }
+}
+
+/// Links to the page with all files of the caller, who is signed in where the link is opened.
+fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, Error> {
+    let link = store.create_sign_in_link(caller)?;
+    let once = "Whoever opens the link first has all files of this user: show it to nobody else";
+    let message = match link.expires_at {
+        Some(_) => once.to_owned(),
+        None => "The page has all files of this server".to_owned(),
+    };
+    Ok(Reply::new(
+        Response {
+            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files"),
+            filename: None,
+            file_id: None,
+            download_url: link.url,
+            size_bytes: None,
+            zone: None,
+            path: None,
+            upload: false,
+            expires_at: link.expires_at.map(|end| end.to_string()),
+            attached: None,
+        },
+        message,
+    )
+    .noting(relative(store)))
+}
+
+/// What is said of a link where the server does not know its own address.
+fn relative(store: &Store) -> Option<String> {
+    (!store.links().are_absolute()).then(|| {
+        "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
+    })
 }
 
 /// A file in the hands of its person.
@@ -201,6 +247,7 @@ pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Resu
         zone: Some(ZoneName::Storage),
         path: Some(path.as_str().to_owned()),
         upload: false,
+        workspace: false,
         group: None,
     };
     let link = LinkCreate::run(store, caller, request)?.data;
@@ -300,12 +347,12 @@ fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response
             } else {
                 markdown::link(Purpose::Download, &file.url, &file.name)
             },
-            filename: file.name,
-            file_id: file.id,
+            filename: Some(file.name),
+            file_id: Some(file.id),
             download_url: file.url,
             size_bytes: Some(file.size),
-            zone: file.zone.as_str(),
-            path: file.path.display().to_owned(),
+            zone: Some(file.zone.as_str()),
+            path: Some(file.path.display().to_owned()),
             upload: false,
             expires_at: None,
             attached: Some(attached),

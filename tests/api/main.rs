@@ -17,6 +17,7 @@ mod mcp;
 mod openwebui;
 mod ops;
 mod server;
+mod sign_in;
 mod terminal;
 mod texts;
 mod transfer;

@@ -134,7 +134,8 @@ impl<'a> Tokens<'a> {
     }
 }
 
-fn hash(secret: &str) -> Vec<u8> {
+/// What is kept of a secret.
+pub(super) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
 

@@ -11,6 +11,8 @@ pub struct Credentials {
     pub tokens: u64,
     /// Links, those into groups too.
     pub links: u64,
+    /// Browsers that are signed in.
+    pub sessions: u64,
 }
 
 /// What is kept of a user who was here.
@@ -110,9 +112,12 @@ impl Registry {
              AND (expires_at IS NULL OR expires_at > ?2)",
         )?;
         let links = count("SELECT count(*) FROM links WHERE user_id = ?1 AND expires_at > ?2")?;
+        let sessions =
+            count("SELECT count(*) FROM page_sessions WHERE user_id = ?1 AND expires_at > ?2")?;
         Ok(Credentials {
             tokens: tokens as u64,
             links: links as u64,
+            sessions: sessions as u64,
         })
     }
 
@@ -124,7 +129,9 @@ impl Registry {
                 "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
                 (user, now),
             )?;
-            transaction.execute("DELETE FROM links WHERE user_id = ?1", [user])?;
+            for table in ["links", "page_sessions", "sign_in_links"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE user_id = ?1"), [user])?;
+            }
             Ok(())
         })
     }
@@ -150,6 +157,8 @@ impl Registry {
             for table in [
                 "tokens",
                 "links",
+                "page_sessions",
+                "sign_in_links",
                 "locks",
                 "local_group_members",
                 "group_sightings",

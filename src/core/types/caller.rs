@@ -113,6 +113,27 @@ pub enum Role {
     Admin,
 }
 
+impl Role {
+    /// The name in the registry.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// Reads a name written by [`Role::as_str`].
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "user" => Some(Self::User),
+            "admin" => Some(Self::Admin),
+            _ => None,
+        }
+    }
+}
+
 /// A group that a gateway says its caller is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupClaim {
@@ -139,6 +160,9 @@ pub struct Caller {
     pub scope: Scope,
     /// What the user may do beyond the own workspace.
     pub role: Role,
+    /// The id of the personal token that the call was made with, or the session that it was made in:
+    /// what the call makes to sign in ends with that token.
+    pub token: Option<String>,
     /// What the caller called with, if the application that people chat in gave it. Never kept.
     pub credential: Option<Secret>,
     /// The groups that a trusted gateway names; asked for only where the directory of groups is

@@ -235,6 +235,10 @@ pub struct Settings {
     pub link_expiry_hours: u64,
     /// Links that one user may have.
     pub link_max_per_user: u64,
+    /// Hours after which a session on the page ends.
+    pub session_hours: u64,
+    /// Hours without a call after which it ends.
+    pub session_idle_hours: u64,
     /// SQL statements of operations only read.
     pub sqlite_readonly: bool,
     /// Types of files that terminals give to models as they are.
@@ -326,6 +330,8 @@ impl Settings {
             links: LinkHost::default(),
             link_expiry_hours: 168,
             link_max_per_user: 100,
+            session_hours: 168,
+            session_idle_hours: 24,
             sqlite_readonly: false,
             terminal_binary_mime_prefixes: vec![MimePrefix::image()],
             files_url: FilesUrl::default(),

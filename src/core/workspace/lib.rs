@@ -62,6 +62,7 @@ mod recollection;
 mod running;
 pub mod sharing;
 pub mod shells;
+pub mod sign_in;
 pub mod store;
 mod tenant;
 pub mod terminal;

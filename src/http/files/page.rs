@@ -59,7 +59,7 @@ pub(super) fn stored(count: usize) -> Response {
 }
 
 /// A failure in words for people.
-pub(super) fn refused(error: &Error) -> Response {
+pub(in crate::http) fn refused(error: &Error) -> Response {
     let content = format!(
         "<p role=\"alert\">{}</p>\n<p>{}</p>",
         escaped(error.message()),
@@ -112,7 +112,8 @@ pub(super) fn sentence(count: usize) -> String {
     }
 }
 
-fn escaped(text: &str) -> String {
+/// Text as a page shows it.
+pub(in crate::http) fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut escaped, character| {
         let _written = match character {
             '<' | '>' | '&' | '"' | '\'' => write!(escaped, "&#{};", u32::from(character)),

@@ -7,15 +7,16 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use axum::http::HeaderMap;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Method};
 
 use super::IdentityError;
 use crate::config::Origin;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// Refuses requests that a page of another site makes, unless it is one of `listed`, and those to
 /// a name that is not loopback.
@@ -56,6 +57,31 @@ pub(super) fn refuse_unlisted_pages(
         Some(host) if from == Some(host) => Ok(()),
         _ => Err(IdentityError::UnlistedPage),
     }
+}
+
+/// Whether a page of this site makes the request, as far as the browser says where it comes from. The
+/// site is the public one, or the one that the request is for: cookies go to no other.
+pub(super) fn is_of_site(request: &Parts, public: Option<&Origin>) -> bool {
+    let headers = &request.headers;
+    let is_own = |origin: &str| {
+        let from = origin.split_once("://").map(|(_, authority)| authority);
+        public.is_some_and(|public| public.as_str() == origin)
+            || (from.is_some() && from == text(headers, &HOST))
+    };
+    text(headers, &ORIGIN).is_none_or(is_own)
+        && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin")
+}
+
+/// Whether a browser asks for a file to show or to save it: for the page, or because a person opens
+/// its address, from wherever.
+pub(super) fn shows_a_file(request: &Parts) -> bool {
+    let headers = &request.headers;
+    let reads = request.method == Method::GET || request.method == Method::HEAD;
+    reads
+        && (matches!(
+            text(headers, &SEC_FETCH_SITE),
+            None | Some("same-origin" | "none")
+        ) || text(headers, &SEC_FETCH_MODE) == Some("navigate"))
 }
 
 /// The value of a header; one that is there but not text counts as there.

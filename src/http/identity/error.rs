@@ -214,6 +214,18 @@ diagnostics! {
             hint: "call http://127.0.0.1 or http://localhost from a program or from the server's own page; for \
                 anything else configure `api_keys`, or `cors_origins` for pages of another site",
         },
+        /// A cookie that the page of another site makes a browser send.
+        #[error("the request comes from a page of another site")]
+        OtherPage => {
+            code: AccessDenied,
+            hint: "open the page of this server itself; programs send a personal token",
+        },
+        /// A session on the page that is over.
+        #[error("the session is unknown or has ended")]
+        SessionEnded => {
+            code: Unauthorized,
+            hint: "sign in again on the page of this server",
+        },
         /// A page of a site that nobody listed.
         #[error("the request comes from a page of another site")]
         UnlistedPage => {

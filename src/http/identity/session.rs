@@ -37,6 +37,16 @@ pub(super) struct SessionCredential {
     is_token: bool,
     /// The user, if the signature was checked.
     user: Option<UserId>,
+    pub(super) origin: SessionOrigin,
+}
+
+/// How a session gets here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionOrigin {
+    /// Open WebUI sends it, for a model.
+    Header,
+    /// The browser of a person sends it, because Open WebUI is at the same address.
+    Page,
 }
 
 /// The user of a session.
@@ -73,6 +83,7 @@ impl SessionVerifier {
     pub(super) fn read(
         &self,
         secret: Secret,
+        origin: SessionOrigin,
         accepted: AcceptedCredentials,
     ) -> Result<SessionCredential, IdentityError> {
         let is_token = jwt::is_token(secret.reveal());
@@ -85,6 +96,7 @@ impl SessionVerifier {
             secret,
             is_token,
             user,
+            origin,
         })
     }
 
@@ -138,6 +150,7 @@ impl SessionVerifier {
             secret,
             is_token,
             user,
+            ..
         } = session;
         let asked = match &self.openwebui {
             Some(openwebui) => openwebui.account(secret.reveal(), *is_token).map(Some),

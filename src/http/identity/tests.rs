@@ -23,7 +23,8 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
                 .expect("a user");
             user_of_open_webui(found, principal_headers).expect("a caller")
         }
-        CredentialKind::PersonalToken(_, principal_headers) => {
+        CredentialKind::PersonalToken(_, principal_headers)
+        | CredentialKind::PageSession(_, principal_headers) => {
             principal_headers
                 .into_caller(UserId::parse("ada").expect("an id"))
                 .expect("a caller")

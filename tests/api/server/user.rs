@@ -92,7 +92,10 @@ fn who_is_ended_has_no_credentials_and_all_files() {
     }
     assert_eq!(server.client().get(&ada_link).text, "hello");
     let ended = printed(&server.run(&["user", "end", "--user", "ada"]));
-    assert!(ended.contains("2 tokens and 1 link of ada"), "{ended}");
+    assert!(
+        ended.contains("2 tokens, 1 link and 0 sessions of ada"),
+        "{ended}"
+    );
     for secret in [&ada, &second] {
         let answer = server.with_token(secret).call(CALL, &json!({}));
         answer.refused(401, "UNAUTHORIZED");

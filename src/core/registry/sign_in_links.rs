@@ -1,0 +1,146 @@
+//! Links that sign a browser in: once, and for a few minutes.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::{SignedDuration, Timestamp};
+use rusqlite::{OptionalExtension, params_from_iter};
+
+use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
+use super::tokens::hash;
+use super::{Registry, RegistryError};
+use fileshed_types::{Clock, Error, random};
+
+/// How long a link works.
+const LIFE: SignedDuration = SignedDuration::from_mins(5);
+
+/// Links of one user that work at once; a further one ends the oldest.
+const LINKS_MAX: i64 = 10;
+
+/// The sign-in links of one registry.
+#[derive(Debug)]
+pub struct SignInLinks<'a> {
+    registry: &'a Registry,
+    clock: &'a Clock,
+}
+
+/// A link at the only moment when its secret is known.
+#[derive(Debug)]
+pub struct NewSignInLink {
+    /// What its address ends in.
+    pub secret: String,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+}
+
+impl<'a> SignInLinks<'a> {
+    /// The links of `registry`, at the time that `clock` tells.
+    pub fn new(registry: &'a Registry, clock: &'a Clock) -> Self {
+        Self { registry, clock }
+    }
+
+    /// Makes a link and forgets those that have ended by themselves.
+    pub fn create(&self, principal: &Principal) -> Result<NewSignInLink, Error> {
+        let secret = URL_SAFE_NO_PAD.encode(random::bytes::<32>()?);
+        let now = self.clock.now();
+        let expires_at = now.checked_add(LIFE).unwrap_or(Timestamp::MAX);
+        self.registry.transact(|transaction| {
+            transaction.execute(
+                "DELETE FROM sign_in_links WHERE expires_at <= ?1",
+                [now.as_second()],
+            )?;
+            transaction.execute(
+                "DELETE FROM sign_in_links WHERE digest IN (
+                 SELECT digest FROM sign_in_links WHERE user_id = ?1
+                 ORDER BY expires_at DESC LIMIT -1 OFFSET ?2)",
+                (principal.user.as_str(), LINKS_MAX - 1),
+            )?;
+            let mut values: Vec<Box<dyn rusqlite::ToSql>> = principal.values().into();
+            values.push(Box::new(hash(&secret)));
+            values.push(Box::new(expires_at.as_second()));
+            transaction.execute(
+                &format!(
+                    "INSERT INTO sign_in_links ({COLUMNS}, digest, expires_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+                ),
+                params_from_iter(values),
+            )?;
+            Ok::<_, RegistryError>(())
+        })?;
+        Ok(NewSignInLink { secret, expires_at })
+    }
+
+    /// Whom the link with this secret would sign in; it is not used up.
+    pub fn look(&self, secret: &str) -> Result<Option<Principal>, Error> {
+        self.read(
+            &format!(
+                "SELECT {COLUMNS} FROM sign_in_links
+             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS}"
+            ),
+            secret,
+        )
+    }
+
+    /// Whom the link with this secret signs in. It is used up: of several who come at once, one gets
+    /// an answer.
+    pub fn redeem(&self, secret: &str) -> Result<Option<Principal>, Error> {
+        self.read(
+            &format!(
+                "DELETE FROM sign_in_links
+             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS} RETURNING {COLUMNS}"
+            ),
+            secret,
+        )
+    }
+
+    fn read(&self, statement: &str, secret: &str) -> Result<Option<Principal>, Error> {
+        let row = self
+            .registry
+            .connection()
+            .prepare_cached(statement)
+            .and_then(|mut statement| {
+                let parameters = (hash(secret), self.clock.now().as_second());
+                statement.query_row(parameters, Principal::read).optional()
+            });
+        Ok(row.map_err(RegistryError::from)?.flatten())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fileshed_storage::Root;
+    use fileshed_types::UserId;
+    use fileshed_types::settings::Durability;
+
+    #[test]
+    fn a_link_works_once_and_not_for_long() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let data = Root::open_ambient(directory.path()).expect("a root");
+        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
+        let clock = Clock::default();
+        let links = SignInLinks::new(&registry, &clock);
+        let alice = Principal::of(UserId::parse("alice").expect("an id"));
+        let create = || links.create(&alice).expect("made").secret;
+        let redeem = |secret: &str| links.redeem(secret).expect("read");
+
+        let link = create();
+        assert_eq!(links.look(&link).expect("read"), Some(alice.clone()));
+        assert_eq!(redeem(&link), Some(alice.clone()));
+        assert_eq!(redeem(&link), None);
+
+        let late = create();
+        clock.advance(299);
+        assert!(links.look(&late).expect("read").is_some());
+        clock.advance(1);
+        assert_eq!(redeem(&late), None);
+
+        let all: Vec<String> = (0..=LINKS_MAX)
+            .map(|_| {
+                clock.advance(1);
+                create()
+            })
+            .collect();
+        assert_eq!(redeem(&all[0]), None, "one too many");
+        assert!(all[1..].iter().all(|link| redeem(link).is_some()));
+    }
+}

@@ -1,0 +1,257 @@
+//! `/page/…`: how a browser signs in on the page of the server, and out.
+//!
+//! There are no passwords: a person shows a personal token, or a link that was asked for in a chat or
+//! at the command line, or comes from an Open WebUI at the same address, whose session counts here as
+//! it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::HeaderValue;
+use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use fileshed_core::sign_in::Principal;
+use fileshed_core::{Caller, Chat, Code, Error, Secret, Store, diagnostics};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::identity::{IdentityError, is_by_page};
+use super::route::{self, RouteError};
+use super::{Server, envelope};
+use crate::ops::Reply;
+
+mod link;
+
+/// Largest body: a token and what is around it.
+const BODY_MAX_BYTES: usize = 8 * 1024;
+/// How long it may take to arrive.
+const BODY_WAIT: Duration = Duration::from_secs(10);
+
+/// The addresses of signing in.
+pub(super) fn routes() -> Router<Arc<Server>> {
+    Router::new()
+        .route("/page/session", get(session))
+        .route("/page/sign-in", post(sign_in))
+        .route("/page/sign-out", post(sign_out))
+        .route("/page/sign-in/{secret}", get(link::show).post(link::open))
+}
+
+/// What the log calls these addresses, whose last part may be a secret.
+pub(super) fn operation(path: &str) -> Option<&'static str> {
+    let known = ["page/session", "page/sign-in", "page/sign-out"];
+    let path = path.strip_prefix('/')?;
+    let is_link = path.starts_with("page/sign-in/");
+    let name = known.into_iter().find(|known| *known == path);
+    name.or(is_link.then_some("page/sign-in/…"))
+}
+
+/// `GET /page/session`: whether this browser is signed in, as whom, and how it may be.
+async fn session(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, _body) = request.into_parts();
+    let found = route::identify_person(&server, &parts).await;
+    let is_nobody = matches!(&found, Err(error) if error.code() == Code::Unauthorized);
+    let caller = found.as_ref().ok();
+    let body = json!({
+        "signed_in": caller.is_some(),
+        "name": caller.and_then(display_name),
+        "mode": if server.authenticator.asks() { "user" } else { "shared" },
+        "role": caller.map(|caller| caller.role.as_str()),
+        "ways": ways(&server),
+    });
+    let mut response = unstored(Json(body).into_response());
+    // Else what is left of a session would hide the one of an Open WebUI at the same address.
+    let has_cookie = server.authenticator.page_session(&parts).is_some();
+    if is_nobody && has_cookie && is_by_page(&parts) {
+        let cookie = server.authenticator.session_cookie().clear();
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// How people sign in here, in the order in which the page offers it.
+fn ways(server: &Server) -> Vec<&'static str> {
+    let authenticator = &server.authenticator;
+    let all = [
+        ("openwebui", authenticator.takes_open_webui()),
+        ("link", true),
+        ("token", true),
+    ];
+    let offered = all.into_iter().filter(|(_, is_offered)| *is_offered);
+    let names = offered.map(|(way, _)| way);
+    names.filter(|_| authenticator.asks()).collect()
+}
+
+/// What the page calls somebody; nothing in shared mode.
+fn display_name(caller: &Caller) -> Option<String> {
+    let user = caller.user.as_ref()?.as_str();
+    Some(caller.name.as_deref().unwrap_or(user).to_owned())
+}
+
+#[derive(Deserialize)]
+struct SignIn {
+    token: String,
+}
+
+/// `POST /page/sign-in`: a personal token for a session.
+async fn sign_in(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let signed_in = async {
+        expect_page(&server, &parts)?;
+        let SignIn { token } = arguments(body).await?;
+        let previous = server.authenticator.page_session(&parts);
+        look_up(&server, move |store| {
+            let principal = store.principal_of_token(token.trim())?;
+            let principal = principal.ok_or(SignInError::NoToken)?;
+            let name = principal.user.as_str().to_owned();
+            let secret = begin(store, &principal, previous.as_ref())?;
+            Ok((name, secret))
+        })
+        .await
+    };
+    match signed_in.await {
+        Ok((name, secret)) => {
+            let reply = Reply::new(json!({"name": name}), format!("Signed in as {name}"));
+            with_session(&server, envelope::answer(Ok(reply)), &secret)
+        }
+        Err(error) => envelope::failure(error),
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct SignOut {
+    /// In all browsers, not only in this one.
+    #[serde(default)]
+    everywhere: bool,
+}
+
+/// `POST /page/sign-out`: ends the session of this browser, or all of its user.
+async fn sign_out(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let signed_out = async {
+        expect_page(&server, &parts)?;
+        let SignOut { everywhere } = arguments(body).await?;
+        let Some(secret) = server.authenticator.page_session(&parts) else {
+            return Ok(());
+        };
+        look_up(&server, move |store| {
+            let sessions = store.page_sessions();
+            let principal = sessions.verify(secret.reveal())?;
+            match principal.filter(|_| everywhere) {
+                Some(principal) => sessions.end_all(&principal.user),
+                None => sessions.end(secret.reveal()),
+            }
+        })
+        .await
+    };
+    match signed_out.await {
+        Ok(()) => {
+            let reply = Reply::new(json!({}), "Signed out");
+            let mut response = unstored(envelope::answer(Ok(reply)));
+            let cookie = server.authenticator.session_cookie().clear();
+            response.headers_mut().insert(SET_COOKIE, cookie);
+            response
+        }
+        Err(error) => envelope::failure(error),
+    }
+}
+
+/// Fails for what does not come from the page, and where nobody has to sign in.
+fn expect_page(server: &Server, parts: &Parts) -> Result<(), Error> {
+    if !is_by_page(parts) {
+        return Err(IdentityError::OtherPage.into());
+    }
+    server.authenticator.expect_own_page(parts)?;
+    expect_users(server)
+}
+
+/// Fails where nobody has to sign in: a session would stand for nobody there.
+fn expect_users(server: &Server) -> Result<(), Error> {
+    if server.authenticator.asks() {
+        Ok(())
+    } else {
+        Err(SignInError::Shared.into())
+    }
+}
+
+/// Begins a session with a secret of its own, and ends the one that the browser had.
+fn begin(store: &Store, principal: &Principal, previous: Option<&Secret>) -> Result<Secret, Error> {
+    store.expect_active(&Caller::known(principal.user.clone(), Chat::default()))?;
+    let sessions = store.page_sessions();
+    if let Some(previous) = previous {
+        sessions.end(previous.reveal())?;
+    }
+    sessions.create(principal).map(Secret::new)
+}
+
+/// An answer that gives a browser its session.
+fn with_session(server: &Server, response: Response, secret: &Secret) -> Response {
+    let hours = server.store.settings().session_hours;
+    let cookie = server.authenticator.session_cookie();
+    let cookie = cookie.set(secret, hours.saturating_mul(3600));
+    let mut response = unstored(response);
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response
+}
+
+/// An answer that nobody keeps.
+fn unstored(mut response: Response) -> Response {
+    let nobody = HeaderValue::from_static("no-store");
+    response.headers_mut().insert(CACHE_CONTROL, nobody);
+    response
+}
+
+/// Does what takes a moment and a thread; few of these run at once, since anybody may ask for one.
+async fn look_up<T: Send + 'static>(
+    server: &Arc<Server>,
+    work: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let permit = Arc::clone(&server.lookups).acquire_owned().await;
+    let store = Arc::clone(&server.store);
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work(&store)
+    });
+    done.await.map_err(RouteError::from)?
+}
+
+/// The arguments of a small call; an empty body has none.
+async fn arguments<T: DeserializeOwned>(body: Body) -> Result<T, Error> {
+    let unreadable = || SignInError::Unreadable.into();
+    let bytes = tokio::time::timeout(BODY_WAIT, to_bytes(body, BODY_MAX_BYTES)).await;
+    let Ok(Ok(bytes)) = bytes else {
+        return Err(unreadable());
+    };
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    serde_json::from_slice(text).map_err(|_| unreadable())
+}
+
+diagnostics! {
+    /// Why nobody is signed in.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum SignInError {
+        /// No token of this server, or one that has ended.
+        #[error("the token is unknown, expired or revoked")]
+        NoToken => {
+            code: Unauthorized,
+            hint: "paste a personal token; an administrator makes one with `fileshed token create --user <id>`",
+        },
+        /// There are no users.
+        #[error("nobody has to sign in: this server has one workspace, for this machine")]
+        Shared => {
+            code: AccessDenied,
+            hint: "open the page of this server",
+        },
+        /// The body is not what is expected.
+        #[error("the request body is not a JSON object with what signing in needs")]
+        Unreadable => {
+            code: InvalidParameter,
+            hint: "send {\"token\": \"shed_…\"} to sign in, {} or {\"everywhere\": true} to sign out",
+        },
+    }
+}

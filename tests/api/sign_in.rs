@@ -1,0 +1,6 @@
+//! Signing in on the page: sessions, links, tokens, and who tries to use somebody else's.
+
+mod attacks;
+mod browser;
+mod link;
+mod session;

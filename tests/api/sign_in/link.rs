@@ -1,0 +1,112 @@
+//! Links that sign a browser in.
+
+use std::sync::Barrier;
+
+use fileshed_test_support::TestApp;
+use serde_json::json;
+
+use super::browser::{Browser, link, path, token};
+
+#[test]
+fn a_link_from_the_chat_opens_the_files_once() {
+    let server = TestApp::with_key();
+    let alice = server
+        .as_user("alice")
+        .header("X-OpenWebUI-User-Name", "Alice%20One");
+    let answer = alice.call("shed_link_create", &json!({"workspace": true}));
+    let made = answer.data();
+    let url = made["download_url"].as_str().unwrap();
+    assert_eq!(
+        made["clickable_link"],
+        json!(format!("[Open my files]({url})"))
+    );
+    assert!(
+        url.starts_with("http://127.0.0.1:8000/page/sign-in/"),
+        "{url}"
+    );
+    let link = path(url);
+
+    // Whoever looks at it in advance does not use it up.
+    for method in ["HEAD", "GET", "GET"] {
+        let answer = server.client().send(method, &link, b"");
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        assert_eq!(answer.header("set-cookie"), "");
+        assert_eq!(answer.header("referrer-policy"), "same-origin");
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert!(
+            method == "HEAD" || answer.text.contains("Alice One"),
+            "{}",
+            answer.text
+        );
+    }
+    let browser = Browser::at(&server);
+    let answer = browser.press(&link);
+    assert_eq!((answer.status, answer.header("location")), (303, "../../"));
+    assert_eq!(browser.name().as_deref(), Some("Alice One"));
+
+    let other = Browser::at(&server);
+    for answer in [other.press(&link), other.any().get(&link)] {
+        assert_eq!(answer.status, 404, "{}", answer.text);
+        assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+        assert!(!answer.text.contains("Alice"), "{}", answer.text);
+    }
+    assert_eq!(other.name(), None);
+    // Commits have the name that the chat gave.
+    let note = json!({"zone": "documents", "path": "a.md", "content": "x"});
+    browser.page().call("shed_create_file", &note).data();
+    let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "-1", "--format=%an"]});
+    let answer = browser.page().call("shed_exec", &log);
+    assert_eq!(answer.data()["stdout"], "Alice One\n");
+}
+
+#[test]
+fn an_administrator_makes_a_link_at_the_command_line() {
+    let server = TestApp::with_key();
+    let browser = Browser::at(&server);
+    assert_eq!(browser.press(&link(&server, "alice")).status, 303);
+    assert_eq!(browser.name().as_deref(), Some("alice"));
+    for arguments in [&["login-link"][..], &["login-link", "--user", ""]] {
+        assert_eq!(server.run(arguments).code, Some(2), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_old_link_or_one_of_a_token_that_ended_is_none() {
+    let server = TestApp::with_key();
+    let browser = Browser::at(&server);
+    let old = link(&server, "alice");
+    server.advance(300);
+    assert_eq!(browser.any().get(&old).status, 404);
+    assert_eq!(browser.press(&old).status, 404);
+
+    let secret = token(&server, "alice", &["--expires-days", "1"]);
+    let call = server.with_token(&secret);
+    let answer = call.call("shed_link_create", &json!({"workspace": true}));
+    let of_token = path(answer.data()["download_url"].as_str().unwrap());
+    assert_eq!(browser.press(&of_token).status, 303);
+    assert_eq!(browser.name().as_deref(), Some("alice"));
+    let ended = server.run(&["token", "list"]).stdout;
+    let id = ended.split('\t').next().unwrap();
+    assert_eq!(server.run(&["token", "revoke", id]).code, Some(0));
+    assert_eq!(browser.name(), None);
+}
+
+#[test]
+fn of_two_browsers_at_once_one_is_signed_in() {
+    let server = TestApp::with_key();
+    for _ in 0..8 {
+        let link = link(&server, "alice");
+        let begin = Barrier::new(2);
+        let press = || {
+            let browser = Browser::at(&server);
+            begin.wait();
+            browser.press(&link).status
+        };
+        let mut statuses = std::thread::scope(|scope| {
+            let threads = [scope.spawn(press), scope.spawn(press)];
+            threads.map(|thread| thread.join().unwrap())
+        });
+        statuses.sort_unstable();
+        assert_eq!(statuses, [303, 404]);
+    }
+}
