@@ -28,12 +28,11 @@ impl History {
         for path in changed {
             self.look_at(path, &mut edits, &mut files)?;
         }
-        let writer = self.writer(files.len())?;
         for path in files {
             let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
                 let mode = mode_of(entry.kind(), entry.mode());
-                mode.map(|mode| Ok((store(writer.objects(), &entry)?, mode)))
+                mode.map(|mode| Ok((store(&self.repository, &entry)?, mode)))
                     .transpose()
             });
             match stored {
@@ -44,7 +43,7 @@ impl History {
                 Err(error) => return Err(error),
             }
         }
-        let commit = self.commit(&writer, edits, message, author, when)?;
+        let commit = self.commit(edits, message, author, when)?;
         Ok(commit.map(|(id, _)| id))
     }
 
@@ -98,7 +97,6 @@ impl History {
         let Found(mut comparison) = found;
         let changed = comparison.changes();
         let totals = comparison.totals;
-        let writer = self.writer(changed.len())?;
         let mut edits = Edits::default();
         for (path, _, _) in &comparison.deleted {
             edits.remove(&String::from_utf8_lossy(path));
@@ -108,7 +106,7 @@ impl History {
             if seen.change().is_some() {
                 let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
-                match stored.and_then(|entry| store(writer.objects(), &entry)) {
+                match stored.and_then(|entry| store(&self.repository, &entry)) {
                     Ok(id) => seen.id = id,
                     // Another command has it, which will be captured when it ends.
                     Err(error) if error.is_passing() => continue,
@@ -122,7 +120,7 @@ impl History {
         let commit = if changed.is_empty() {
             None
         } else {
-            self.commit(&writer, edits, message, author, when)?
+            self.commit(edits, message, author, when)?
         };
         let head = match &commit {
             Some((_, tree)) => Some(*tree),

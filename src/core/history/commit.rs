@@ -1,14 +1,11 @@
 //! Writing commits.
 
-use git2::{Commit, Oid, Repository};
+use git2::{Commit, Oid};
 use jiff::Timestamp;
 
 use super::author::committer;
 use super::tree::Edits;
-use super::{Author, CommitId, History, HistoryError, head, object, repository};
-
-/// A commit of more files is flushed to disk as a whole.
-const MANY_FILES: usize = 64;
+use super::{Author, CommitId, History, HistoryError, head, object};
 
 /// A text as a commit message: one line, of a readable length.
 pub fn subject(text: &str) -> String {
@@ -20,37 +17,10 @@ pub fn subject(text: &str) -> String {
     }
 }
 
-/// Where the objects of one commit are written.
-pub(super) enum Writer<'history> {
-    /// Each is on disk when it is written.
-    Flushed(&'history Repository),
-    /// They are on disk when the file system was flushed.
-    Unflushed(Repository),
-}
-
-impl Writer<'_> {
-    pub(super) fn objects(&self) -> &Repository {
-        match self {
-            Self::Flushed(repository) => repository,
-            Self::Unflushed(repository) => repository,
-        }
-    }
-}
-
 impl History {
-    /// Where the objects of a commit of so many files go.
-    pub(super) fn writer(&self, files: usize) -> Result<Writer<'_>, HistoryError> {
-        Ok(if files > MANY_FILES {
-            Writer::Unflushed(repository::open_unflushed(self.git_dir())?)
-        } else {
-            Writer::Flushed(&self.repository)
-        })
-    }
-
     /// Moves HEAD to a commit with these edits; gives it with its tree.
     pub(super) fn commit(
         &self,
-        writer: &Writer<'_>,
         edits: Edits,
         message: &str,
         author: &Author,
@@ -63,12 +33,7 @@ impl History {
             None => None,
         };
         let contents = edits.contents();
-        let id = edits.apply(writer.objects(), base.as_ref())?;
-        if let Writer::Unflushed(_) = writer {
-            // No commit before everything that it names.
-            rustix::fs::syncfs(self.parent.handle())
-                .map_err(|error| HistoryError::repository("write to")(error.into()))?;
-        }
+        let id = edits.apply(&self.repository, base.as_ref())?;
         let tree = object::tree(&self.repository, id)?;
         if base
             .as_ref()

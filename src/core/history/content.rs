@@ -5,12 +5,12 @@ use std::os::fd::AsRawFd;
 
 use git2::{ObjectType, Oid, Repository};
 
-use super::{HistoryError, object};
+use super::{HistoryError, object, power_cut};
 use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::zone::{ZonePath, is_git_name};
 
 /// Larger files pass through a buffer of this size.
-const BUFFER_BYTES: u64 = 1024 * 1024;
+const BUFFER_BYTES: u64 = power_cut::LARGE;
 
 /// Mode of a file that is not executable.
 const FILE: i32 = 0o100_644;
@@ -85,7 +85,10 @@ pub(super) fn store(repository: &Repository, entry: &Entry) -> Result<Oid, Histo
     if copied != size {
         return Err(HistoryError::Unfinished);
     }
-    writer.finalize().map_err(&fail)
+    let id = writer.finalize().map_err(&fail)?;
+    // Not read again after a power cut.
+    object::flush(repository, id).map_err(HistoryError::repository("write to"))?;
+    Ok(id)
 }
 
 enum Content {

@@ -1,46 +1,98 @@
 //! Where a history stands, written down once more.
 //!
 //! A branch is a file of forty digits, and a power cut or a full disk can leave it empty while all
-//! commits are there. So the last commit that was made here is remembered beside it.
+//! commits are there. So the commits that were made here are remembered beside it, each by a line at
+//! the end of a file: what was flushed of that once stays, whatever becomes of the lines behind it.
 
 use std::fs;
+use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Oid, Repository};
 
 use super::layout::OWN;
+use super::repository::write;
 use super::{HistoryError, object};
 
 /// The branch of a new repository.
 pub(super) const BRANCH: &str = "refs/heads/main";
 
+const HEAD: &str = "HEAD";
+
+/// Bytes of remembered commits after which most are forgotten.
+const LONGEST: u64 = 256 * 1024;
+
 fn file(place: &Path) -> PathBuf {
     place.join(OWN).join("head")
 }
 
-/// The branch and the commit that were last remembered.
-pub(super) fn recorded(place: &Path) -> Option<(String, Oid)> {
-    let text = fs::read_to_string(file(place)).ok()?;
-    let (branch, id) = text.trim_end().split_once(' ')?;
+/// The branches and commits that are remembered, the latest first. What is no whole line is none.
+pub(super) fn recorded(place: &Path) -> impl Iterator<Item = (String, Oid)> {
+    let bytes = fs::read(file(place)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let lines: Vec<_> = text.lines().filter_map(read).collect();
+    lines.into_iter().rev()
+}
+
+fn read(line: &str) -> Option<(String, Oid)> {
+    let (branch, id) = line.split_once(' ')?;
     let id = Oid::from_str(id).ok().filter(|_| id.len() == 40)?;
-    (branch.starts_with("refs/heads/") && git2::Reference::is_valid_name(branch))
-        .then(|| (branch.to_owned(), id))
+    let is_named = is_branch(branch) || branch == HEAD;
+    (is_named && git2::Reference::is_valid_name(branch)).then(|| (branch.to_owned(), id))
+}
+
+/// The branch that was last remembered.
+pub(super) fn recorded_branch(place: &Path) -> Option<String> {
+    let mut names = recorded(place).map(|(name, _)| name);
+    names.find(|name| is_branch(name))
+}
+
+fn is_branch(name: &str) -> bool {
+    name.starts_with("refs/heads/")
 }
 
 /// Remembers a commit. It is only needed where the branch is lost, so it need not be on disk.
 pub(super) fn record(repository: &Repository, id: Oid) {
-    let place = repository.path();
-    let branch = repository.find_reference("HEAD").ok();
-    let branch = branch.and_then(|head| head.symbolic_target().ok().flatten().map(str::to_owned));
-    let Some(branch) = branch else {
-        return;
-    };
-    let beside = file(place).with_extension("new");
-    let written = fs::write(&beside, format!("{branch} {id}\n"))
-        .and_then(|()| fs::rename(&beside, file(place)));
+    let written = try_record(repository, id).and_then(|length| {
+        if length > LONGEST {
+            // The commits of the lines that go are on disk, and so is the branch.
+            fs::File::open(repository.path()).and_then(|place| Ok(rustix::fs::syncfs(&place)?))?;
+            shorten(repository)?;
+        }
+        Ok(())
+    });
     if let Err(error) = written {
         tracing::debug!(%error, "the last commit is not remembered");
     }
+}
+
+/// Adds a line, and gives the bytes that there are then.
+fn try_record(repository: &Repository, id: Oid) -> std::io::Result<u64> {
+    let Some(branch) = branch(repository) else {
+        return Ok(0);
+    };
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.append(true).create(true).open(file(repository.path()))?;
+    file.write_all(format!("{branch} {id}\n").as_bytes())?;
+    file.stream_position()
+}
+
+/// Leaves the last commit of the branch only. Everything is on disk.
+pub(super) fn shorten(repository: &Repository) -> std::io::Result<()> {
+    let Some(branch) = branch(repository) else {
+        return Ok(());
+    };
+    let Ok(id) = repository.refname_to_id(&branch) else {
+        return Ok(());
+    };
+    write(&file(repository.path()), format!("{branch} {id}\n"))
+}
+
+/// What has the last commit: the branch that HEAD names, or HEAD itself.
+pub(super) fn branch(repository: &Repository) -> Option<String> {
+    let head = repository.find_reference(HEAD).ok()?;
+    let named = head.symbolic_target().ok().flatten();
+    Some(named.unwrap_or(HEAD).to_owned())
 }
 
 /// Whether a file HEAD names a branch or a commit.
@@ -61,29 +113,33 @@ pub(super) fn is_sound(text: &[u8]) -> bool {
 /// Puts the branch of HEAD back where it was last remembered, if it leads to no commit.
 pub(super) fn restore(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
     let fail = HistoryError::git("read");
-    let id = repository.refname_to_id("HEAD");
+    let id = repository.refname_to_id(HEAD);
     // A branch without a commit is a file that is not there; one that leads nowhere is another.
     let is_unborn = matches!(&id, Err(error) if error.code() == ErrorCode::NotFound);
     let id = id.map_err(&fail);
     let Err(error) = id.and_then(|id| object::commit(repository, id)) else {
         return Ok(());
     };
-    let head = repository.find_reference("HEAD").map_err(&fail)?;
-    let branch = head.symbolic_target().ok().flatten().map(str::to_owned);
-    match (branch, recorded(place)) {
-        (Some(branch), Some((known, id)))
-            if branch == known && object::commit(repository, id).is_ok() =>
-        {
-            remove(&place.join(&branch)).map_err(HistoryError::repository("mend"))?;
-            repository
-                .reference(&branch, id, true, "put back")
-                .map_err(HistoryError::git("put back"))?;
-            tracing::warn!(place = %place.display(), "a branch was lost and is put back");
-            Ok(())
-        }
-        _ if is_unborn => Ok(()),
-        _ => Err(error),
+    let branch = branch(repository);
+    let known = recorded(place).find(|(known, id)| {
+        branch.as_ref() == Some(known) && object::commit(repository, *id).is_ok()
+    });
+    match known {
+        Some((branch, id)) => put_back(repository, &branch, id),
+        None if is_unborn => Ok(()),
+        None => Err(error),
     }
+}
+
+/// Gives a branch that was lost a commit.
+pub(super) fn put_back(repository: &Repository, branch: &str, id: Oid) -> Result<(), HistoryError> {
+    let place = repository.path();
+    remove(&place.join(branch)).map_err(HistoryError::repository("mend"))?;
+    repository
+        .reference(branch, id, true, "put back")
+        .map_err(HistoryError::git("put back"))?;
+    tracing::warn!(place = %place.display(), %id, "a branch was lost and is put back");
+    Ok(())
 }
 
 fn remove(file: &Path) -> std::io::Result<()> {

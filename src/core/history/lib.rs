@@ -26,6 +26,7 @@ mod layout;
 mod moved;
 mod object;
 pub mod packing;
+pub mod power_cut;
 mod repository;
 mod restore;
 pub mod size;

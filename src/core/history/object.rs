@@ -52,6 +52,16 @@ pub(super) fn forget_damaged(repository: &Repository, id: Oid) -> bool {
     !is_whole(repository, id) && fs::remove_file(file(repository, id)).is_ok()
 }
 
+/// Whether an object has a file of its own.
+pub(super) fn has_file(repository: &Repository, id: Oid) -> bool {
+    file(repository, id).exists()
+}
+
+/// Brings the file of an object to disk.
+pub(super) fn flush(repository: &Repository, id: Oid) -> std::io::Result<()> {
+    File::open(file(repository, id))?.sync_data()
+}
+
 /// Bytes of an object that has a file, if that is whole; nothing for one with more than `largest`.
 pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> Option<u64> {
     let file = File::open(file(repository, id)).ok()?;

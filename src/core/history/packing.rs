@@ -19,7 +19,7 @@ use std::io::{BufWriter, Write as _};
 use git2::{ConfigLevel, Indexer, Oid, PackBuilder, Repository};
 
 use super::layout::NAME;
-use super::{HistoryError, isolation, object, repository, size};
+use super::{HistoryError, isolation, object, size};
 use fileshed_storage::Root;
 use loose::Loose;
 use pack::Pack;
@@ -108,7 +108,9 @@ fn pack_once(
     let git = HistoryError::git("pack");
     let fail = HistoryError::repository("pack");
     let location = parent.location().join(NAME);
-    let repository = repository::open_unflushed(&location)?;
+    let repository = Repository::open_bare(&location).map_err(&git)?;
+    // What the objects name is on disk before they are in a pack.
+    rustix::fs::syncfs(parent.handle()).map_err(|error| fail(error.into()))?;
     let settings = place.settings(&location, SETTINGS).map_err(&fail)?;
     repository
         .config()

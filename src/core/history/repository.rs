@@ -7,11 +7,11 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use git2::{ConfigLevel, Repository};
+use git2::Repository;
 
 use super::config::cleaned;
 use super::layout::{NAME, OWN};
-use super::{HistoryError, head};
+use super::{HistoryError, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -20,8 +20,6 @@ const UNFINISHED: &str = "repo.git.new";
 const GITFILE: &str = "gitdir: ../repo.git\n";
 /// Wins over every `.gitattributes` of the work tree: git itself, too, stores bytes as they are.
 const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol\n";
-
-const FLUSH: &str = "[core]\n\tfsyncObjectFiles = true\n";
 
 /// Opens the repository beside `data`. Callers hold the zone's writer lock, so every lock file of
 /// git that is there was left by a process that died.
@@ -48,7 +46,7 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
     let repository = Repository::open_bare(&place).map_err(HistoryError::git("open"))?;
-    flush_at_once(&repository, &place)?;
+    power_cut::mend(&repository, &place)?;
     head::restore(&repository, &place)?;
     Ok(repository)
 }
@@ -68,29 +66,8 @@ fn mend(place: &Path) -> std::io::Result<()> {
     if names_something {
         return Ok(());
     }
-    let branch = head::recorded(place).map_or_else(|| head::BRANCH.to_owned(), |(name, _)| name);
+    let branch = head::recorded_branch(place).unwrap_or_else(|| head::BRANCH.to_owned());
     write(&file, format!("ref: {branch}\n"))
-}
-
-/// The same repository for a large commit: what is written through it is not on disk until the
-/// file system is flushed. A flush for every object would take minutes.
-pub(super) fn open_unflushed(place: &Path) -> Result<Repository, HistoryError> {
-    Repository::open_bare(place).map_err(HistoryError::git("open"))
-}
-
-/// Makes this handle put objects and references on disk before they count. The setting is not in
-/// the repository's own configuration, where git itself would warn that it knows a newer name.
-fn flush_at_once(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
-    let settings = place.join(OWN).join("flush");
-    if !settings.exists() {
-        fs::create_dir_all(place.join(OWN))
-            .and_then(|()| write(&settings, FLUSH))
-            .map_err(HistoryError::repository("configure"))?;
-    }
-    repository
-        .config()
-        .and_then(|mut config| config.add_file(&settings, ConfigLevel::App, true))
-        .map_err(HistoryError::git("open"))
 }
 
 /// Makes an empty repository whole before it gets its name.
@@ -118,11 +95,12 @@ fn furnish(place: &Path) -> std::io::Result<()> {
     fs::create_dir_all(place.join(OWN))?;
     write(&place.join("info/attributes"), ATTRIBUTES)?;
     let existing = fs::read_to_string(place.join("config")).unwrap_or_default();
-    write(&place.join("config"), cleaned(&existing))
+    write(&place.join("config"), cleaned(&existing))?;
+    power_cut::remember(place)
 }
 
 /// Replaces a file, on disk before it has its name.
-fn write(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
+pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = fs::File::create(&beside)?;
     file.write_all(content.as_ref())?;

@@ -140,13 +140,18 @@ impl StatCache {
         described && matches!((seal(&self.stat), seal(&self.index)), (Some(a), Some(b)) if a == b)
     }
 
+    /// Has git's index written anew, whatever it looks like.
+    pub(super) fn forget(&self) -> std::io::Result<()> {
+        match fs::remove_file(&self.tree) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes what describes `tree`. `lines` in the order of their paths.
     pub(super) fn write(&self, tree: Oid, lines: &[Line]) -> Result<(), HistoryError> {
         let fail = HistoryError::repository("index");
-        match fs::remove_file(&self.tree) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
-            _ => {}
-        }
+        self.forget().map_err(&fail)?;
         if let Some(own) = self.stat.parent() {
             fs::create_dir_all(own).map_err(&fail)?;
         }

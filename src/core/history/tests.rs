@@ -17,6 +17,7 @@ use fileshed_types::zone::ZonePath;
 use jiff::Timestamp;
 
 mod packing;
+mod power_cut;
 
 struct Zone {
     parent: Root,

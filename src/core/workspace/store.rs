@@ -72,6 +72,8 @@ pub struct Store {
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
+    /// Histories that are whole, as far as a power cut goes.
+    recovered: Mutex<HashSet<(String, ZoneName)>>,
     programs: Programs,
     slots: CommandSlots,
     shell_slots: CommandSlots,
@@ -136,6 +138,7 @@ impl Store {
             flusher,
             reserve,
             visited: Mutex::default(),
+            recovered: Mutex::default(),
             programs,
             slots,
             shell_slots,
@@ -373,6 +376,12 @@ impl Store {
 
     pub(crate) fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
         self.visited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
+        self.recovered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn registry(&self) -> &Registry {

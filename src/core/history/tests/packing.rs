@@ -10,7 +10,7 @@ use super::{Zone, run_git};
 use crate::packing::{self, Worth};
 
 /// Whatever there is.
-const ALL: Worth = Worth {
+pub(super) const ALL: Worth = Worth {
     objects: 1,
     bytes: u64::MAX,
 };
@@ -20,7 +20,7 @@ impl Zone {
         self.base.path().join("repo.git/objects")
     }
 
-    fn pack(&self, worth: Worth) -> usize {
+    pub(super) fn pack(&self, worth: Worth) -> usize {
         packing::pack(&self.parent, worth, &|| true).expect("packs")
     }
 

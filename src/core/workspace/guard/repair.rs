@@ -12,7 +12,7 @@ use crate::store::HistoryOf;
 use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
-use fileshed_history::{Author, Position};
+use fileshed_history::{Author, Position, power_cut};
 use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage};
 use fileshed_storage::{DiskError, Root};
 
@@ -52,6 +52,7 @@ impl Store {
                 }
             }
         }
+        self.recover_history(tenant, zone)?;
         let usage = self.registry().usage(&tenant.key)?;
         self.measure_first(tenant, zone, &usage)?;
         for &other in tenant.zones.iter().filter(|other| **other != zone) {
@@ -60,6 +61,31 @@ impl Store {
                 tracing::warn!(tenant, zone, %error, "a zone could not be measured");
             }
         }
+        Ok(())
+    }
+
+    /// Takes into history what is on disk beyond it after a power cut, once.
+    fn recover_history(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+        let key = (tenant.key.clone(), zone);
+        if !zone.is_versioned() || self.recovered().contains(&key) {
+            return Ok(());
+        }
+        if let Some(base) = tenant.existing_base(zone)?
+            && !power_cut::is_whole(&base)
+        {
+            let _write_lock = self.write_lock(tenant, zone)?;
+            let of = HistoryOf {
+                tenant: &tenant.key,
+                zone,
+                base: &base,
+                data: &base.subdirectory(DATA)?,
+            };
+            let now = self.clock().now();
+            if self.work_on_history(&of, now, |history| history.recover(now))? {
+                self.measure(tenant, zone)?;
+            }
+        }
+        self.recovered().insert(key);
         Ok(())
     }
 
