@@ -8,6 +8,7 @@ mod full;
 mod history;
 mod loss;
 mod permissions;
+mod power_cut;
 mod running;
 mod space;
 mod unprivileged;

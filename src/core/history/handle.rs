@@ -31,8 +31,17 @@ impl History {
     /// made, or, where the work tree has a repository inside, taken over.
     pub fn open(parent: &Root, data: &Root) -> Result<Self, HistoryError> {
         isolation::ignore_the_host();
+        Self::of(repository::open(parent, data)?, parent, data)
+    }
+
+    /// The history in a repository that is open.
+    pub(super) fn of(
+        repository: Repository,
+        parent: &Root,
+        data: &Root,
+    ) -> Result<Self, HistoryError> {
         Ok(Self {
-            repository: repository::open(parent, data)?,
+            repository,
             parent: parent.try_clone()?,
             data: data.try_clone()?,
         })

@@ -72,7 +72,10 @@ fn try_record(repository: &Repository, id: Oid) -> std::io::Result<u64> {
         return Ok(0);
     };
     let mut options = fs::OpenOptions::new();
-    let mut file = options.append(true).create(true).open(file(repository.path()))?;
+    let mut file = options
+        .append(true)
+        .create(true)
+        .open(file(repository.path()))?;
     file.write_all(format!("{branch} {id}\n").as_bytes())?;
     file.stream_position()
 }
@@ -121,7 +124,7 @@ pub(super) fn restore(repository: &Repository, place: &Path) -> Result<(), Histo
         return Ok(());
     };
     let branch = branch(repository);
-    let known = recorded(place).find(|(known, id)| {
+    let known = recorded(place).next().filter(|(known, id)| {
         branch.as_ref() == Some(known) && object::commit(repository, *id).is_ok()
     });
     match known {

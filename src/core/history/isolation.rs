@@ -10,6 +10,8 @@ static ONCE: Once = Once::new();
 /// must not matter, and an account without a readable home must not fail.
 pub(super) fn ignore_the_host() {
     ONCE.call_once(|| {
+        // What is read is read from disk: what was lost there is noticed, and no memory is kept.
+        git2::opts::enable_caching(false);
         for level in [
             ConfigLevel::ProgramData,
             ConfigLevel::System,

@@ -49,7 +49,7 @@ fn boot() -> &'static str {
 #[must_use]
 pub fn is_whole(parent: &Root) -> bool {
     let place = parent.location().join(NAME);
-    is_whole_at(&place) || !place.exists()
+    is_whole_at(&place) || !place.is_dir()
 }
 
 fn is_whole_at(place: &Path) -> bool {
@@ -109,7 +109,9 @@ fn remove_damaged(repository: &Repository, place: &Path) -> std::io::Result<()> 
             let item = item?;
             let id = format!("{name}{}", item.file_name().to_string_lossy());
             // Compressed, a content takes a little more at most.
-            let is_small = item.metadata().is_ok_and(|metadata| metadata.len() < 2 * LARGE);
+            let is_small = item
+                .metadata()
+                .is_ok_and(|metadata| metadata.len() < 2 * LARGE);
             if let (40, true, Ok(id)) = (id.len(), is_small, Oid::from_str(&id))
                 && object::forget_damaged(repository, id)
             {
@@ -161,7 +163,11 @@ impl<'r> Walk<'r> {
     }
 
     /// What an object names that need not be on disk; nothing where the object is not there.
-    fn named(&self, id: Oid, kind: ObjectType) -> Result<Option<Vec<(Oid, ObjectType)>>, HistoryError> {
+    fn named(
+        &self,
+        id: Oid,
+        kind: ObjectType,
+    ) -> Result<Option<Vec<(Oid, ObjectType)>>, HistoryError> {
         if !object::has_file(self.repository, id) {
             let database = self.repository.odb().map_err(HistoryError::git("read"))?;
             return Ok(database.exists(id).then(Vec::new));
@@ -170,13 +176,19 @@ impl<'r> Walk<'r> {
             ObjectType::Commit => {
                 let commit = object::commit(self.repository, id)?;
                 let parents = commit.parent_ids().map(|id| (id, ObjectType::Commit));
-                parents.chain([(commit.tree_id(), ObjectType::Tree)]).collect()
+                parents
+                    .chain([(commit.tree_id(), ObjectType::Tree)])
+                    .collect()
             }
             ObjectType::Tree => {
                 let tree = object::tree(self.repository, id)?;
-                let entries = tree.iter().filter_map(|entry| Some((entry.id(), entry.kind()?)));
+                let entries = tree
+                    .iter()
+                    .filter_map(|entry| Some((entry.id(), entry.kind()?)));
                 // The commit of a submodule is in another repository.
-                entries.filter(|(_, kind)| *kind != ObjectType::Commit).collect()
+                entries
+                    .filter(|(_, kind)| *kind != ObjectType::Commit)
+                    .collect()
             }
             _ => Vec::new(),
         }))
@@ -190,7 +202,9 @@ impl History {
         if is_whole_at(self.git_dir()) {
             return Ok(false);
         }
-        self.cache().forget().map_err(HistoryError::repository("index"))?;
+        self.cache()
+            .forget()
+            .map_err(HistoryError::repository("index"))?;
         if self.head_commit()?.is_some() {
             let message = "Recovered after the machine stopped";
             self.capture(message, &Author::server(), when)?;

@@ -28,6 +28,7 @@ use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 use crate::write_lock::{Queue, WriteLock};
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
+use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
@@ -67,6 +68,7 @@ pub struct Store {
     instance: Instance,
     queue: Arc<Queue>,
     packer: HistoryPacker,
+    repositories: KeptRepositories,
     remover: Remover,
     flusher: Flusher,
     reserve: Reserve,
@@ -134,6 +136,7 @@ impl Store {
             instance,
             queue,
             packer,
+            repositories: KeptRepositories::default(),
             remover: Remover::start()?,
             flusher,
             reserve,

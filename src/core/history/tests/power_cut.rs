@@ -65,7 +65,10 @@ impl Zone {
     fn recover(&self) {
         assert!(self.history().recover(moment()).expect("recovers"));
         assert!(power_cut::is_whole(&self.parent));
-        assert_eq!(self.git(&["fsck", "--strict", "--full", "--no-dangling"]), "");
+        assert_eq!(
+            self.git(&["fsck", "--strict", "--full", "--no-dangling"]),
+            ""
+        );
         assert_eq!(self.head_files(), self.disk_files());
         assert_eq!(self.status(), "");
     }
@@ -137,7 +140,10 @@ fn a_branch_that_is_older_than_the_zone_is_caught_up_with() {
     zone.start_again();
     zone.recover();
     assert_eq!(zone.git(&["rev-parse", "HEAD^"]), flushed);
-    assert_eq!(zone.git(&["log", "-1", "--format=%an %s"]), "fileshed Recovered after the machine stopped\n");
+    assert_eq!(
+        zone.git(&["log", "-1", "--format=%an %s"]),
+        "fileshed Recovered after the machine stopped\n"
+    );
 }
 
 #[test]

@@ -366,14 +366,11 @@ impl<'a> Permit<'a> {
             return Ok(None);
         }
         let message = message.filter(|text| !text.trim().is_empty());
-        zone.history(|history| {
-            history.commit_paths(
-                &self.request.needs.paths,
-                message.unwrap_or(default),
-                &self.request.author,
-                zone.store.clock().now(),
-            )
-        })
+        zone.commit_paths(
+            &self.request.needs.paths,
+            message.unwrap_or(default),
+            &self.request.author,
+        )
     }
 
     /// What is known of files goes with them, and with those that go.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Store;
 use crate::ZoneName;
-use fileshed_history::{Failure, History};
+use fileshed_history::{CommitId, Failure, History, HistoryError};
 use fileshed_storage::Root;
 
 /// The history of a zone, by what it lies beside.
@@ -28,6 +28,18 @@ impl Store {
         work: impl FnMut(&History) -> Result<T, E>,
     ) -> Result<T, E> {
         let done = History::work(of.base, of.data, now, work)?;
+        self.packer.touched(of.tenant, of.zone);
+        Ok(done)
+    }
+
+    /// The same for a commit of known paths, in a repository that stays open for the next one.
+    pub(crate) fn commit_to_history(
+        &self,
+        of: &HistoryOf<'_>,
+        now: Timestamp,
+        commit: impl FnMut(&History) -> Result<Option<CommitId>, HistoryError>,
+    ) -> Result<Option<CommitId>, HistoryError> {
+        let done = self.repositories.work(of.base, of.data, now, commit)?;
         self.packer.touched(of.tenant, of.zone);
         Ok(done)
     }

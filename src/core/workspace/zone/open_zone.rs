@@ -6,7 +6,7 @@ use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
 use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
-use fileshed_history::{Author, Failure, History, HistoryError};
+use fileshed_history::{Author, CommitId, Failure, History, HistoryError};
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
 };
@@ -427,14 +427,30 @@ impl<'a> Zone<'a> {
         &self,
         work: impl FnMut(&History) -> Result<T, E>,
     ) -> Result<T, E> {
-        let of = HistoryOf {
+        self.store
+            .work_on_history(&self.history_of(), self.store.clock().now(), work)
+    }
+
+    /// Commits what is on disk at `paths`.
+    pub(crate) fn commit_paths(
+        &self,
+        paths: &[ZonePath],
+        message: &str,
+        author: &Author,
+    ) -> Result<Option<CommitId>, Error> {
+        let now = self.store.clock().now();
+        let commit = |history: &History| history.commit_paths(paths, message, author, now);
+        let of = self.history_of();
+        Ok(self.store.commit_to_history(&of, now, commit)?)
+    }
+
+    fn history_of(&self) -> HistoryOf<'_> {
+        HistoryOf {
             tenant: &self.tenant.key,
             zone: self.name,
             base: &self.base,
             data: &self.data,
-        };
-        self.store
-            .work_on_history(&of, self.store.clock().now(), work)
+        }
     }
 
     /// The caller as git names it.

@@ -58,9 +58,7 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            let now = zone.store.clock().now();
-            let author = &self.permit.request.author;
-            zone.history(|history| history.commit_paths(&changed, message, author, now))?
+            zone.commit_paths(&changed, message, &self.permit.request.author)?
         } else {
             None
         };

@@ -1,0 +1,124 @@
+//! Repositories that stay open from one commit to the next.
+//!
+//! To open one takes more system calls than a commit does. A kept one is used again as long as
+//! nothing has changed of what opening looks at and puts right; where it fails nevertheless, it is
+//! opened anew. Objects and branches are read from disk each time, by libgit2 too: a cache of
+//! objects would hide that they are lost.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use git2::Repository;
+use jiff::Timestamp;
+use rustix::fs::AtFlags;
+
+use super::damage::Remedy;
+use super::layout::NAME;
+use super::{History, HistoryError};
+use fileshed_storage::Root;
+
+/// Repositories that are kept at most; each takes some descriptors.
+const MOST: usize = 16;
+
+/// What opening looks at, below the directory that has the repository. A lock that somebody leaves
+/// shows in the directory that it is in.
+const LOOKED_AT: [&str; 5] = [
+    NAME,
+    "repo.git/config",
+    "repo.git/HEAD",
+    "repo.git/objects/pack",
+    "repo.git/refs/heads",
+];
+
+/// Device, inode, and when content and inode changed.
+type Stamp = (u64, u64, [i64; 4]);
+
+/// Tells a repository from another one, and from itself after a change.
+type Seal = [Option<Stamp>; LOOKED_AT.len() + 1];
+
+/// Repositories that are open and that nobody works on, the latest last.
+#[derive(Default)]
+pub struct KeptRepositories {
+    kept: Mutex<Vec<(Seal, Repository)>>,
+}
+
+impl std::fmt::Debug for KeptRepositories {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_tuple("KeptRepositories")
+            .field(&self.lock().len())
+            .finish()
+    }
+}
+
+impl KeptRepositories {
+    /// The same as [`History::work`], in a repository that is still open, if there is one.
+    pub fn work<T>(
+        &self,
+        parent: &Root,
+        data: &Root,
+        now: Timestamp,
+        mut work: impl FnMut(&History) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        if let Some(repository) = self.take(parent, data) {
+            let history = History::of(repository, parent, data)?;
+            let done = work(&history);
+            let is_to_repeat = matches!(&done, Err(error) if error.remedy() != Remedy::None);
+            if !is_to_repeat {
+                self.keep(history);
+                return done;
+            }
+        }
+        let (done, history) = History::work_opened(parent, data, now, work)?;
+        self.keep(history);
+        Ok(done)
+    }
+
+    fn take(&self, parent: &Root, data: &Root) -> Option<Repository> {
+        let seal = seal(parent, data);
+        seal[0]?;
+        let mut kept = self.lock();
+        let place = kept.iter().position(|(known, _)| *known == seal)?;
+        let (_, repository) = kept.remove(place);
+        let path = parent.location().join(NAME);
+        (repository.path() == path).then_some(repository)
+    }
+
+    fn keep(&self, history: History) {
+        let seal = seal(&history.parent, &history.data);
+        let mut kept = self.lock();
+        let same = |other: &Seal| identity(other) == identity(&seal);
+        kept.retain(|(known, _)| !same(known));
+        if kept.len() >= MOST {
+            kept.remove(0);
+        }
+        kept.push((seal, history.repository));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Seal, Repository)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Device and inode of the repository.
+fn identity(seal: &Seal) -> Option<(u64, u64)> {
+    seal[0].map(|(device, inode, _)| (device, inode))
+}
+
+fn seal(parent: &Root, data: &Root) -> Seal {
+    let look = |root: &Root, name: &str| {
+        let stat = rustix::fs::statat(root.handle(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let times = [
+            stat.st_mtime,
+            stat.st_mtime_nsec as i64,
+            stat.st_ctime,
+            stat.st_ctime_nsec as i64,
+        ];
+        Some((stat.st_dev, stat.st_ino, times))
+    };
+    let mut seal = [None; LOOKED_AT.len() + 1];
+    for (stamp, name) in seal.iter_mut().zip(LOOKED_AT) {
+        *stamp = look(parent, name);
+    }
+    seal[LOOKED_AT.len()] = look(data, ".git");
+    seal
+}
