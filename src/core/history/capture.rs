@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use super::content::{is_versioned, mode_of, store, zone_path};
 use super::restore::Found;
 use super::tree::Edits;
-use super::{Author, Captured, Changes, CommitId, History, HistoryError, repository};
+use super::{
+    Author, Captured, Changes, CommitId, History, HistoryError, head, power_cut, repository,
+};
 use fileshed_storage::{DiskError, Kind, Vacancy};
 use fileshed_types::zone::ZonePath;
 
@@ -84,6 +86,26 @@ impl History {
     ) -> Result<Captured, HistoryError> {
         repository::restore_gitfile(&self.parent, &self.data)?;
         self.capture_found(Found(self.compare()?), message, author, when)
+    }
+
+    /// Commits what the zone has beyond its last commit, where the machine may have stopped since,
+    /// and remembers that the history is whole. Whether that had to be done.
+    pub fn recover(&self, when: Timestamp) -> Result<bool, HistoryError> {
+        if power_cut::is_whole_at(self.git_dir()) {
+            return Ok(false);
+        }
+        self.cache()
+            .forget()
+            .map_err(HistoryError::repository("index"))?;
+        if self.head_commit()?.is_some() {
+            let message = "Recovered after the machine stopped";
+            self.capture(message, &Author::server(), when)?;
+        }
+        rustix::fs::syncfs(self.parent.handle())
+            .map_err(|error| HistoryError::repository("flush")(error.into()))?;
+        head::shorten(&self.repository).map_err(HistoryError::repository("mend"))?;
+        power_cut::remember(self.git_dir()).map_err(HistoryError::repository("mend"))?;
+        Ok(true)
     }
 
     /// Commits what was found to differ.

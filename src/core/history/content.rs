@@ -5,12 +5,12 @@ use std::os::fd::AsRawFd;
 
 use git2::{ObjectType, Oid, Repository};
 
-use super::{HistoryError, object, power_cut};
+use super::{HistoryError, object};
 use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::zone::{ZonePath, is_git_name};
 
 /// Larger files pass through a buffer of this size.
-const BUFFER_BYTES: u64 = power_cut::LARGE;
+const BUFFER_BYTES: u64 = object::LARGE;
 
 /// Mode of a file that is not executable.
 const FILE: i32 = 0o100_644;

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Oid, Repository};
 
+use super::file::replace;
 use super::layout::OWN;
-use super::repository::write;
 use super::{HistoryError, object};
 
 /// The branch of a new repository.
@@ -88,7 +88,7 @@ pub(super) fn shorten(repository: &Repository) -> std::io::Result<()> {
     let Ok(id) = repository.refname_to_id(&branch) else {
         return Ok(());
     };
-    write(&file(repository.path()), format!("{branch} {id}\n"))
+    replace(&file(repository.path()), format!("{branch} {id}\n"))
 }
 
 /// What has the last commit: the branch that HEAD names, or HEAD itself.

@@ -19,6 +19,7 @@ mod config;
 mod content;
 mod damage;
 mod error;
+mod file;
 mod handle;
 mod head;
 mod isolation;

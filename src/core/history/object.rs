@@ -16,6 +16,9 @@ use super::HistoryError;
 /// Longest beginning of an object: its kind and its size, up to a NUL.
 const HEADER_BYTES: u64 = 64;
 
+/// A content of so many bytes is on disk as soon as it is written.
+pub(super) const LARGE: u64 = 1024 * 1024;
+
 /// A commit.
 pub(super) fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>, HistoryError> {
     expect_whole(repository, id)?;

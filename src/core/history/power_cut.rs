@@ -17,10 +17,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use git2::{ErrorCode, ObjectType, Oid, Repository};
-use jiff::Timestamp;
 
 use super::layout::{NAME, OWN};
-use super::{Author, History, HistoryError, head, object, repository};
+use super::{HistoryError, file, head, object};
 use fileshed_storage::Root;
 
 /// Names this start of the kernel (random(4)).
@@ -28,9 +27,6 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// File of the repository that says under which start of the kernel it was last whole.
 const FILE: &str = "boot";
-
-/// Larger contents are flushed when they are written, and not read again here.
-pub(super) const LARGE: u64 = 1024 * 1024;
 
 /// This start of the kernel; where that is not told, this start of the server.
 fn boot() -> &'static str {
@@ -52,7 +48,7 @@ pub fn is_whole(parent: &Root) -> bool {
     is_whole_at(&place) || !place.is_dir()
 }
 
-fn is_whole_at(place: &Path) -> bool {
+pub(super) fn is_whole_at(place: &Path) -> bool {
     fs::read_to_string(place.join(OWN).join(FILE)).is_ok_and(|text| text == boot())
 }
 
@@ -61,7 +57,7 @@ fn is_whole_at(place: &Path) -> bool {
 pub(super) fn remember(place: &Path) -> std::io::Result<()> {
     let own = place.join(OWN);
     fs::create_dir_all(&own)?;
-    repository::write(&own.join(FILE), boot())?;
+    file::replace(&own.join(FILE), boot())?;
     fs::File::open(own)?.sync_all()
 }
 
@@ -111,7 +107,7 @@ fn remove_damaged(repository: &Repository, place: &Path) -> std::io::Result<()> 
             // Compressed, a content takes a little more at most.
             let is_small = item
                 .metadata()
-                .is_ok_and(|metadata| metadata.len() < 2 * LARGE);
+                .is_ok_and(|metadata| metadata.len() < 2 * object::LARGE);
             if let (40, true, Ok(id)) = (id.len(), is_small, Oid::from_str(&id))
                 && object::forget_damaged(repository, id)
             {
@@ -192,27 +188,5 @@ impl<'r> Walk<'r> {
             }
             _ => Vec::new(),
         }))
-    }
-}
-
-impl History {
-    /// Commits what the zone has beyond its last commit, where the machine may have stopped since,
-    /// and remembers that the history is whole. Whether that had to be done.
-    pub fn recover(&self, when: Timestamp) -> Result<bool, HistoryError> {
-        if is_whole_at(self.git_dir()) {
-            return Ok(false);
-        }
-        self.cache()
-            .forget()
-            .map_err(HistoryError::repository("index"))?;
-        if self.head_commit()?.is_some() {
-            let message = "Recovered after the machine stopped";
-            self.capture(message, &Author::server(), when)?;
-        }
-        rustix::fs::syncfs(self.parent.handle())
-            .map_err(|error| HistoryError::repository("flush")(error.into()))?;
-        head::shorten(&self.repository).map_err(HistoryError::repository("mend"))?;
-        remember(self.git_dir()).map_err(HistoryError::repository("mend"))?;
-        Ok(true)
     }
 }

@@ -4,14 +4,14 @@
 //! a gitfile that says where it is, for people who run git there.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use git2::Repository;
 
 use super::config::cleaned;
 use super::layout::{NAME, OWN};
-use super::{HistoryError, head, power_cut};
+use super::{HistoryError, file, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -38,7 +38,8 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     };
     let text = cleaned(&existing);
     if text != existing {
-        write(&place.join("config"), &text).map_err(HistoryError::repository("configure"))?;
+        file::replace(&place.join("config"), &text)
+            .map_err(HistoryError::repository("configure"))?;
     }
     mend(&place).map_err(HistoryError::repository("mend"))?;
     remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
@@ -67,7 +68,7 @@ fn mend(place: &Path) -> std::io::Result<()> {
         return Ok(());
     }
     let branch = head::recorded_branch(place).unwrap_or_else(|| head::BRANCH.to_owned());
-    write(&file, format!("ref: {branch}\n"))
+    file::replace(&file, format!("ref: {branch}\n"))
 }
 
 /// Makes an empty repository whole before it gets its name.
@@ -82,7 +83,7 @@ fn create(parent: &Root) -> Result<(), HistoryError> {
         for directory in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
             fs::create_dir_all(fresh.join(directory))?;
         }
-        write(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
+        file::replace(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
         furnish(&fresh)?;
         fs::rename(&fresh, parent.location().join(NAME))
     };
@@ -93,19 +94,10 @@ fn create(parent: &Root) -> Result<(), HistoryError> {
 fn furnish(place: &Path) -> std::io::Result<()> {
     fs::create_dir_all(place.join("info"))?;
     fs::create_dir_all(place.join(OWN))?;
-    write(&place.join("info/attributes"), ATTRIBUTES)?;
+    file::replace(&place.join("info/attributes"), ATTRIBUTES)?;
     let existing = fs::read_to_string(place.join("config")).unwrap_or_default();
-    write(&place.join("config"), cleaned(&existing))?;
+    file::replace(&place.join("config"), cleaned(&existing))?;
     power_cut::remember(place)
-}
-
-/// Replaces a file, on disk before it has its name.
-pub(super) fn write(path: &Path, content: impl AsRef<[u8]>) -> std::io::Result<()> {
-    let beside = path.with_extension("new");
-    let mut file = fs::File::create(&beside)?;
-    file.write_all(content.as_ref())?;
-    file.sync_data()?;
-    fs::rename(&beside, path)
 }
 
 /// Takes over a repository that lies inside the work tree: it moves out once, with its history
