@@ -30,10 +30,10 @@ const LOOKED_AT: [&str; 5] = [
 ];
 
 /// Device, inode, and when content and inode changed.
-type Stamp = (u64, u64, [i64; 4]);
+type FileState = (u64, u64, [i64; 4]);
 
 /// Tells a repository from another one, and from itself after a change.
-type Seal = [Option<Stamp>; LOOKED_AT.len() + 1];
+type Seal = [Option<FileState>; LOOKED_AT.len() + 1];
 
 /// Repositories that are open and that nobody works on, the latest last.
 #[derive(Default)]
