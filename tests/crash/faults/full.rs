@@ -238,3 +238,39 @@ fn a_read_only_file_system_stops_the_start() {
     let server = server.again();
     nothing_is_torn(&server, &["kept.md"]);
 }
+
+/// What users have becomes read-only while the server runs: every surface names the setting, reading
+/// goes on, and so does writing once the file system is well again.
+#[test]
+fn a_file_system_that_becomes_read_only_is_told() {
+    let Some((volume, setup)) = volume::small(48 << 20) else {
+        return;
+    };
+    let mut server = setup.start();
+    furnished(&volume, &server);
+    server.kill();
+    volume.part("users");
+    let server = server.again();
+    let ada = server.as_user("ada").chat("chat");
+    volume.remount_part("users", "ro");
+    let write = json!({"path": "after.md", "content": "after"});
+    let written = ada.post("fs/write_file", write.to_string().as_bytes());
+    for (what, text) in [
+        ("/fs", &written.text),
+        ("storage", &create(&ada, "storage", "after.md", "").text),
+        ("documents", &create(&ada, "documents", "after.md", "").text),
+        ("a new user", &create(&server.as_user("bob"), "storage", "a.md", "").text),
+        ("/ready", &server.client().get("/ready").text),
+    ] {
+        assert!(text.contains("storage_base_path"), "{what}: {text}");
+        assert!(!text.contains("/data"), "{what}: {text}");
+    }
+    assert_eq!(server.client().get("/ready").status, 503);
+    let read = call(&ada, "storage", "shed_read", json!({"path": "kept.md"}));
+    assert!(read.data()["content"].as_str().unwrap().contains("kept"));
+    volume.remount_part("users", "rw");
+    nothing_is_torn(&server, &["kept.md"]);
+    create(&ada, "storage", "after.md", "after\n").data();
+    create(&ada, "documents", "after.md", "after\n").data();
+    assert_eq!(server.client().get("/ready").status, 200);
+}

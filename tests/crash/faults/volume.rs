@@ -99,15 +99,29 @@ impl Volume {
 
     /// Makes it `ro` or `rw`. Nobody may have a file of it open for writing.
     pub(crate) fn remount(&self, how: &str) {
+        self.mount(&["-o", &format!("remount,bind,{how}"), "data"]);
+    }
+
+    /// Makes a directory of it a file system for itself, which [`Volume::remount_part`] can change
+    /// while the server has files open elsewhere.
+    pub(crate) fn part(&self, name: &str) {
+        let place = format!("data/{name}");
+        self.mount(&["--bind", &place, &place]);
+    }
+
+    /// Makes a [part](Volume::part) `ro` or `rw`.
+    pub(crate) fn remount_part(&self, name: &str, how: &str) {
+        let (how, place) = (format!("remount,bind,{how}"), format!("data/{name}"));
+        self.mount(&["-o", &how, &place]);
+    }
+
+    fn mount(&self, arguments: &[&str]) {
         let mut command = Command::new("nsenter");
         command.args(["--mount", "--wd", "--target", &self.holder.id().to_string()]);
         if !rustix::process::geteuid().is_root() {
             command.args(["--user", "--preserve-credentials"]);
         }
-        let done = command
-            .args(["mount", "-o", &format!("remount,bind,{how}"), "data"])
-            .output()
-            .unwrap();
+        let done = command.arg("mount").args(arguments).output().unwrap();
         assert!(done.status.success(), "{done:?}");
     }
 
