@@ -7,7 +7,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
-use fileshed_core::{Store, sandbox};
+use fileshed_core::{Store, UploadsRetention, sandbox};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
@@ -35,6 +35,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     store.claim_cgroups();
     let (store, config) = (Arc::new(store), &config);
     cli::report_store(&store);
+    let retention = UploadsRetention::start(&store)?;
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
     let mut builder = match serving {
@@ -57,6 +58,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
             served.await.map_err(Failure::from)
         }),
     };
+    drop(retention);
     store.stop_processes();
     store.shells().stop();
     store.shells().wait(patience);

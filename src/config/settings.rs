@@ -152,6 +152,11 @@ pub static SETTINGS: &[Setting] = &[
         &mut c.core.max_file_size_mb
     }),
     open(
+        "uploads_retention_days",
+        "Days after the last change when the uploads of a chat are removed; 0 for never",
+        |c| &mut c.core.uploads_retention_days,
+    ),
+    open(
         "lock_max_age_hours",
         "Hours after which a locked edit expires",
         |c| &mut c.core.lock_max_age_hours,

@@ -36,6 +36,8 @@ pub struct OtherTenants {
     orphan_editzones: u64,
     /// Ownership records of files that are gone: removed.
     orphan_ownerships: u64,
+    /// Chats whose uploads had ended, your own too: removed.
+    ended_uploads: u64,
     /// Users and groups where it did not work; the log says why.
     failed: u64,
 }
@@ -144,7 +146,8 @@ impl OtherTenants {
         let found = self.expired_locks
             + self.corrupted_locks
             + self.orphan_editzones
-            + self.orphan_ownerships;
+            + self.orphan_ownerships
+            + self.ended_uploads;
         found == 0
     }
 }
@@ -158,6 +161,7 @@ impl From<Numbers> for OtherTenants {
             corrupted_locks: numbers.corrupted_locks,
             orphan_editzones: numbers.orphan_editzones,
             orphan_ownerships: numbers.orphan_ownerships,
+            ended_uploads: numbers.ended_uploads,
             failed: numbers.failed,
         }
     }

@@ -96,6 +96,14 @@ impl Operation for Tree {
             lines: 0,
         };
         drawing.directory(&path, "", depth)?;
+        let mut said = format!("Tree of {path}");
+        if let Some(end) = zone.ends_soon()? {
+            let day = end.strftime("%F");
+            let _ = write!(
+                said,
+                "; these uploads are removed on {day}: move what is to stay"
+            );
+        }
         Ok(Reply::new(
             Response {
                 tree: drawing.text.trim_end().to_owned(),
@@ -103,7 +111,7 @@ impl Operation for Tree {
                 path: path.display().to_owned(),
                 zone: zone.name().as_str(),
             },
-            format!("Tree of {path}"),
+            said,
         ))
     }
 }

@@ -62,6 +62,7 @@ mod stats;
 mod tokens;
 mod tree;
 mod unzip;
+mod uploads_retention;
 mod zip;
 mod zipinfo;
 

@@ -135,6 +135,18 @@ impl Root {
         Ok((totals, directories))
     }
 
+    /// When something changed last here or below, in seconds since 1970: content, names or rights.
+    /// Nobody can set this time to another one.
+    pub fn last_change(&self) -> Result<i64, DiskError> {
+        let stat = rustix::fs::fstat(self.handle());
+        let stat = stat.map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?;
+        let mut last = stat.st_ctime;
+        self.survey(&ZonePath::root(), |_, _, stat| {
+            last = last.max(stat.st_ctime);
+        })?;
+        Ok(last)
+    }
+
     /// Space of everything below one directory.
     pub fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();

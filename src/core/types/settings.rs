@@ -173,6 +173,8 @@ pub struct Settings {
     pub max_files: u64,
     /// Largest file, in MiB.
     pub max_file_size_mb: u64,
+    /// Days after the last change when the uploads of a conversation are removed; nothing for never.
+    pub uploads_retention_days: Option<NonZeroU64>,
     /// Hours after which a locked edit expires.
     pub lock_max_age_hours: u64,
     /// Seconds a command may run unless the call says otherwise.
@@ -299,6 +301,7 @@ impl Settings {
             history_pack_objects: NonZeroU64::new(512),
             max_files: 200_000,
             max_file_size_mb: 300,
+            uploads_retention_days: None,
             lock_max_age_hours: 24,
             exec_timeout_default: 30,
             exec_timeout_max: 300,

@@ -31,6 +31,8 @@ pub struct Numbers {
     pub orphan_editzones: u64,
     /// Ownership records of files that are gone.
     pub orphan_ownerships: u64,
+    /// Conversations whose uploads had ended.
+    pub ended_uploads: u64,
     /// Users and groups where it did not work; the log says why.
     pub failed: u64,
 }
@@ -65,6 +67,7 @@ impl Store {
             }
         }
         self.release_locks_of_nobody(&mut numbers)?;
+        numbers.ended_uploads = self.end_uploads(&|| !caller.cancellation.is_cancelled())?;
         Ok(numbers)
     }
 

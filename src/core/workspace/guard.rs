@@ -28,6 +28,7 @@ mod space;
 mod tenant_removal;
 #[cfg(test)]
 mod tests;
+mod uploads_end;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};

@@ -68,6 +68,7 @@ mod tenant;
 pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
+mod uploads_retention;
 pub mod users;
 pub mod view;
 mod waiting_uploads;
@@ -104,6 +105,7 @@ pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};
 pub use mode::{REFUSED, WorkspaceMode, WorkspaceReport, unusable};
 pub use store::Store;
+pub use uploads_retention::UploadsRetention;
 pub use zone::Zone;
 pub use zone_files::ZoneFiles;
 

@@ -1,5 +1,6 @@
 //! A clock that jumps: the whole server with one that the test moves.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,11 +9,11 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use fileshed::config::{Config, Secret};
 use fileshed_core::settings::NamespaceStyle;
-use fileshed_core::{Clock, Scope, Settings, Store, UserId};
+use fileshed_core::{Clock, Scope, Settings, Store, UploadsRetention, UserId};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use fileshed_test_support::jwt;
+use fileshed_test_support::{jwt, wait_until};
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
@@ -33,11 +34,16 @@ type Headers = Vec<(&'static str, String)>;
 
 impl Moved {
     fn new(signed: bool) -> Self {
+        Self::with(signed, |_| {})
+    }
+
+    fn with(signed: bool, set: impl FnOnce(&mut Settings)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut core = Settings::new(directory.path().join("data"));
         core.namespace = NamespaceStyle::Plain;
         core.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
         core.public_url = "http://localhost".parse().unwrap();
+        set(&mut core);
         let config = Config {
             core: core.clone(),
             api_keys: vec![Secret::new("service-key")],
@@ -199,4 +205,28 @@ fn signed_users_need_a_clock_that_is_right() {
         moved.clock.advance(-jump);
         moved.done(&moved.user("chat"), "shed_stats", &json!({}));
     }
+}
+
+/// The thread of the server removes uploads that have ended, and stops when it is told to.
+#[test]
+fn uploads_that_have_ended_are_removed_in_the_background() {
+    let moved = Moved::with(false, |settings| {
+        settings.uploads_retention_days = NonZeroU64::new(2);
+    });
+    let ada = moved.user("chat");
+    let path = "/files/content?zone=uploads&path=a.txt";
+    let (status, body) = moved.send("PUT", path, &ada, &json!("a"));
+    assert_eq!(status, 201, "{body}");
+    let uploads = moved
+        .store
+        .settings()
+        .storage_base_path
+        .join("users/ada/Uploads/chat");
+    let retention = UploadsRetention::start(&moved.store).unwrap();
+    assert!(uploads.join("a.txt").is_file());
+    drop(retention);
+    moved.clock.advance(2 * DAY + HOUR);
+    let retention = UploadsRetention::start(&moved.store).unwrap();
+    wait_until("the uploads are gone", || !uploads.exists());
+    drop(retention);
 }

@@ -259,7 +259,10 @@ fn a_file_system_that_becomes_read_only_is_told() {
         ("/fs", &written.text),
         ("storage", &create(&ada, "storage", "after.md", "").text),
         ("documents", &create(&ada, "documents", "after.md", "").text),
-        ("a new user", &create(&server.as_user("bob"), "storage", "a.md", "").text),
+        (
+            "a new user",
+            &create(&server.as_user("bob"), "storage", "a.md", "").text,
+        ),
         ("/ready", &server.client().get("/ready").text),
     ] {
         assert!(text.contains("storage_base_path"), "{what}: {text}");
