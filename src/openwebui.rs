@@ -14,7 +14,7 @@ use fileshed_core::chat_host::{
 };
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::{Caller, Error, Secret, UserId};
+use fileshed_core::{Caller, Chat, Error, Secret, UserId};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -25,6 +25,7 @@ mod chat;
 pub mod client;
 mod error;
 mod file;
+mod gone_chats;
 mod groups;
 pub mod health;
 mod item;
@@ -110,6 +111,10 @@ impl OpenWebUi {
 impl ChatHost for OpenWebUi {
     fn has_account(&self, user: &UserId) -> Option<bool> {
         self.knows_user(user)
+    }
+
+    fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat> {
+        self.gone_chats(user, conversations)
     }
 
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {

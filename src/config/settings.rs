@@ -157,6 +157,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.uploads_retention_days,
     ),
     open(
+        "uploads_end_with_chat",
+        "Whether the uploads of a chat are removed when Open WebUI has it no more",
+        |c| &mut c.core.uploads_end_with_chat,
+    ),
+    open(
         "lock_max_age_hours",
         "Hours after which a locked edit expires",
         |c| &mut c.core.lock_max_age_hours,

@@ -175,6 +175,9 @@ pub struct Settings {
     pub max_file_size_mb: u64,
     /// Days after the last change when the uploads of a conversation are removed; nothing for never.
     pub uploads_retention_days: Option<NonZeroU64>,
+    /// Whether the uploads of a conversation are removed when the application that people chat in
+    /// has it no more.
+    pub uploads_end_with_chat: bool,
     /// Hours after which a locked edit expires.
     pub lock_max_age_hours: u64,
     /// Seconds a command may run unless the call says otherwise.
@@ -302,6 +305,7 @@ impl Settings {
             max_files: 200_000,
             max_file_size_mb: 300,
             uploads_retention_days: None,
+            uploads_end_with_chat: true,
             lock_max_age_hours: 24,
             exec_timeout_default: 30,
             exec_timeout_max: 300,

@@ -67,7 +67,9 @@ impl Store {
             }
         }
         self.release_locks_of_nobody(&mut numbers)?;
-        numbers.ended_uploads = self.end_uploads(&|| !caller.cancellation.is_cancelled())?;
+        let goes_on = || !caller.cancellation.is_cancelled();
+        numbers.ended_uploads =
+            self.end_old_uploads(&goes_on)? + self.end_uploads_of_gone_chats(&goes_on)?;
         Ok(numbers)
     }
 

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
 
-use crate::{Caller, Error, UserId};
+use crate::{Caller, Chat, Error, UserId};
 use fileshed_types::group::{Group, Member};
 pub use task::{Ending, Task, counted};
 
@@ -84,6 +84,10 @@ pub trait ChatHost: Debug + Send + Sync {
     /// Whether the application has an account of this user; nothing where it cannot be asked, does
     /// not answer, or has no accounts of such ids.
     fn has_account(&self, user: &UserId) -> Option<bool>;
+
+    /// Those of this user's conversations that the application says it has no more. What it cannot
+    /// be asked about, or does not answer clearly, is not among them.
+    fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat>;
 
     /// The groups of the caller, by name; nothing where there is no credential to ask with.
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error>;

@@ -1,13 +1,13 @@
 //! How long uploads are kept.
 //!
 //! What is attached to a conversation piles up, and nobody tidies it: an administrator may let the
-//! uploads of a conversation end some days after the last change in them. They go together, so that
-//! no conversation has a part of its files, and `shed_tree` says so for a week before. What a person
-//! wants to keep is moved to another zone, where nothing ends.
+//! uploads of a conversation end some days after the last change in them, and they end with their
+//! conversation. They go together, so that none has a part of its files, and `shed_tree` says the day
+//! for a week before. What a person wants to keep is moved to another zone, where nothing ends.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -15,11 +15,14 @@ use jiff::Timestamp;
 
 use crate::store::{SHARED, Store, USERS};
 use crate::zone::Zone;
-use crate::{Error, ZoneName, ZonePath};
+use crate::{Chat, Error, UserId, ZoneName, ZonePath};
 use fileshed_storage::{DiskError, Kind, Root, give_way};
 
 /// How often uploads that have ended are looked for.
 const ROUND: Duration = Duration::from_hours(1);
+
+/// The application is asked about conversations once in so many rounds.
+const ROUNDS_A_DAY: u64 = 24;
 
 /// For how long before the end a listing says it.
 const WARNING_SECONDS: i64 = 7 * DAY_SECONDS;
@@ -36,7 +39,8 @@ pub struct UploadsRetention {
 impl UploadsRetention {
     /// Starts the thread, if uploads end at all.
     pub fn start(store: &Arc<Store>) -> Result<Option<Self>, Error> {
-        if store.settings().uploads_retention_days.is_none() {
+        let settings = store.settings();
+        if settings.uploads_retention_days.is_none() && !settings.uploads_end_with_chat {
             return Ok(None);
         }
         let (stop, stopped) = channel();
@@ -63,17 +67,11 @@ impl Drop for UploadsRetention {
 
 fn work(store: &Store, stopped: &Receiver<()>) {
     give_way();
-    let goes_on = || {
-        matches!(
-            stopped.try_recv(),
-            Err(std::sync::mpsc::TryRecvError::Empty)
-        )
-    };
-    loop {
-        match store.end_uploads(&goes_on) {
-            Ok(0) => {}
-            Ok(conversations) => tracing::info!(conversations, "uploads have ended"),
-            Err(error) => tracing::warn!(%error, "uploads that have ended are still there"),
+    let goes_on = || stopped.try_recv() == Err(TryRecvError::Empty);
+    for round in 0_u64.. {
+        report(store.end_old_uploads(&goes_on));
+        if round % ROUNDS_A_DAY == 0 {
+            report(store.end_uploads_of_gone_chats(&goes_on));
         }
         if stopped.recv_timeout(ROUND) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -81,55 +79,101 @@ fn work(store: &Store, stopped: &Receiver<()>) {
     }
 }
 
+fn report(ended: Result<u64, Error>) {
+    match ended {
+        Ok(0) => {}
+        Ok(conversations) => tracing::info!(conversations, "uploads have ended"),
+        Err(error) => tracing::warn!(%error, "uploads that have ended are still there"),
+    }
+}
+
 impl Store {
     /// Removes the uploads of every conversation in which nothing changed for
     /// `uploads_retention_days`, and counts these conversations. Where it fails the log says so, and
     /// the others go on. `goes_on` is asked before each user.
-    pub fn end_uploads(&self, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
+    pub fn end_old_uploads(&self, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
         if self.settings().uploads_retention_days.is_none() {
             return Ok(0);
         }
         let mut tenants = self.tenants_below(USERS)?;
         tenants.push(SHARED.to_owned());
-        let mut ended = 0;
-        for tenant in tenants {
-            if !goes_on() {
-                break;
-            }
-            match self.end_uploads_of(&tenant) {
-                Ok(conversations) => ended += conversations,
-                Err(error) => tracing::warn!(tenant, %error, "uploads could not be removed"),
-            }
-        }
-        Ok(ended)
-    }
-
-    fn end_uploads_of(&self, tenant: &str) -> Result<u64, Error> {
-        let Some(root) = self.data().existing_subdirectory(tenant)? else {
-            return Ok(0);
-        };
-        let tenant = self.tenant_root(root, tenant);
-        let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
-            return Ok(0);
-        };
-        let mut ended = 0;
-        for chat in uploads.list(&ZonePath::root())? {
-            if chat.kind != Kind::Directory {
-                continue;
-            }
-            let name = chat.path.as_str();
-            let Some(place) = uploads.existing_subdirectory(name)? else {
-                continue;
-            };
+        let ended = tenants.iter().take_while(|_| goes_on()).map(|tenant| {
             let have_ended = |place: &Root| {
                 let end = self.end_of_uploads(place)?;
-                Ok::<_, Error>(end.is_some_and(|end| end <= self.clock().now()))
+                Ok(end.is_some_and(|end| end <= self.clock().now()))
             };
-            if have_ended(&place)? && self.remove_uploads(&tenant, name, have_ended)? {
-                ended += 1;
-            }
+            self.end_uploads_of(tenant, have_ended, |chats| chats)
+        });
+        Ok(ended.sum())
+    }
+
+    /// Does the same with the uploads of conversations that the application has no more, where
+    /// nothing changed for a day: what is attached to the first message is there before its
+    /// conversation is.
+    pub fn end_uploads_of_gone_chats(&self, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
+        let Some(chat_host) = self.chat_host() else {
+            return Ok(0);
+        };
+        if !self.settings().uploads_end_with_chat {
+            return Ok(0);
         }
-        Ok(ended)
+        let users = self.registry().known_users()?;
+        let users = users.iter().filter_map(|user| UserId::parse(user).ok());
+        let ended = users.take_while(|_| goes_on()).map(|user| {
+            let Ok(tenant) = self.tenant_of_user(&user) else {
+                return 0;
+            };
+            let are_settled = |place: &Root| {
+                let age = self.clock().now().as_second() - place.last_change()?;
+                Ok(age >= DAY_SECONDS)
+            };
+            let gone = |chats: Vec<String>| {
+                // Only of these is the name of the directory the whole id.
+                let chats = chats.iter().map(|chat| Chat::new(chat)).collect();
+                let gone = chat_host.gone_conversations(&user, chats).into_iter();
+                gone.map(|chat| chat.as_str().to_owned()).collect()
+            };
+            self.end_uploads_of(&tenant, are_settled, gone)
+        });
+        Ok(ended.sum())
+    }
+
+    /// Removes those uploads of one tenant that `may_end`, as far as `choose` takes them, and counts
+    /// them.
+    fn end_uploads_of(
+        &self,
+        tenant: &str,
+        may_end: impl Fn(&Root) -> Result<bool, Error>,
+        choose: impl Fn(Vec<String>) -> Vec<String>,
+    ) -> u64 {
+        let work = || -> Result<u64, Error> {
+            let Some(root) = self.data().existing_subdirectory(tenant)? else {
+                return Ok(0);
+            };
+            let tenant = self.tenant_root(root, tenant);
+            let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
+                return Ok(0);
+            };
+            let mut chats = Vec::new();
+            for chat in uploads.list(&ZonePath::root())? {
+                if chat.kind != Kind::Directory {
+                    continue;
+                }
+                let place = uploads.existing_subdirectory(chat.path.as_str())?;
+                if place.as_ref().map(&may_end).transpose()?.unwrap_or(false) {
+                    chats.push(chat.path.as_str().to_owned());
+                }
+            }
+            let mut ended = 0;
+            for chat in choose(chats) {
+                ended += u64::from(self.remove_uploads(&tenant, &chat, &may_end)?);
+            }
+            Ok(ended)
+        };
+        work().unwrap_or_else(|error| {
+            tracing::warn!(tenant, %error, "uploads could not be removed");
+            0
+        })
     }
 
     /// When uploads end if nothing changes in them; nothing where none end.
