@@ -35,6 +35,7 @@ mod index;
 mod mcp;
 mod metrics;
 mod middleware;
+mod page;
 mod prefer;
 mod response_body;
 mod route;
@@ -135,6 +136,7 @@ pub(crate) fn router(
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))
         .merge(fs::routes())
+        .merge(page::routes())
         .merge(sign_in::routes())
         .route("/", get(index::page))
         .route("/health", get(health::health))

@@ -1,4 +1,5 @@
-//! Files in and out, as they are: `/files/upload`, `/files/content` and `/links/…`.
+//! Files in and out, as they are: `/files/upload`, `/files/content`, `/files/archive` and
+//! `/links/…`.
 //!
 //! Contents flow through in pieces. What arrives goes from the connection over a short channel to
 //! a thread that may block, which stages it; what leaves is read a piece ahead of the connection.
@@ -12,7 +13,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::{Caller, Chat, Error, Store, diagnostics};
+use fileshed_core::{Caller, Chat, Error, Store, Zone, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
@@ -33,6 +34,7 @@ mod link;
 pub(super) mod multipart;
 mod page;
 mod range;
+mod selection;
 mod upload;
 
 pub(super) use page::{
@@ -43,13 +45,14 @@ pub(super) use page::{
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/files/upload", post(upload::upload))
+        .route("/files/archive", get(selection::archive))
         .route("/files/content", get(content::fetch).put(content::store))
         .route("/links/{token}", get(link::open).post(link::bring))
 }
 
 /// The query of an address.
 #[derive(Default, Deserialize)]
-struct FileQuery {
+pub(super) struct FileQuery {
     zone: Option<String>,
     path: Option<String>,
     chat: Option<String>,
@@ -68,6 +71,18 @@ impl FileQuery {
             Ok(Query(query)) if is_utf8 => Ok(query),
             _ => Err(FileQueryError::Unreadable.into()),
         }
+    }
+
+    /// The zone that is named, and the path in it.
+    pub(super) fn place<'a>(
+        &self,
+        store: &'a Store,
+        caller: &'a Caller,
+    ) -> Result<(Zone<'a>, ZonePath), Error> {
+        let name = self.zone.as_deref().unwrap_or_default();
+        let zone = store.zone(caller, name, Self::given(self.group.as_ref()))?;
+        let path = zone.path("path", self.path.as_deref().unwrap_or_default())?;
+        Ok((zone, path))
     }
 
     /// A value that is not empty.
@@ -90,7 +105,10 @@ impl FileQuery {
 
 /// Reads the caller and the query. A chat in the query must be that of the headers, if they name
 /// one.
-async fn read_request(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, FileQuery), Error> {
+pub(super) async fn read_request(
+    server: &Arc<Server>,
+    parts: &Parts,
+) -> Result<(Caller, FileQuery), Error> {
     let mut caller = route::identify_person(server, parts).await?;
     let query = FileQuery::read(parts)?;
     if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
@@ -107,7 +125,11 @@ async fn read_request(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, Fi
 }
 
 /// Adds the caller's namespace to an answer, for the log.
-fn with_subject(store: &Store, caller: &Caller, result: Result<Response, Error>) -> Response {
+pub(super) fn with_subject(
+    store: &Store,
+    caller: &Caller,
+    result: Result<Response, Error>,
+) -> Response {
     let mut response = result.unwrap_or_else(envelope::failure);
     response.extensions_mut().insert(Subject::of(store, caller));
     response

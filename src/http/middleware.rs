@@ -146,7 +146,7 @@ fn operation(request: &Request, names: Names) -> &'static str {
     if let Some(entry) = crate::ops::find(name.strip_prefix("core/").unwrap_or(name)) {
         return entry.id;
     }
-    if let Some(file) = ["files/upload", "files/content"]
+    if let Some(file) = ["files/upload", "files/content", "files/archive"]
         .into_iter()
         .find(|file| *file == name)
     {
@@ -156,7 +156,7 @@ fn operation(request: &Request, names: Names) -> &'static str {
         return "start";
     }
     let first = name.split('/').next().unwrap_or_default();
-    ["health", "ready", "openapi.json", "docs", "links"]
+    ["health", "ready", "openapi.json", "docs", "links", "page"]
         .into_iter()
         .find(|page| *page == first)
         .unwrap_or("unknown")

@@ -10,6 +10,7 @@ pub(super) fn paths() -> Map<String, Value> {
     let paths = [
         ("/files/upload", json!({"post": upload()})),
         ("/files/content", json!({"get": fetch(), "put": store()})),
+        ("/files/archive", json!({"get": pack()})),
         ("/links/{token}", json!({"get": open(), "post": bring()})),
         (
             "/health",
@@ -62,6 +63,24 @@ fn fetch() -> Value {
             query("inline", "boolean", "Show it instead of saving it."), chat(),
         ],
         "responses": content(&["206", "304", "400", "401", "403", "404", "412", "416", "429"]),
+    })
+}
+
+fn pack() -> Value {
+    let mut names = required(query(
+        "name",
+        "array",
+        "Names in the directory, each once: `name=a.md&name=b.md`.",
+    ));
+    names["schema"]["items"] = json!({"type": "string"});
+    json!({
+        "tags": [FILES],
+        "summary": "Fetch several files and directories as one ZIP archive",
+        "parameters": [
+            zone(None), group(), required(path("Directory that holds them, inside its zone.")),
+            names, chat(),
+        ],
+        "responses": content(&["400", "401", "403", "404", "429"]),
     })
 }
 

@@ -9,6 +9,7 @@ mod identity;
 mod life;
 mod load;
 mod looks;
+mod page;
 mod signed;
 mod token;
 mod user;

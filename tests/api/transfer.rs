@@ -11,4 +11,5 @@ mod interrupted;
 mod large;
 mod limits;
 mod links;
+mod selection;
 mod upload;

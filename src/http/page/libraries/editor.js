@@ -1,0 +1,12 @@
+export { EditorView, basicSetup } from "codemirror";
+export { EditorState, Compartment } from "@codemirror/state";
+export { keymap } from "@codemirror/view";
+export { MergeView } from "@codemirror/merge";
+export { markdown } from "@codemirror/lang-markdown";
+export { javascript } from "@codemirror/lang-javascript";
+export { python } from "@codemirror/lang-python";
+export { json } from "@codemirror/lang-json";
+export { html } from "@codemirror/lang-html";
+export { css } from "@codemirror/lang-css";
+export { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+export { tags } from "@lezer/highlight";

@@ -1,0 +1,2 @@
+export { marked } from "marked";
+export { default as DOMPurify } from "dompurify";

@@ -1,0 +1,190 @@
+// What can be done with entries. Each is an operation of the server; its rules are the server's.
+
+import { address, archive, call, place, Refusal } from "./api.js";
+import { ask, askText } from "./dialog.js";
+import { base, join } from "./format.js";
+import { openHistory } from "./history.js";
+import { openMenuOf } from "./menu.js";
+import { openLink } from "./links.js";
+import { openRights } from "./groups.js";
+import { openTarget } from "./target.js";
+import { attempt, go, isVersioned, listing, location, reload, selection, tell } from "./state.js";
+import { word } from "./words.js";
+
+/** @typedef {import("./state.js").Entry} Entry */
+/** @typedef {{id: string, label: string, icon: string, run: () => void, danger?: boolean}} Action */
+
+/** Longest address of an archive: servers and proxies take no more. */
+const ADDRESS_MAX = 7000;
+
+/** What can be done with these entries here. @param {Entry[]} chosen @returns {Action[]} */
+export function actionsFor(chosen) {
+  const { zone } = location.value;
+  const [one] = chosen;
+  const isOne = chosen.length === 1;
+  const mayChange = chosen.every((entry) => entry.writable);
+  const mayDelete = mayChange || zone === "uploads";
+  /** @type {(Action|false|undefined)[]} */
+  const all = [
+    isOne && { id: "open", label: word("open"), icon: "next", run: () => open(one) },
+    { id: "download", label: word("download"), icon: "download", run: () => download(chosen) },
+    isOne && mayChange && { id: "rename", label: word("rename"), icon: "rename", run: () => rename(one) },
+    zone !== "group" || mayChange
+      ? { id: "move", label: word("move_or_copy"), icon: "move", run: () => move(chosen) } : undefined,
+    isOne && { id: "link", label: word("link"), icon: "link", run: () => openLink(one) },
+    isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => openHistory(pathOf(one)) },
+    isOne && one.own && { id: "rights", label: word("rights"), icon: "rights", run: () => openRights(one) },
+    mayDelete && { id: "delete", label: word("delete"), icon: "delete", danger: true, run: () => remove(chosen) },
+  ];
+  return /** @type {Action[]} */ (all.filter(Boolean));
+}
+
+/** @param {Entry} entry */
+export function pathOf(entry) {
+  return join(location.value.path, entry.name);
+}
+
+/** @param {Entry} entry */
+export function open(entry) {
+  const { path } = location.value;
+  if (entry.type === "directory") go({ path: join(path, entry.name) });
+  else go({ path, open: entry.name });
+}
+
+/** @param {Entry[]} chosen */
+export function download(chosen) {
+  const { path } = location.value;
+  const [one] = chosen;
+  const to = chosen.length === 1
+    ? address(location.value, join(path, one.name))
+    : archive(location.value, path, chosen.map((entry) => entry.name));
+  if (to.length > ADDRESS_MAX) return tell(word("too_many"), { kind: "error" });
+  const link = document.createElement("a");
+  link.href = to;
+  link.download = "";
+  link.click();
+}
+
+/** Runs work and shows the directory anew. @param {() => Promise<any>} work */
+async function change(work) {
+  const done = await attempt(async () => (await work()) ?? true);
+  await reload();
+  return done;
+}
+
+export async function newFolder() {
+  const name = await askText({ title: word("new_folder"), label: word("name"), action: word("create") });
+  if (!name) return;
+  const path = join(location.value.path, name);
+  const made = await change(() => execute("mkdir", ["--", path]));
+  if (made) selection.value = new Set([name]);
+}
+
+export async function newFile() {
+  const name = await askText({ title: word("new_file"), label: word("name"), value: ".md", selects: 0, action: word("create") });
+  if (!name) return;
+  const { path } = location.value;
+  if (listing.value.entries.some((entry) => entry.name === name)) {
+    return tell(word("exists", name), { kind: "error" });
+  }
+  const made = await change(() =>
+    call("shed_create_file", { ...place(location.value), path: join(path, name), content: "" }));
+  if (made) go({ path, open: name });
+}
+
+/** @param {Entry} entry */
+export async function rename(entry) {
+  const dot = entry.type === "file" ? entry.name.lastIndexOf(".") : -1;
+  const name = await askText({
+    title: word("rename"), label: word("name"), value: entry.name, selects: dot > 0 ? dot : undefined, action: word("rename"),
+  });
+  if (!name || name === entry.name) return;
+  const { path } = location.value;
+  await change(() => call("shed_rename", {
+    ...place(location.value), old_path: join(path, entry.name), new_path: join(path, name),
+  }));
+  selection.value = new Set([name]);
+}
+
+/** Runs a command in the zone; its failure is one of the call. @param {string} cmd @param {string[]} args */
+export async function execute(cmd, args, zone = location.value) {
+  const ran = await call("shed_exec", { ...place(zone), cmd, args });
+  if (ran.returncode !== 0) throw new Refusal(200, { message: ran.stderr.trim() || `${cmd}: ${ran.returncode}` });
+  return ran;
+}
+
+/** @param {Entry[]} chosen */
+export async function remove(chosen) {
+  const versioned = isVersioned.value;
+  const what = chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`;
+  const zone = location.value;
+  const paths = chosen.map(pathOf);
+  if (!versioned) {
+    const answer = await ask({
+      title: word("delete_question", what), text: word("delete_final"),
+      answers: [{ value: "delete", label: word("delete"), kind: "danger" }],
+    });
+    if (!answer) return;
+  }
+  const before = versioned ? await attempt(() => headOf(zone)) : undefined;
+  let gone = 0;
+  await change(async () => {
+    for (const path of paths) {
+      await call("shed_delete", { ...place(zone), path });
+      gone += 1;
+    }
+  });
+  if (gone === 0) return;
+  const undo = before && {
+    label: word("undo"),
+    run: () => change(() => execute("git", ["checkout", before, "--", ...paths.slice(0, gone)], zone)),
+  };
+  tell(word("deleted", what), { action: undo || undefined });
+}
+
+/** The last commit of a zone. @param {any} zone */
+export async function headOf(zone) {
+  const ran = await execute("git", ["rev-parse", "HEAD"], zone);
+  return ran.stdout.trim();
+}
+
+/** @param {Entry[]} chosen */
+export async function move(chosen) {
+  const target = await openTarget(chosen);
+  if (!target) return;
+  const from = location.value;
+  const done = await change(async () => {
+    for (const entry of chosen) await carry(from, pathOf(entry), target);
+  });
+  if (done) tell(word(target.copies ? "copied_files" : "moved"));
+}
+
+/**
+ * Moves or copies one entry.
+ * @param {any} from @param {string} path @param {{zone: string, group?: string, path: string, copies: boolean}} to
+ */
+async function carry(from, path, to) {
+  const dest = join(to.path, base(path));
+  if (from.zone === to.zone && from.group === to.group) {
+    return to.copies
+      ? execute("cp", ["-r", "-n", "--", path, dest], from)
+      : call("shed_rename", { ...place(from), old_path: path, new_path: dest });
+  }
+  if (to.group) {
+    return call("shed_copy_to_group", { src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
+  }
+  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { src: path, dest });
+}
+
+/** What leads from one zone into another. @type {Record<string, {operation: string, copies: boolean}>} */
+export const CROSSINGS = {
+  "uploads-storage": { operation: "shed_move_uploads_to_storage", copies: false },
+  "uploads-documents": { operation: "shed_move_uploads_to_documents", copies: false },
+  "storage-documents": { operation: "shed_copy_storage_to_documents", copies: true },
+  "documents-storage": { operation: "shed_move_documents_to_storage", copies: false },
+};
+
+/** Shows the actions of some entries beside the pointer. @param {MouseEvent} event @param {Entry[]} chosen */
+export function openMenu(event, chosen) {
+  openMenuOf(event, actionsFor(chosen));
+}

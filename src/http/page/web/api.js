@@ -1,0 +1,126 @@
+// Calls of the server. Addresses are relative: a proxy may have put the server below a path.
+
+import { word } from "./words.js";
+
+/** Says that this page makes the request, which no other site can. */
+const OWN = { "X-Fileshed-Page": "1" };
+
+/** What the server refused, in its words. */
+export class Refusal extends Error {
+  /** @param {number} status @param {{code?: string, message?: string, hint?: string, details?: any}} error */
+  constructor(status, error) {
+    super(error.message ?? word("offline"));
+    this.status = status;
+    this.code = error.code ?? "";
+    this.hint = error.hint ?? "";
+    this.details = error.details ?? {};
+  }
+}
+
+/** @param {string} address @param {RequestInit} options */
+async function request(address, options = {}) {
+  let response;
+  try {
+    response = await fetch(address, { ...options, headers: { ...OWN, ...options.headers } });
+  } catch {
+    throw new Refusal(0, {});
+  }
+  if (!response.ok) throw await refusal(response);
+  return response;
+}
+
+/** @param {Response} response */
+async function refusal(response) {
+  let error = {};
+  try {
+    error = (await response.json()).error ?? {};
+  } catch {
+    // A proxy answered.
+  }
+  return new Refusal(response.status, error);
+}
+
+/** Runs an operation and gives its data. @param {string} operation @param {object} given */
+export async function call(operation, given = {}) {
+  const response = await request(operation, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(given),
+  });
+  return (await response.json()).data;
+}
+
+/** Reads an address of the page. @param {string} name @param {Record<string, string>} query */
+export async function read(name, query = {}) {
+  const response = await request(`page/${name}?${new URLSearchParams(query)}`);
+  return response.json();
+}
+
+/** Sends something to an address of the page. @param {string} name @param {object} given */
+export async function send(name, given) {
+  await request(`page/${name}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(given),
+  });
+}
+
+/** @typedef {{zone: string, group?: string}} Zone */
+
+/** The zone as parameters. @param {Zone} zone @returns {{zone: string, group?: string}} */
+export function place(zone) {
+  return zone.group ? { zone: "group", group: zone.group } : { zone: zone.zone };
+}
+
+/** The address of a file. @param {Zone} zone @param {string} path @param {boolean} inline */
+export function address(zone, path, inline = false) {
+  const query = new URLSearchParams({ ...place(zone), path });
+  if (inline) query.set("inline", "true");
+  return `files/content?${query}`;
+}
+
+/** The address of several entries of a directory as one archive. @param {Zone} zone @param {string} path @param {string[]} names */
+export function archive(zone, path, names) {
+  const query = new URLSearchParams({ ...place(zone), path: path || "." });
+  for (const name of names) query.append("name", name);
+  return `files/archive?${query}`;
+}
+
+/** The bytes of a file, or of its beginning. @param {Zone} zone @param {string} path @param {number} [most] */
+export async function bytes(zone, path, most) {
+  const headers = most ? { Range: `bytes=0-${most - 1}` } : {};
+  const response = await request(address(zone, path), { headers, cache: "no-cache" });
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/**
+ * Sends files to a directory; `progress` is told how many bytes are on their way.
+ * @param {Zone} zone @param {string} path @param {{name: string, file: File}[]} files
+ * @param {{overwrite: boolean, progress: (sent: number) => void, signal: AbortSignal}} options
+ */
+export function upload(zone, path, files, { overwrite, progress, signal }) {
+  const form = new FormData();
+  for (const { name, file } of files) form.append("file", file, name);
+  const query = new URLSearchParams({ ...place(zone), path: path || "." });
+  if (overwrite) query.set("overwrite", "true");
+  return new Promise((resolve, reject) => {
+    const sending = new XMLHttpRequest();
+    sending.open("POST", `files/upload?${query}`);
+    for (const [name, value] of Object.entries(OWN)) sending.setRequestHeader(name, value);
+    sending.upload.onprogress = (event) => progress(event.loaded);
+    sending.onload = () => {
+      if (sending.status < 300) return resolve(undefined);
+      let error = {};
+      try {
+        error = JSON.parse(sending.responseText).error ?? {};
+      } catch {
+        // A proxy answered.
+      }
+      reject(new Refusal(sending.status, error));
+    };
+    sending.onerror = () => reject(new Refusal(0, {}));
+    sending.onabort = () => reject(new Refusal(0, { code: "ABORTED" }));
+    signal.addEventListener("abort", () => sending.abort());
+    sending.send(form);
+  });
+}

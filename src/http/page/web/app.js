@@ -1,0 +1,115 @@
+// The page: places at the left, the list, and what lies over it.
+
+import { effect, html, render, signal, useEffect, useRef } from "./lib/core.js";
+import { attempt, dialog, dismiss, failure, listing, location, menuOpen, notes, session, start } from "./state.js";
+import { send } from "./api.js";
+import { Icon } from "./icons.js";
+import { Links } from "./links.js";
+import { List } from "./list.js";
+import { Preview } from "./preview.js";
+import { Results } from "./search.js";
+import { Sidebar } from "./sidebar.js";
+import { Header, Toolbar } from "./toolbar.js";
+import { takeDropped, Transfers } from "./upload.js";
+import { language, word } from "./words.js";
+
+document.documentElement.lang = language;
+
+const dragged = signal(false);
+
+/** Files may be dropped wherever the list is. */
+function drop() {
+  const mayDrop = () => !location.value.view && (listing.value.writable || location.value.zone === "uploads");
+  return {
+    onDragOver: (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      if (!mayDrop()) return;
+      if (event.dataTransfer) event.dataTransfer.dropEffect = "copy";
+      dragged.value = true;
+    },
+    onDragLeave: (/** @type {DragEvent} */ event) => {
+      const inside = /** @type {Element} */ (event.currentTarget).contains(/** @type {Node|null} */ (event.relatedTarget));
+      if (!inside) dragged.value = false;
+    },
+    onDrop: (/** @type {DragEvent} */ event) => {
+      event.preventDefault();
+      dragged.value = false;
+      if (mayDrop() && event.dataTransfer) takeDropped(event.dataTransfer);
+    },
+  };
+}
+
+function SignIn() {
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const token = new FormData(/** @type {HTMLFormElement} */ (event.target)).get("token");
+    const done = await attempt(async () => {
+      await send("sign-in", { token });
+      return true;
+    });
+    if (done) await start();
+  };
+  return html`<main class="sign-in">
+    <form onSubmit=${submit}>
+      <h1><span class="logo" aria-hidden="true"></span>fileshed</h1>
+      <p>${word("sign_in_note")}</p>
+      <label>${word("token")}<input name="token" type="password" autocomplete="current-password" required spellcheck=${false} /></label>
+      <button class="primary">${word("sign_in")}</button>
+      <p><a href="docs/">${word("api")}</a></p>
+    </form>
+    <${Notes} />
+  </main>`;
+}
+
+/** Notes lie above everything, dialogs too. */
+function Notes() {
+  const element = useRef(/** @type {HTMLElement|null} */ (null));
+  const all = notes.value;
+  useEffect(() => {
+    element.current?.hidePopover();
+    if (all.length > 0) element.current?.showPopover();
+  }, [all]);
+  return html`<div class="notes" role="status" aria-live="polite" popover="manual" ref=${element}>
+    ${all.map(({ id, text, kind, action }) => html`<div class="note ${kind}" key=${id}>
+      <span>${text}</span>
+      ${action && html`<button class="text" onClick=${() => { dismiss(id); action.run(); }}>${action.label}</button>`}
+      <button class="quiet" aria-label=${word("close")} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>
+    </div>`)}
+  </div>`;
+}
+
+function Place() {
+  const { view } = location.value;
+  if (view === "links") return html`<${Links} />`;
+  if (view === "search") return html`<${Results} />`;
+  return html`<${Toolbar} /><${List} />`;
+}
+
+function Page() {
+  const person = session.value;
+  if (!person) {
+    return failure.value && html`<main class="sign-in" role="alert"><p>${failure.value.message}</p><p>${failure.value.hint}</p></main>`;
+  }
+  if (!person.signed_in) return html`<${SignIn} />`;
+  return html`<div class="page">
+    <${Sidebar} />
+    ${menuOpen.value && html`<div class="shade" onClick=${() => (menuOpen.value = false)}></div>`}
+    <div class="body">
+      <${Header} />
+      <main class=${dragged.value ? "dragged" : ""} ...${drop()}>
+        <h1 class="hidden">${word("files")}</h1>
+        <${Place} />
+        ${dragged.value && html`<p class="drop-note">${word("drop_here")}</p>`}
+      </main>
+    </div>
+    <${Transfers} />
+    <${Preview} />
+    ${dialog.value?.()}
+    <${Notes} />
+  </div>`;
+}
+
+render(html`<${Page} />`, /** @type {HTMLElement} */ (document.getElementById("page")));
+// What stood for the page until now.
+effect(() => (session.value || failure.value) && document.getElementById("frame")?.remove());
+start();

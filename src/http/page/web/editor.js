@@ -1,0 +1,99 @@
+// Text with colours: shown, edited, compared. The library is loaded when it is first needed, and
+// lies in a shadow root, where the page's policy lets it bring its own styles.
+
+import { extension } from "./format.js";
+
+const load = () => import("./lib/editor.js");
+
+/** @param {any} library @param {string} name */
+function languageOf(library, name) {
+  const { markdown, javascript, python, json, html, css } = library;
+  const languages = {
+    md: markdown, markdown, js: javascript, mjs: javascript, jsx: () => javascript({ jsx: true }),
+    ts: () => javascript({ typescript: true }), tsx: () => javascript({ jsx: true, typescript: true }),
+    py: python, json, ipynb: json, html, htm: html, svg: html, xml: html, css,
+  };
+  const made = languages[/** @type {keyof typeof languages} */ (extension(name))];
+  return made ? [made()] : [];
+}
+
+/** Colours that follow light and dark. @param {any} library */
+function look(library) {
+  const { EditorView, HighlightStyle, syntaxHighlighting, tags } = library;
+  const theme = EditorView.theme({
+    "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "13px" },
+    "&.cm-focused": { outline: "none" },
+    ".cm-scroller": { fontFamily: "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace", lineHeight: "1.55" },
+    ".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--faint)", border: "none" },
+    ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
+    ".cm-cursor": { borderLeftColor: "var(--text)" },
+    "&.cm-focused .cm-selectionBackground, .cm-selectionBackground, ::selection": { backgroundColor: "var(--accent-soft) !important" },
+    ".cm-panels, .cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--text)", borderColor: "var(--line)" },
+  });
+  const { keyword, string, comment, number, bool, heading, link, tagName, attributeName, propertyName, typeName, strong, emphasis } = tags;
+  const style = HighlightStyle.define([
+    { tag: [keyword, tagName], color: "var(--code-keyword)" },
+    { tag: string, color: "var(--code-string)" },
+    { tag: comment, color: "var(--faint)" },
+    { tag: [number, bool], color: "var(--code-number)" },
+    { tag: [attributeName, propertyName, typeName], color: "var(--code-name)" },
+    { tag: heading, color: "var(--code-keyword)", fontWeight: "600" },
+    { tag: link, color: "var(--accent)" },
+    { tag: strong, fontWeight: "600" },
+    { tag: emphasis, fontStyle: "italic" },
+  ]);
+  return [theme, syntaxHighlighting(style)];
+}
+
+/** @param {HTMLElement} element */
+function shadow(element) {
+  return element.shadowRoot ?? element.attachShadow({ mode: "open" });
+}
+
+/**
+ * Shows text in an element; gives what reads it.
+ * @param {HTMLElement} element @param {string} name @param {string} text
+ * @param {{label: string, writable: boolean, onChange?: () => void, onSave?: () => void}} options
+ */
+export async function showText(element, name, text, { label, writable, onChange, onSave }) {
+  const library = await load();
+  const { EditorView, EditorState, basicSetup, keymap } = library;
+  const root = shadow(element);
+  root.replaceChildren();
+  const view = new EditorView({
+    root,
+    parent: root,
+    doc: text,
+    extensions: [
+      keymap.of([{ key: "Mod-s", run: () => { onSave?.(); return true; } }]),
+      basicSetup,
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorState.readOnly.of(!writable),
+      EditorView.updateListener.of((update) => update.docChanged && onChange?.()),
+      languageOf(library, name),
+      look(library),
+    ],
+  });
+  if (writable) view.focus();
+  return () => view.state.doc.toString();
+}
+
+/** Shows two texts side by side. @param {HTMLElement} element @param {string} name @param {string} before @param {string} after */
+export async function showDifference(element, name, before, after) {
+  const library = await load();
+  const { EditorView, EditorState, MergeView, basicSetup } = library;
+  const root = shadow(element);
+  root.replaceChildren();
+  const side = (/** @type {string} */ doc, /** @type {string} */ label) => ({
+    doc,
+    extensions: [
+      basicSetup, EditorView.lineWrapping, EditorState.readOnly.of(true),
+      EditorView.contentAttributes.of({ "aria-label": label }), languageOf(library, name), look(library),
+    ],
+  });
+  new MergeView({
+    a: side(before, `${name} (1)`), b: side(after, `${name} (2)`), root, parent: root,
+    collapseUnchanged: { margin: 3, minSize: 6 },
+  });
+}

@@ -1,0 +1,60 @@
+// Sizes, times and names as people read them.
+
+import { language } from "./words.js";
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+/** @param {number} bytes */
+export function size(bytes) {
+  let unit = 0;
+  let value = bytes;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  const digits = unit > 0 && value < 10 ? 1 : 0;
+  return `${number.format(Number(value.toFixed(digits)))} ${UNITS[unit]}`;
+}
+
+const number = new Intl.NumberFormat(language);
+const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+
+/** A time of today, or a day. @param {number} seconds since 1970 */
+export function date(seconds) {
+  const when = new Date(seconds * 1000);
+  const isToday = when.toDateString() === new Date().toDateString();
+  return (isToday ? time : day).format(when);
+}
+
+/** Day and time. @param {number|string|Date} when */
+export function instant(when) {
+  return moment.format(new Date(when));
+}
+
+/** @param {number} count */
+export function count(count) {
+  return number.format(count);
+}
+
+/** The part of a name behind its last dot, in lower case. @param {string} name */
+export function extension(name) {
+  const dot = name.lastIndexOf(".");
+  return dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
+}
+
+/** @param {string} directory @param {string} name */
+export function join(directory, name) {
+  return directory ? `${directory}/${name}` : name;
+}
+
+/** @param {string} path */
+export function parent(path) {
+  return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+}
+
+/** @param {string} path */
+export function base(path) {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

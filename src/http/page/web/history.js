@@ -1,0 +1,106 @@
+// What changed in a versioned zone, by whom and when; what it was before; and back to it.
+
+import { html, signal } from "./lib/core.js";
+import { execute } from "./actions.js";
+import { Dialog } from "./dialog.js";
+import { showDifference } from "./editor.js";
+import { base, instant } from "./format.js";
+import { attempt, dialog, location, reload, tell } from "./state.js";
+import { word } from "./words.js";
+
+/** @typedef {{id: string, author: string, when: string, subject: string, files: {kind: string, path: string}[]}} Version */
+
+/** Changes of one answer. */
+const VERSIONS = 200;
+/** What parts the fields and the versions in git's answer; no message has them. */
+const [UNIT, RECORD] = ["\u001f", "\u001e"];
+
+const versions = signal(/** @type {Version[]|null} */ (null));
+const shown = signal(/** @type {{version: Version, path: string}|null} */ (null));
+
+/** @param {string} path of a file or folder; empty for the whole zone */
+export async function openHistory(path) {
+  const zone = location.value;
+  versions.value = null;
+  shown.value = null;
+  dialog.value = () => html`<${History} zone=${zone} path=${path} />`;
+  const ran = await attempt(() => execute("git", [
+    "log", "-n", String(VERSIONS), "-z", "--name-status", "--no-renames", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s",
+    "--", ...(path ? [path] : []),
+  ], zone));
+  versions.value = ran ? parse(ran.stdout) : [];
+  const [first] = versions.value;
+  const file = first?.files.find((file) => file.path === path) ?? first?.files[0];
+  if (file) shown.value = { version: first, path: file.path };
+}
+
+/** @param {string} text @returns {Version[]} */
+function parse(text) {
+  return text.split(RECORD).slice(1).map((record) => {
+    const [head, ...rest] = record.split("\0");
+    const [id, author, when, subject] = head.split(UNIT);
+    const fields = rest.map((field) => field.replace(/^\n/, "")).filter(Boolean);
+    const files = [];
+    for (let at = 0; at + 1 < fields.length; at += 2) files.push({ kind: fields[at], path: fields[at + 1] });
+    return { id, author, when, subject, files };
+  });
+}
+
+/** A file as it was; empty where it was not there. @param {any} zone @param {string} version @param {string} path */
+async function contentOf(zone, version, path) {
+  try {
+    return (await execute("git", ["show", `${version}:${path}`], zone)).stdout;
+  } catch {
+    return "";
+  }
+}
+
+function History({ zone, path }) {
+  const all = versions.value;
+  const here = shown.value;
+  const restore = async () => {
+    if (!here) return;
+    const { version, path } = here;
+    const source = version.files.find((file) => file.path === path)?.kind === "D" ? `${version.id}^` : version.id;
+    const done = await attempt(() => execute("git", ["checkout", source, "--", path], zone));
+    if (!done) return;
+    tell(word("restored"));
+    await reload();
+    openHistory(path);
+  };
+  const title = `${word("history")}: ${path ? base(path) : zone.group ?? word(zone.zone)}`;
+  return html`<${Dialog} title=${title} wide
+      actions=${here && html`<button type="button" class="primary" onClick=${restore}>${word("restore")}</button>`}>
+    ${!all && html`<p role="status">${word("loading")}</p>`}
+    ${all?.length === 0 && html`<p>${word("no_history")}</p>`}
+    ${all && all.length > 0 && html`<div class="history">
+      <ol class="versions" aria-label=${word("versions")}>
+        ${all.map((version) => html`<li key=${version.id}>
+          <div class="version"><strong>${version.subject}</strong>
+            <span>${instant(version.when)} · ${version.author}</span></div>
+          <ul>${version.files.slice(0, 20).map((file) => html`<li><button type="button" class="text"
+            aria-current=${here?.version.id === version.id && here.path === file.path ? "true" : undefined}
+            onClick=${() => (shown.value = { version, path: file.path })}><span class="change ${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>
+        </li>`)}
+      </ol>
+      ${here && html`<${Difference} key=${here.version.id + here.path} zone=${zone} ...${here} />`}
+    </div>`}
+  <//>`;
+}
+
+/** Both sides of a change. */
+function Difference({ zone, version, path }) {
+  const fill = (/** @type {HTMLElement|null} */ element) => {
+    if (!element || element.shadowRoot) return;
+    attempt(async () => {
+      const [before, after] = await Promise.all([
+        contentOf(zone, `${version.id}^`, path), contentOf(zone, version.id, path),
+      ]);
+      await showDifference(element, path, before, after);
+    });
+  };
+  return html`<div class="difference">
+    <p class="sides"><span>${word("before")}</span><span>${word("after")}</span></p>
+    <div class="sides-content" ref=${fill} role="region" tabindex="0" aria-label=${path}></div>
+  </div>`;
+}

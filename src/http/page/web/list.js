@@ -1,0 +1,209 @@
+// The list of a directory. Only the rows that can be seen are in the page, so its length does not
+// matter.
+
+import { html, signal, useEffect, useLayoutEffect, useRef } from "./lib/core.js";
+import { actionsFor, open, openMenu, remove, rename } from "./actions.js";
+import { date, instant, parent, size } from "./format.js";
+import { EntryIcon, Icon } from "./icons.js";
+import { cursor, entries, failure, go, listing, loading, location, reload, selected, selection, sort } from "./state.js";
+import { word } from "./words.js";
+
+/** Rows above and below what can be seen. */
+const MARGIN = 6;
+
+const top = signal(0);
+const height = signal(0);
+const rowHeight = signal(48);
+
+/** Where a range of the selection begins. */
+let anchor = 0;
+
+/** @param {number} index @param {{toggle?: boolean, range?: boolean}} how */
+function select(index, { toggle = false, range = false }) {
+  const name = entries.value[index]?.name;
+  if (name === undefined) return;
+  cursor.value = index;
+  if (range) {
+    const [first, last] = [Math.min(anchor, index), Math.max(anchor, index)];
+    selection.value = new Set(entries.value.slice(first, last + 1).map((entry) => entry.name));
+    return;
+  }
+  anchor = index;
+  const names = new Set(toggle ? selection.value : []);
+  if (toggle && names.has(name)) names.delete(name);
+  else names.add(name);
+  selection.value = names;
+}
+
+export function selectAll() {
+  const all = entries.value.map((entry) => entry.name);
+  selection.value = new Set(selection.value.size === all.length ? [] : all);
+}
+
+/** What was typed lately, to jump to a name. */
+let typed = "";
+let typedAt = 0;
+
+/** @param {string} key @param {number} now */
+function jump(key, now) {
+  typed = now - typedAt < 800 ? typed + key : key;
+  typedAt = now;
+  const start = typed.toLowerCase();
+  const found = entries.value.findIndex((entry) => entry.name.toLowerCase().startsWith(start));
+  if (found >= 0) select(found, {});
+}
+
+/** @param {KeyboardEvent} event */
+function press(event) {
+  const last = entries.value.length - 1;
+  const page = Math.max(1, Math.floor(height.value / rowHeight.value) - 1);
+  const entry = entries.value[cursor.value];
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  const step = steps[/** @type {keyof typeof steps} */ (event.key)];
+  if (step !== undefined) {
+    const to = Math.max(0, Math.min(last, cursor.value + step));
+    // The first key only shows where one is.
+    const begins = selection.value.size === 0 && cursor.value === 0 && step === 1;
+    if (event.ctrlKey) cursor.value = to;
+    else select(begins ? 0 : to, { range: event.shiftKey });
+  } else if (event.key === "Enter" && entry) open(entry);
+  else if (event.key === " " && entry) select(cursor.value, { toggle: true });
+  else if (event.key === "a" && (event.ctrlKey || event.metaKey)) selectAll();
+  else if (event.key === "Escape") selection.value = new Set();
+  else if (event.key === "Delete" && selected.value.length && may("delete")) remove(selected.value);
+  else if (event.key === "F2" && selected.value.length === 1 && may("rename")) rename(selected.value[0]);
+  else if (event.key === "Backspace" && location.value.path) go({ path: parent(location.value.path) });
+  else if (event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) jump(event.key, event.timeStamp);
+  else return;
+  event.preventDefault();
+}
+
+/** @param {string} id */
+function may(id) {
+  return actionsFor(selected.value).some((action) => action.id === id);
+}
+
+/** @param {{by: string, label: string}} given */
+function Heading({ by, label }) {
+  const { by: chosen, falls } = sort.value;
+  const isChosen = by === chosen;
+  const turn = () => (sort.value = { by, falls: isChosen ? !falls : false });
+  return html`<div role="columnheader" class="cell ${by}" aria-sort=${isChosen ? (falls ? "descending" : "ascending") : "none"}>
+    <button class="text" onClick=${turn} tabindex="0">${label}${isChosen && html`<${Icon} name=${falls ? "sort_down" : "sort_up"} size=${16} />`}</button>
+  </div>`;
+}
+
+/** @param {{entry: import("./state.js").Entry, index: number, hasOwners: boolean}} given */
+function Row({ entry, index, hasOwners }) {
+  const isSelected = selection.value.has(entry.name);
+  const isFolder = entry.type === "directory";
+  const click = (/** @type {MouseEvent} */ event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    const coarse = matchMedia("(pointer: coarse)").matches;
+    if (target.closest(".tick")) return select(index, { toggle: true, range: event.shiftKey });
+    if (target.closest(".row-menu")) {
+      if (!isSelected) select(index, {});
+      return openMenu(event, isSelected ? selected.value : [entry]);
+    }
+    if (event.shiftKey || event.ctrlKey || event.metaKey) {
+      return select(index, { toggle: event.ctrlKey || event.metaKey, range: event.shiftKey });
+    }
+    if (target.closest(".entry-name") || coarse) {
+      cursor.value = index;
+      return open(entry);
+    }
+    select(index, {});
+  };
+  const menu = (/** @type {MouseEvent} */ event) => {
+    if (!isSelected) select(index, {});
+    openMenu(event, isSelected ? selected.value : [entry]);
+  };
+  return html`<div role="row" id=${`row-${index}`} class="row ${isSelected ? "selected" : ""} ${cursor.value === index ? "cursor" : ""}"
+      aria-rowindex=${index + 2} aria-selected=${isSelected} style=${{ top: `${index * rowHeight.value}px` }}
+      onClick=${click} onDblClick=${() => open(entry)} onContextMenu=${menu}>
+    <div role="gridcell" class="cell tick"><button class="box" role="checkbox" tabindex="-1" aria-checked=${isSelected}
+      aria-label=${`${word("select")} ${entry.name}`}><${Icon} name="check" size=${16} /></button></div>
+    <div role="gridcell" class="cell name"><${EntryIcon} entry=${entry} /><span class="entry-name" title=${entry.name}>${entry.name}</span>
+      ${!entry.writable && location.value.zone === "group" && !isFolder && html`<span class="read-only" title=${word("read_only")}><${Icon} name="lock" size=${15} /></span>`}
+      <span class="small">${isFolder ? "" : `${size(entry.size)} · `}${date(entry.modified)}</span></div>
+    ${hasOwners && html`<div role="gridcell" class="cell owner">${entry.own ? word("you") : entry.owner ?? ""}</div>`}
+    <div role="gridcell" class="cell size">${isFolder ? "" : size(entry.size)}</div>
+    <div role="gridcell" class="cell modified" title=${instant(entry.modified * 1000)}>${date(entry.modified)}</div>
+    <div role="gridcell" class="cell last"><button class="quiet row-menu" tabindex="-1" aria-label=${`${word("more")}: ${entry.name}`}><${Icon} name="more" /></button></div>
+  </div>`;
+}
+
+function Nothing() {
+  if (failure.value) {
+    return html`<div class="nothing" role="alert"><p>${failure.value.message}</p>
+      <p class="hint">${failure.value.hint}</p>
+      <button onClick=${() => reload(false)}>${word("retry")}</button></div>`;
+  }
+  if (loading.value) return html`<div class="nothing" role="status"><span class="spinner" aria-hidden="true"></span>${word("loading")}</div>`;
+  const isUploads = location.value.zone === "uploads";
+  return html`<div class="nothing"><span class="empty-picture" aria-hidden="true"><${EntryIcon} entry=${{ name: "", type: "directory" }} size=${72} /></span>
+    <h2>${word("empty")}</h2><p>${word(isUploads ? "empty_read" : "empty_note")}</p></div>`;
+}
+
+export function List() {
+  const scroller = useRef(/** @type {HTMLElement|null} */ (null));
+  const all = entries.value;
+  const hasOwners = location.value.zone === "group";
+  useLayoutEffect(() => {
+    const element = /** @type {HTMLElement} */ (scroller.current);
+    const measure = () => {
+      height.value = element.clientHeight;
+      rowHeight.value = parseFloat(getComputedStyle(element).getPropertyValue("--row"));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  const { zone, group, path } = location.value;
+  const isFirst = useRef(true);
+  useEffect(() => {
+    scroller.current?.scrollTo(0, 0);
+    // Where somebody goes on by key; on a page that has just opened nothing is marked.
+    if (!isFirst.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [zone, group, path]);
+  useEffect(() => {
+    const element = /** @type {HTMLElement} */ (scroller.current);
+    const place = cursor.value * rowHeight.value;
+    const head = rowHeight.value;
+    if (place < element.scrollTop) element.scrollTop = place;
+    else if (place + rowHeight.value + head > element.scrollTop + element.clientHeight) {
+      element.scrollTop = place + rowHeight.value + head - element.clientHeight;
+    }
+  }, [cursor.value]);
+  const first = Math.max(0, Math.floor(top.value / rowHeight.value) - MARGIN);
+  const last = Math.min(all.length, Math.ceil((top.value + height.value) / rowHeight.value) + MARGIN);
+  const isAll = all.length > 0 && selection.value.size === all.length;
+  const active = all.length > 0 && cursor.value >= first && cursor.value < last ? `row-${cursor.value}` : undefined;
+  return html`<div class="list ${hasOwners ? "with-owners" : ""}" ref=${scroller} role="grid" tabindex="0" aria-multiselectable="true"
+      aria-label=${word("files")} aria-rowcount=${all.length + 1} aria-activedescendant=${active}
+      onScroll=${(/** @type {Event} */ event) => (top.value = /** @type {HTMLElement} */ (event.target).scrollTop)} onKeyDown=${press}>
+    <div role="rowgroup" class="head"><div role="row" class="row" aria-rowindex="1">
+      <div role="columnheader" class="cell tick"><button class="box" role="checkbox" aria-checked=${isAll} aria-label=${word("select_all")}
+        onClick=${selectAll}><${Icon} name="check" size=${16} /></button></div>
+      <${Heading} by="name" label=${word("name")} />
+      ${hasOwners && html`<${Heading} by="owner" label=${word("owner")} />`}
+      <${Heading} by="size" label=${word("size")} />
+      <${Heading} by="modified" label=${word("modified")} />
+      <div role="columnheader" class="cell last"><span class="hidden">${word("more")}</span></div>
+    </div></div>
+    <div role="rowgroup" class="rows" style=${{ height: `${all.length * rowHeight.value}px` }}>
+      ${all.slice(first, last).map((entry, offset) =>
+        html`<${Row} key=${entry.name} entry=${entry} index=${first + offset} hasOwners=${hasOwners} />`)}
+    </div>
+  </div>
+  ${all.length === 0 && html`<${Nothing} />`}
+  ${listing.value.entries.length > 0 && html`<p class="total" role="status">${summary(all)}</p>`}`;
+}
+
+/** @param {import("./state.js").Entry[]} all */
+function summary(all) {
+  const bytes = all.reduce((sum, entry) => sum + entry.size, 0);
+  return `${all.length} ${word(all.length === 1 ? "item" : "items")} · ${size(bytes)}`;
+}

@@ -1,0 +1,191 @@
+// One file: shown as what it is, and edited where it is text.
+
+import { html, signal, useEffect, useRef } from "./lib/core.js";
+import { address, bytes, call, place, Refusal } from "./api.js";
+import { actionsFor, open } from "./actions.js";
+import { ask } from "./dialog.js";
+import { showText } from "./editor.js";
+import { date, extension, join, size } from "./format.js";
+import { EntryIcon, Icon, kind } from "./icons.js";
+import { showMarkdown } from "./markdown.js";
+import { openMenuOf } from "./menu.js";
+import { attempt, entries, go, isText, listing, location, reload, tell } from "./state.js";
+import { CsvTable, DatabaseTable, ZipTable } from "./tables.js";
+import { word } from "./words.js";
+
+/** Most bytes of a text that is shown or edited. */
+const TEXT_MAX = 2 * 1024 * 1024;
+
+/** Documents whose text the server extracts. */
+const EXTRACTED = ["docx", "pptx", "xlsx", "epub", "odt", "ods", "odp"];
+const DATABASES = ["sqlite", "sqlite3", "db"];
+const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif"];
+
+/** The working copy that is open, with what reads its text. */
+const edit = signal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
+
+/** The file that the address names, as soon as the list has it. */
+export function Preview() {
+  const { open: name } = location.value;
+  const entry = listing.value.entries.find((one) => one.name === name && one.type === "file");
+  return entry && html`<${FileView} key=${name} entry=${entry} />`;
+}
+
+/** @param {{entry: import("./state.js").Entry}} given */
+function FileView({ entry }) {
+  const zone = location.value;
+  const { path } = zone;
+  const { name } = entry;
+  const full = join(path, name);
+  const element = useRef(/** @type {HTMLDialogElement|null} */ (null));
+  useEffect(() => {
+    edit.value = null;
+    const before = /** @type {HTMLElement|null} */ (document.activeElement);
+    element.current?.showModal();
+    return () => before?.focus?.();
+  }, []);
+
+  const leave = async () => {
+    if (edit.value) {
+      if (edit.value.changed) {
+        const answer = await ask({
+          title: word("unsaved"),
+          answers: [{ value: "discard", label: word("discard"), kind: "danger" }, { value: "save", label: word("save") }],
+        });
+        if (!answer) return false;
+        if (answer === "save") return save();
+      }
+      await attempt(() => call("shed_lockedit_cancel", { ...place(zone), path: full }));
+      edit.value = null;
+    }
+    return true;
+  };
+  const close = async () => {
+    if (await leave()) go({ path });
+  };
+  const begin = async () => {
+    const opened = await attempt(() => call("shed_lockedit_open", { ...place(zone), path: full }));
+    if (opened && !opened.is_binary) edit.value = { text: opened.content, changed: false };
+  };
+  const save = async () => {
+    const text = edit.value?.read?.() ?? "";
+    const done = await attempt(async () => {
+      const given = { ...place(zone), path: full };
+      await call("shed_lockedit_overwrite", { ...given, content: text });
+      await call("shed_lockedit_save", given);
+      return true;
+    });
+    if (!done) return false;
+    edit.value = null;
+    tell(word("saved"));
+    await reload();
+    return true;
+  };
+  const step = async (/** @type {number} */ by) => {
+    const files = entries.value.filter((one) => one.type === "file");
+    const next = files[files.findIndex((one) => one.name === name) + by];
+    if (next && (await leave())) open(next);
+  };
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    if (edit.value || event.target !== element.current) return;
+    if (event.key === "ArrowLeft") step(-1);
+    if (event.key === "ArrowRight") step(1);
+  };
+  const mayEdit = entry.writable && !edit.value && isText(name) && entry.size <= TEXT_MAX && !isShownOtherwise(name);
+  const others = actionsFor([entry]).filter((action) => !["open", "download"].includes(action.id));
+  return html`<dialog class="preview" ref=${element} aria-labelledby="preview-title" onKeyDown=${press}
+      onCancel=${(/** @type {Event} */ event) => { event.preventDefault(); close(); }}>
+    <header>
+      <${EntryIcon} entry=${entry} />
+      <div class="about"><h2 id="preview-title">${name}</h2><span>${size(entry.size)} · ${date(entry.modified)}${entry.owner ? ` · ${entry.owner}` : ""}</span></div>
+      ${edit.value
+        ? html`<button onClick=${async () => { if (await leave()) reload(); }}>${word("cancel")}</button>
+          <button class="primary" onClick=${save}>${word("save")}</button>`
+        : html`${mayEdit && html`<button onClick=${begin}><${Icon} name="rename" /><span>${word("edit")}</span></button>`}
+          <a class="button" href=${address(zone, full)} download=${name}><${Icon} name="download" /><span>${word("download")}</span></a>
+          <button class="quiet wide-only" aria-label=${word("previous")} onClick=${() => step(-1)}><${Icon} name="previous" /></button>
+          <button class="quiet wide-only" aria-label=${word("next")} onClick=${() => step(1)}><${Icon} name="next" /></button>
+          <button class="quiet" aria-haspopup="menu" aria-label=${word("more")} onClick=${(/** @type {MouseEvent} */ event) => openMenuOf(event, others.map((action) => ({ ...action, run: () => { element.current?.close(); go({ path }); action.run(); } })))}><${Icon} name="more" /></button>`}
+      <button class="quiet" aria-label=${word("close")} onClick=${close}><${Icon} name="close" /></button>
+    </header>
+    <div class="shown">
+      ${edit.value
+        ? html`<${Text} key="edit" name=${name} text=${edit.value.text} writable onSave=${save} />`
+        : html`<${Shown} key=${`${full}-${entry.modified}`} zone=${zone} path=${full} entry=${entry} />`}
+    </div>
+  </dialog>`;
+}
+
+/** Whether a file is text only to programs. @param {string} name */
+function isShownOtherwise(name) {
+  const end = extension(name);
+  return end === "pdf" || end === "zip" || EXTRACTED.includes(end) || DATABASES.includes(end)
+    || (PICTURES.includes(end) && end !== "svg") || ["film", "sound"].includes(kind(name));
+}
+
+/** What a file is shown as. */
+function Shown({ zone, path, entry }) {
+  const end = extension(entry.name);
+  const at = address(zone, path, true);
+  if (PICTURES.includes(end)) return html`<div class="picture"><img src=${at} alt=${entry.name} /></div>`;
+  if (kind(entry.name) === "film") return html`<div class="picture"><video src=${at} controls></video></div>`;
+  if (kind(entry.name) === "sound") return html`<div class="picture"><audio src=${at} controls></audio></div>`;
+  if (end === "pdf") return html`<iframe class="document" src=${at} title=${entry.name}></iframe>`;
+  if (end === "zip") return html`<${ZipTable} zone=${zone} path=${path} />`;
+  if (DATABASES.includes(end)) return html`<${DatabaseTable} zone=${zone} path=${path} />`;
+  if (EXTRACTED.includes(end)) return html`<${Extracted} zone=${zone} path=${path} />`;
+  if (!isText(entry.name)) return html`<p class="nothing">${word("no_preview")}</p>`;
+  if (entry.size > TEXT_MAX && !["csv", "tsv"].includes(end)) return html`<p class="nothing">${word("too_large")}</p>`;
+  return html`<${AsText} zone=${zone} path=${path} entry=${entry} />`;
+}
+
+/** Something that is text, or turns out not to be. */
+function AsText({ zone, path, entry }) {
+  const content = useContent(() => bytes(zone, path, entry.size > TEXT_MAX ? TEXT_MAX : undefined));
+  if (!content.value) return html`<p class="nothing" role="status">${content.error?.message ?? word("loading")}</p>`;
+  const raw = content.value;
+  if (raw.subarray(0, 8000).includes(0)) return html`<p class="nothing">${word("no_preview")}</p>`;
+  const text = new TextDecoder().decode(raw);
+  const end = extension(entry.name);
+  if (end === "csv" || end === "tsv") return html`<${CsvTable} text=${text} name=${entry.name} />`;
+  if (end === "md" || end === "markdown") return html`<${Markdown} text=${text} zone=${zone} path=${path} />`;
+  return html`<${Text} name=${entry.name} text=${text} />`;
+}
+
+/** The text that the server takes from a document. */
+function Extracted({ zone, path }) {
+  const content = useContent(() => call("shed_read", { ...place(zone), path }));
+  if (!content.value) return html`<p class="nothing" role="status">${content.error?.message ?? word("loading")}</p>`;
+  // Each line begins with its number and an arrow.
+  const text = content.value.content.replace(/^ *\d+→/gm, "");
+  return html`<pre class="extracted" tabindex="0">${text}</pre>`;
+}
+
+function Text({ name, text, writable = false, onSave }) {
+  const fill = (/** @type {HTMLElement|null} */ element) => {
+    if (!element || element.shadowRoot) return;
+    const onChange = () => {
+      if (edit.value && !edit.value.changed) edit.value = { ...edit.value, changed: true };
+    };
+    showText(element, name, text, { label: name, writable, onChange, onSave }).then((read) => {
+      if (writable && edit.value) edit.value.read = read;
+    });
+  };
+  return html`<div class="text-content" ref=${fill}></div>`;
+}
+
+function Markdown({ text, zone, path }) {
+  const fill = (/** @type {HTMLElement|null} */ element) => {
+    if (element && !element.firstChild) showMarkdown(element, text, zone, path);
+  };
+  return html`<article class="markdown" ref=${fill} tabindex="0"></article>`;
+}
+
+/** What comes from the server, once. @param {() => Promise<any>} read */
+export function useContent(read) {
+  const content = useRef(signal(/** @type {{value?: any, error?: Refusal}} */ ({}))).current;
+  useEffect(() => {
+    read().then((value) => (content.value = { value }), (error) => (content.value = { error }));
+  }, []);
+  return content.value;
+}

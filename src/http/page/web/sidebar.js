@@ -1,0 +1,62 @@
+// The places at the left, and how much of them is used.
+
+import { html } from "./lib/core.js";
+import { size } from "./format.js";
+import { Icon } from "./icons.js";
+import { hash, location, menuOpen, session, stats, zones } from "./state.js";
+import { send } from "./api.js";
+import { word } from "./words.js";
+
+/** @param {{zone: string, group?: string, label: string}} given */
+function Place({ zone, group, label }) {
+  const here = location.value;
+  const isHere = !here.view && here.zone === zone && here.group === group;
+  return html`<li><a href=${hash({ zone, group, path: "" })} aria-current=${isHere ? "page" : undefined}>
+    <${Icon} name=${group ? "group" : `zone_${zone}`} /><span>${group ? label : word(label)}</span>
+  </a></li>`;
+}
+
+/** @param {{used: any, label: string}} given */
+function Quota({ used, label }) {
+  const percent = Math.min(100, used.usage_percent);
+  const limit = size(used.quota_mb * 1024 * 1024);
+  return html`<div class="quota">
+    <meter min="0" max="100" high="90" value=${percent} aria-label=${label}></meter>
+    <span>${size(used.size_bytes)} ${word("used_of")} ${limit} ${word("used")}</span>
+  </div>`;
+}
+
+function Usage() {
+  if (!stats.value) return null;
+  const { group } = location.value;
+  const shared = stats.value.groups?.find((/** @type {any} */ one) => one.name === group);
+  return html`<${Quota} used=${shared ?? stats.value.total} label=${group ?? word("used")} />`;
+}
+
+async function signOut() {
+  await send("sign-out", {});
+  window.location.reload();
+}
+
+export function Sidebar() {
+  const { own, shared } = zones.value;
+  const person = session.value;
+  return html`<nav class="sidebar ${menuOpen.value ? "open" : ""}" aria-label=${word("zones")} id="places">
+    <a class="brand" href="#/documents"><span class="logo" aria-hidden="true"></span>fileshed</a>
+    <ul>${own.map((zone) => html`<${Place} key=${zone.zone} ...${zone} />`)}</ul>
+    ${shared.length > 0 && html`<h2>${word("groups")}</h2>
+      <ul>${shared.map((zone) => html`<${Place} key=${zone.group} ...${zone} />`)}</ul>`}
+    <div class="below">
+      <ul>
+        <li><a href="#/links" aria-current=${location.value.view === "links" ? "page" : undefined}>
+          <${Icon} name="link" /><span>${word("links")}</span></a></li>
+      </ul>
+      <${Usage} />
+      <p class="person">
+        ${person.name && html`<span>${person.name}</span>`}
+        ${person.mode === "user" && html`<button class="text" onClick=${signOut}>${word("sign_out")}</button>`}
+        <a href="docs/">${word("api")}</a>
+      </p>
+    </div>
+  </nav>`;
+}

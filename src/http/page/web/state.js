@@ -1,0 +1,230 @@
+// What the page shows, as signals: views follow them.
+
+import { batch, computed, effect, signal } from "./lib/core.js";
+import { call, place, read, Refusal } from "./api.js";
+import { extension } from "./format.js";
+import { language } from "./words.js";
+
+/** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
+/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"search", query?: string}} Location */
+
+/** Who is signed in; null until the server has said so. */
+export const session = signal(/** @type {any} */ (null));
+/** Groups whose files the caller shares. */
+export const groups = signal(/** @type {{id: string, name: string}[]} */ ([]));
+/** Space used. */
+export const stats = signal(/** @type {any} */ (null));
+/** Where the page is. */
+export const location = signal(/** @type {Location} */ ({ zone: "storage", path: "" }));
+/** What is there. */
+export const listing = signal({ writable: false, entries: /** @type {Entry[]} */ ([]) });
+/** Whether it is on its way, and what went wrong. */
+export const loading = signal(false);
+export const failure = signal(/** @type {Refusal|null} */ (null));
+export const sort = signal({ by: "name", falls: false });
+/** Names of what is selected. */
+export const selection = signal(/** @type {Set<string>} */ (new Set()));
+/** Which row the keyboard is on. */
+export const cursor = signal(0);
+/** What lies over the page: a function that gives it. */
+export const dialog = signal(/** @type {null|(() => any)} */ (null));
+/** Notes at the bottom. */
+export const notes = signal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
+/** Whether the places are shown, where they do not fit beside the list. */
+export const menuOpen = signal(false);
+
+const compare = new Intl.Collator(language, { numeric: true, sensitivity: "base" }).compare;
+
+/** The entries in the order that was asked for: folders first. */
+export const entries = computed(() => {
+  const { by, falls } = sort.value;
+  const turn = falls ? -1 : 1;
+  const sorted = [...listing.value.entries];
+  const keys = {
+    name: () => 0,
+    size: (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.size - b.size,
+    modified: (/** @type {Entry} */ a, /** @type {Entry} */ b) => a.modified - b.modified,
+    owner: (/** @type {Entry} */ a, /** @type {Entry} */ b) => compare(a.owner ?? "", b.owner ?? ""),
+  };
+  const key = keys[/** @type {keyof typeof keys} */ (by)];
+  sorted.sort((a, b) => {
+    if (a.type !== b.type) return a.type === "directory" ? -1 : 1;
+    return turn * (key(a, b) || compare(a.name, b.name));
+  });
+  return sorted;
+});
+
+export const selected = computed(() => entries.value.filter((entry) => selection.value.has(entry.name)));
+export const isVersioned = computed(() => ["documents", "group"].includes(location.value.zone));
+
+/** The address of a location. @param {Location} to */
+export function hash(to) {
+  if (to.view === "links") return "#/links";
+  const zone = to.group ? ["group", to.group] : [to.zone];
+  const parts = [...zone, ...to.path.split("/").filter(Boolean)].map(encodeURIComponent).join("/");
+  const query = new URLSearchParams();
+  if (to.open) query.set("open", to.open);
+  if (to.view === "search") query.set("search", to.query ?? "");
+  return `#/${parts}${query.size ? `?${query}` : ""}`;
+}
+
+/** @returns {Location} */
+function parse() {
+  const [path, query] = window.location.hash.replace(/^#\/?/, "").split("?");
+  const parts = path.split("/").filter(Boolean).map((part) => {
+    try {
+      return decodeURIComponent(part);
+    } catch {
+      return part;
+    }
+  });
+  const given = new URLSearchParams(query ?? "");
+  if (parts[0] === "links") return { zone: "storage", path: "", view: "links" };
+  const isGroup = parts[0] === "group";
+  const known = ["uploads", "storage", "documents"].includes(parts[0]);
+  const zone = isGroup ? "group" : known ? parts[0] : "storage";
+  const rest = isGroup ? parts.slice(2) : known ? parts.slice(1) : [];
+  /** @type {Location} */
+  const to = { zone, path: rest.join("/") };
+  if (isGroup) to.group = parts[1];
+  if (given.get("open")) to.open = given.get("open") ?? undefined;
+  if (given.has("search")) {
+    to.view = "search";
+    to.query = given.get("search") ?? "";
+  }
+  return to;
+}
+
+/** @param {Partial<Location>} to */
+export function go(to) {
+  window.location.hash = hash({ zone: location.value.zone, group: location.value.group, path: "", ...to });
+}
+
+/** Whether two locations show the same directory. @param {Location} a @param {Location} b */
+function isSame(a, b) {
+  return a.zone === b.zone && a.group === b.group && a.path === b.path;
+}
+
+let asked = 0;
+
+/** Reads the directory again. @param {boolean} quiet keeps what is shown until the answer is there */
+export async function reload(quiet = true) {
+  const number = ++asked;
+  const { zone, group, path } = location.value;
+  if (!quiet) loading.value = true;
+  try {
+    const found = await read("list", { ...place({ zone, group }), path: path || "." });
+    if (number !== asked) return;
+    batch(() => {
+      listing.value = found;
+      failure.value = null;
+      const names = new Set(found.entries.map((/** @type {Entry} */ entry) => entry.name));
+      selection.value = new Set([...selection.value].filter((name) => names.has(name)));
+      cursor.value = Math.min(cursor.value, Math.max(0, found.entries.length - 1));
+    });
+  } catch (error) {
+    if (number !== asked) return;
+    batch(() => {
+      listing.value = { writable: false, entries: [] };
+      failure.value = /** @type {Refusal} */ (error);
+    });
+  } finally {
+    if (number === asked) loading.value = false;
+  }
+  refreshStats();
+}
+
+export async function refreshStats() {
+  try {
+    stats.value = await call("shed_stats");
+  } catch {
+    // The bar keeps what it had.
+  }
+}
+
+/** Follows the address. */
+function follow() {
+  const to = parse();
+  const same = isSame(to, location.value) && session.value?.signed_in && listing.value.entries.length > 0;
+  batch(() => {
+    location.value = to;
+    menuOpen.value = false;
+    if (!same) {
+      selection.value = new Set();
+      cursor.value = 0;
+    }
+  });
+  if (session.value?.signed_in && !same && !to.view) reload(false);
+}
+
+/** Asks who is signed in, and shows what they have. */
+export async function start() {
+  location.value = parse();
+  try {
+    session.value = await read("session");
+  } catch (error) {
+    failure.value = /** @type {Refusal} */ (error);
+    return;
+  }
+  if (!session.value.signed_in) return;
+  await Promise.all([reload(false), readGroups()]);
+}
+
+async function readGroups() {
+  try {
+    groups.value = (await call("shed_group_list")).groups;
+  } catch {
+    // Where groups cannot be had, the other places can.
+  }
+}
+
+window.addEventListener("hashchange", follow);
+// What another window, the model or a colleague did meanwhile.
+window.addEventListener("focus", () => session.value?.signed_in && !location.value.view && reload());
+
+let lastNote = 0;
+
+/** Tells something at the bottom of the page. @param {string} text @param {{kind?: string, action?: {label: string, run: () => void}}} options */
+export function tell(text, { kind = "info", action } = {}) {
+  const id = ++lastNote;
+  notes.value = [...notes.value.slice(-2), { id, text, kind, action }];
+  setTimeout(() => dismiss(id), action || kind === "error" ? 12000 : 4000);
+}
+
+/** @param {number} id */
+export function dismiss(id) {
+  notes.value = notes.value.filter((note) => note.id !== id);
+}
+
+/** Does something, and tells why it failed. @template T @param {() => Promise<T>} work @returns {Promise<T|undefined>} */
+export async function attempt(work) {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.status === 401) session.value = { signed_in: false, ways: ["token"] };
+    else tell(error.message, { kind: "error" });
+    return undefined;
+  }
+}
+
+/** The zones of the caller. */
+export const zones = computed(() => {
+  const own = ["documents", "storage", "uploads"].map((zone) => ({ zone, label: zone, group: undefined }));
+  const shared = groups.value.map((group) => ({
+    zone: "group",
+    group: group.name,
+    label: group.name,
+  }));
+  return { own, shared };
+});
+
+effect(() => {
+  const { zone, group, path } = location.value;
+  document.title = `${path.split("/").pop() || group || zone} – fileshed`;
+});
+
+/** Whether text of such a name is shown as text. @param {string} name */
+export function isText(name) {
+  return !["exe", "bin", "so", "o", "a", "dll", "class", "iso", "img"].includes(extension(name));
+}

@@ -1,0 +1,78 @@
+// Where entries go: a zone and a folder in it.
+
+import { html, signal, useEffect } from "./lib/core.js";
+import { place, read } from "./api.js";
+import { CROSSINGS } from "./actions.js";
+import { close, Dialog } from "./dialog.js";
+import { join, parent } from "./format.js";
+import { EntryIcon, Icon } from "./icons.js";
+import { attempt, dialog, location, zones } from "./state.js";
+import { word } from "./words.js";
+
+/** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
+
+/** How entries of one zone reach another: not at all, or moved, copied, or either. @param {any} from @param {any} to */
+function ways(from, to) {
+  if (from.zone === to.zone && from.group === to.group) {
+    return from.zone === "uploads" ? [] : ["move", "copy"];
+  }
+  if (to.zone === "group") return from.zone === "group" ? [] : ["copy"];
+  const crossing = CROSSINGS[`${from.zone}-${to.zone}`];
+  return crossing ? [crossing.copies ? "copy" : "move"] : [];
+}
+
+/** @param {import("./state.js").Entry[]} chosen @returns {Promise<Target|null>} */
+export function openTarget(chosen) {
+  const from = location.value;
+  return new Promise((resolve) => {
+    const end = (/** @type {Target|null} */ target) => {
+      close();
+      resolve(target);
+    };
+    dialog.value = () => html`<${TargetDialog} from=${from} chosen=${chosen} end=${end} />`;
+  });
+}
+
+const at = signal(/** @type {any} */ (null));
+const folders = signal(/** @type {string[]} */ ([]));
+
+async function show(/** @type {any} */ to) {
+  at.value = to;
+  const found = await attempt(() => read("list", { ...place(to), path: to.path || "." }));
+  if (at.value !== to) return;
+  const entries = found?.entries ?? [];
+  folders.value = entries.filter((/** @type {any} */ entry) => entry.type === "directory").map((/** @type {any} */ entry) => entry.name);
+}
+
+function TargetDialog({ from, chosen, end }) {
+  const all = [...zones.value.own, ...zones.value.shared];
+  const reachable = all.filter((zone) => ways(from, zone).length > 0);
+  useEffect(() => {
+    const first = ways(from, from).length > 0 ? from : { ...reachable[0], path: "" };
+    show({ zone: first.zone, group: first.group, path: first.path });
+  }, []);
+  if (!at.value) return null;
+  const here = at.value;
+  const isSame = here.zone === from.zone && here.group === from.group;
+  const isInside = isSame && chosen.some((entry) => `${here.path}/`.startsWith(`${join(from.path, entry.name)}/`));
+  const isHere = isSame && here.path === from.path;
+  const offered = isInside || isHere ? [] : ways(from, here);
+  const choose = (/** @type {string} */ way) => end({ ...here, copies: way === "copy" });
+  const title = `${word("move_or_copy")}: ${chosen.length === 1 ? chosen[0].name : `${chosen.length} ${word("items")}`}`;
+  return html`<${Dialog} title=${title} onClose=${() => end(null)}
+      actions=${html`<button type="button" onClick=${() => end(null)}>${word("cancel")}</button>
+        ${["copy", "move"].map((way) => html`<button type="button" class=${way === "move" || offered.length === 1 ? "primary" : ""}
+          hidden=${!offered.includes(way)} onClick=${() => choose(way)}>${word(`${way}_here`)}</button>`)}`}>
+    <div class="tabs" role="group" aria-label=${word("zones")}>
+      ${reachable.map((zone) => html`<button type="button" aria-pressed=${zone.zone === here.zone && zone.group === here.group}
+        onClick=${() => show({ zone: zone.zone, group: zone.group, path: "" })}>${zone.group ?? word(zone.label)}</button>`)}
+    </div>
+    <p class="where">${here.path ? html`<button type="button" class="quiet" aria-label=${word("up")}
+      onClick=${() => show({ ...here, path: parent(here.path) })}><${Icon} name="up" /></button>` : ""}
+      <span>/${here.path}</span></p>
+    <ul class="folders">
+      ${folders.value.map((name) => html`<li><button type="button" onClick=${() => show({ ...here, path: join(here.path, name) })}>
+        <${EntryIcon} entry=${{ name, type: "directory" }} size=${22} />${name}</button></li>`)}
+    </ul>
+  <//>`;
+}

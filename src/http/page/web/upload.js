@@ -1,0 +1,179 @@
+// Files on their way to the server: chosen by button, or dropped, with their folders.
+
+import { html, signal } from "./lib/core.js";
+import { Refusal, upload } from "./api.js";
+import { ask } from "./dialog.js";
+import { size } from "./format.js";
+import { Icon } from "./icons.js";
+import { listing, location, reload, tell } from "./state.js";
+import { word } from "./words.js";
+
+/** @typedef {{name: string, file: File}} Sent */
+/** @typedef {{id: number, label: string, bytes: number, sent: number, state: "waiting"|"uploading"|"uploaded"|"failed"|"skipped", why: string, stop: AbortController, run: () => Promise<void>}} Transfer */
+
+/** One request takes so many files or bytes: together they are one change in the history. */
+const BATCH_FILES = 100;
+const BATCH_BYTES = 32 * 1024 * 1024;
+
+const transfers = signal(/** @type {Transfer[]} */ ([]));
+let lastId = 0;
+let isBusy = false;
+
+/** @param {Transfer} transfer @param {Partial<Transfer>} change */
+function update(transfer, change) {
+  Object.assign(transfer, change);
+  transfers.value = [...transfers.value];
+}
+
+/** Sends files to where the page is. @param {Sent[]} files */
+export async function sendFiles(files) {
+  if (files.length === 0) return;
+  const { zone, group, path } = location.value;
+  const overwrite = await mayReplace(files);
+  if (overwrite === null) return;
+  for (const batch of batches(files)) {
+    const label = batch.length === 1 ? batch[0].name : `${batch[0].name} + ${batch.length - 1}`;
+    const bytes = batch.reduce((sum, { file }) => sum + file.size, 0);
+    /** @type {Transfer} */
+    const transfer = {
+      id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", stop: new AbortController(),
+      run: () => send(transfer, { zone, group, path }, batch, overwrite),
+    };
+    transfers.value = [...transfers.value, transfer];
+  }
+  work();
+}
+
+/** Whether what has a name of these is replaced; null where nothing shall be sent. @param {Sent[]} files */
+async function mayReplace(files) {
+  const there = new Set(listing.value.entries.map(({ name }) => name));
+  const taken = new Set(files.map(({ name }) => name.split("/")[0]).filter((name) => there.has(name)));
+  if (taken.size === 0) return false;
+  const [first] = taken;
+  const answer = await ask({
+    title: word("exists", taken.size === 1 ? `“${first}”` : `${taken.size} ${word("items")}`),
+    answers: [
+      { value: "keep", label: word("keep_both"), kind: "" },
+      { value: "replace", label: word("replace"), kind: "danger" },
+    ],
+  });
+  return answer && answer === "replace";
+}
+
+/** @param {Sent[]} files */
+function batches(files) {
+  /** @type {Sent[][]} */
+  const all = [];
+  let bytes = Infinity;
+  for (const sent of files) {
+    const last = all.at(-1);
+    if (!last || last.length >= BATCH_FILES || bytes + sent.file.size > BATCH_BYTES) {
+      all.push([sent]);
+      bytes = sent.file.size;
+    } else {
+      last.push(sent);
+      bytes += sent.file.size;
+    }
+  }
+  return all;
+}
+
+/** One after the other: a folder arrives in its order, and the first refusal is seen early. */
+async function work() {
+  if (isBusy) return;
+  isBusy = true;
+  for (let next; (next = transfers.value.find(({ state }) => state === "waiting")); ) await next.run();
+  isBusy = false;
+  await reload();
+  if (transfers.value.every(({ state }) => state === "uploaded")) setTimeout(forgetDone, 4000);
+}
+
+function forgetDone() {
+  transfers.value = transfers.value.filter(({ state }) => ["waiting", "uploading", "failed"].includes(state));
+}
+
+/** @param {Transfer} transfer @param {any} to @param {Sent[]} files @param {boolean} overwrite */
+async function send(transfer, to, files, overwrite) {
+  update(transfer, { state: "uploading" });
+  const progress = (/** @type {number} */ sent) => update(transfer, { sent: Math.min(sent, transfer.bytes) });
+  try {
+    await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
+    update(transfer, { state: "uploaded", sent: transfer.bytes });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.code === "ABORTED") return update(transfer, { state: "skipped" });
+    update(transfer, { state: "failed", why: error.message });
+    tell(error.message, { kind: "error" });
+  }
+}
+
+/** Opens the browser's own choice of files. @param {boolean} folders */
+export function choose(folders) {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.webkitdirectory = folders;
+  input.hidden = true;
+  document.body.append(input);
+  input.addEventListener("change", () => {
+    sendFiles([...(input.files ?? [])].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
+    input.remove();
+  });
+  input.addEventListener("cancel", () => input.remove());
+  input.click();
+}
+
+/** Everything that was dropped, with the folders that it lies in. @param {DataTransfer} dropped */
+export async function takeDropped(dropped) {
+  const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
+  const files = entries.length > 0
+    ? (await Promise.all(entries.map((entry) => filesOf(entry)))).flat()
+    : [...dropped.files].map((file) => ({ name: file.name, file }));
+  sendFiles(files);
+}
+
+/** @param {any} entry @returns {Promise<Sent[]>} */
+async function filesOf(entry, above = "") {
+  const name = above + entry.name;
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [{ name, file }];
+  }
+  const reader = entry.createReader();
+  const all = [];
+  // A reader gives a hundred at a time, and nothing at the end.
+  for (let some; (some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject))).length > 0; ) {
+    all.push(...some);
+  }
+  return (await Promise.all(all.map((/** @type {any} */ inside) => filesOf(inside, `${name}/`)))).flat();
+}
+
+/** The list of transfers, in the corner. */
+export function Transfers() {
+  const all = transfers.value;
+  if (all.length === 0) return null;
+  const running = all.filter(({ state }) => state === "waiting" || state === "uploading").length;
+  return html`<section class="transfers" aria-label=${word("transfers")}>
+    <header><h2>${word(running ? "uploading" : "transfers")}</h2>
+      <button class="quiet" aria-label=${word("close")} onClick=${forgetDone}><${Icon} name="close" /></button></header>
+    <ul>${all.map((transfer) => html`<${TransferRow} key=${transfer.id} transfer=${transfer} />`)}</ul>
+  </section>`;
+}
+
+/** @param {{transfer: Transfer}} given */
+function TransferRow({ transfer }) {
+  const { label, bytes, sent, state, why, stop } = transfer;
+  const percent = bytes ? Math.round((100 * sent) / bytes) : 0;
+  const goesOn = state === "waiting" || state === "uploading";
+  const cancel = () => {
+    if (state === "waiting") update(transfer, { state: "skipped" });
+    stop.abort();
+  };
+  return html`<li>
+    <span class="label" title=${label}>${label}</span>
+    <span class="state" role="status">${state === "uploading" ? `${percent} % · ${size(bytes)}` : word(state)}</span>
+    ${goesOn && html`<button class="quiet" aria-label=${`${word("cancel")}: ${label}`} onClick=${cancel}><${Icon} name="close" size=${16} /></button>`}
+    ${state === "uploading" && html`<progress max="100" value=${percent} aria-label=${label}></progress>`}
+    ${why && html`<span class="why">${why}</span>`}
+  </li>`;
+}

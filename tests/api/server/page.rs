@@ -1,0 +1,216 @@
+//! The page for people: what a browser gets, under which rules, and what only the page asks.
+
+use std::io::Read as _;
+
+use serde_json::{Value, json};
+
+use fileshed_test_support::{Answer, Server, TestApp};
+
+fn page(app: &TestApp) -> Answer {
+    let browser = app.client().header("Accept", "text/html,*/*;q=0.8");
+    browser.get("/")
+}
+
+/// The addresses of everything that the page names.
+fn addresses(text: &str) -> Vec<String> {
+    let parts = text.split(['"']).filter(|part| part.starts_with("page/"));
+    parts.map(|part| format!("/{part}")).collect()
+}
+
+#[test]
+fn nothing_but_what_the_server_brings_runs_in_the_page() {
+    let app = TestApp::start();
+    let page = page(&app);
+    assert_eq!(page.status, 200);
+    let policy = page.header("content-security-policy");
+    for rule in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "connect-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+    ] {
+        assert!(policy.contains(rule), "{rule}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(page.header("x-frame-options"), "DENY");
+    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert!(!page.text.contains("<style"), "{}", page.text);
+    for script in page.text.split("<script").skip(1) {
+        assert!(script.contains("src="), "{script}");
+        assert!(script.contains("></script>"), "{script}");
+    }
+    assert!(!page.text.contains("://"), "{}", page.text);
+}
+
+#[test]
+fn what_the_page_is_made_of_is_kept_for_good_and_sent_packed() {
+    let app = TestApp::with_key();
+    let named = addresses(&page(&app).text);
+    assert!(
+        named.iter().any(|name| name.ends_with("/app.js")),
+        "{named:?}"
+    );
+    for address in named {
+        let plain = app.client().get(&address);
+        assert_eq!(plain.status, 200, "{address}");
+        let cache = plain.header("cache-control");
+        assert!(cache.contains("immutable"), "{address}: {cache}");
+        assert_eq!(plain.header("vary"), "accept-encoding");
+        let tag = plain.header("etag").to_owned();
+        let again = app.client().header("If-None-Match", &tag).get(&address);
+        assert_eq!((again.status, again.bytes.len()), (304, 0), "{address}");
+        let known = app.client().header("If-None-Match", "\"other\"");
+        assert_eq!(known.get(&address).status, 200, "{address}");
+        let refused = app.client().header("Accept-Encoding", "gzip;q=0");
+        assert_eq!(refused.get(&address).bytes, plain.bytes, "{address}");
+    }
+}
+
+/// What the wire carries, without a client that unpacks it.
+#[test]
+fn a_browser_that_takes_gzip_gets_it() {
+    let server = Server::start();
+    let address = addresses(&page(&server).text).remove(0);
+    let request = format!(
+        "GET {address} HTTP/1.1\r\nHost: {}\r\nAccept-Encoding: br, gzip\r\nConnection: close\r\n\r\n",
+        server.address()
+    );
+    let mut socket = std::net::TcpStream::connect(server.address()).unwrap();
+    std::io::Write::write_all(&mut socket, request.as_bytes()).unwrap();
+    let mut answer = Vec::new();
+    socket.read_to_end(&mut answer).unwrap();
+    let head = String::from_utf8_lossy(&answer);
+    assert!(head.contains("content-encoding: gzip"), "{head}");
+    let body = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    assert!(answer[body.unwrap() + 4..].starts_with(&[0x1f, 0x8b]));
+}
+
+#[test]
+fn what_is_not_part_of_the_page_is_nowhere() {
+    let app = TestApp::start();
+    let known = addresses(&page(&app).text).remove(0);
+    let version = known.split('/').nth(3).unwrap();
+    for address in [
+        format!("/page/assets/{version}/other.js"),
+        format!("/page/assets/{version}/../app.js"),
+        format!("/page/assets/{version}/%2e%2e%2fapp.js"),
+        "/page/assets/0000000000000000/app.js".to_owned(),
+        "/page/other".to_owned(),
+    ] {
+        app.client().get(&address).refused(404, "UNKNOWN_OPERATION");
+    }
+}
+
+#[test]
+fn programs_get_the_addresses_as_before() {
+    let app = TestApp::start();
+    for accepted in ["*/*", "application/json"] {
+        let answer = app.client().header("Accept", accepted).get("/");
+        assert_eq!(answer.header("content-type"), "application/json");
+        assert_eq!(answer.body["name"], "fileshed");
+        assert_eq!(answer.body["openapi"], "/openapi.json");
+    }
+}
+
+#[test]
+fn a_directory_is_listed_whole_with_what_may_be_changed() {
+    let app = TestApp::start();
+    app.call(
+        "shed_create_file",
+        &json!({"zone": "documents", "path": "notes/a.md", "content": "text"}),
+    )
+    .data();
+    let top = app.client().get("/page/list?zone=documents&path=.").body;
+    assert_eq!(top["writable"], true);
+    assert_eq!(names(&top), ["notes"], "git's own file is not shown");
+    let inside = app
+        .client()
+        .get("/page/list?zone=documents&path=notes")
+        .body;
+    let file = &inside["entries"][0];
+    assert_eq!(
+        (
+            &file["name"],
+            &file["type"],
+            &file["size"],
+            &file["writable"]
+        ),
+        (&json!("a.md"), &json!("file"), &json!(4), &json!(true))
+    );
+    assert!(file["modified"].as_f64().is_some_and(|time| time > 0.0));
+    let uploads = app.client().get("/page/list?zone=uploads&path=.").body;
+    assert_eq!(uploads["writable"], false);
+    let address = "/page/list?zone=documents&path=notes/a.md";
+    app.client().get(address).refused(400, "INVALID_PATH");
+    let address = "/page/list?zone=documents&path=../x";
+    app.client().get(address).refused(403, "PATH_ESCAPE");
+}
+
+fn names(listing: &Value) -> Vec<&str> {
+    let entries = listing["entries"].as_array().unwrap();
+    let names = entries.iter().filter_map(|entry| entry["name"].as_str());
+    names.collect()
+}
+
+#[test]
+fn files_of_a_group_are_listed_with_whose_they_are() {
+    let app = TestApp::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_GROUPS", "headers")
+        .app();
+    let (ada, bob) = (app.as_member("ada", "team"), app.as_member("bob", "team"));
+    for (path, mode) in [("mine.txt", "owner"), ("ours.txt", "group")] {
+        let file =
+            json!({"zone": "group", "group": "team", "path": path, "content": "x", "mode": mode});
+        ada.call("shed_create_file", &file).data();
+    }
+    let address = "/page/list?zone=group&group=team&path=.";
+    let (hers, his) = (ada.get(address).body, bob.get(address).body);
+    let row = |listing: &Value, at: usize| {
+        let entry = &listing["entries"][at];
+        (
+            entry["mode"].clone(),
+            entry["own"].clone(),
+            entry["writable"].clone(),
+        )
+    };
+    assert_eq!(row(&hers, 0), (json!("owner"), json!(true), json!(true)));
+    assert_eq!(row(&his, 0), (json!("owner"), Value::Null, json!(false)));
+    assert_eq!(row(&his, 1), (json!("group"), Value::Null, json!(true)));
+    assert_eq!(his["entries"][0]["owner"], "ada");
+    let stranger = app.as_user("eve").get(address);
+    assert!(stranger.status >= 400, "{}", stranger.text);
+}
+
+#[test]
+fn a_search_finds_names_and_lines_of_the_caller_alone() {
+    let app = TestApp::with_key();
+    let (ada, bob) = (app.as_user("ada"), app.as_user("bob"));
+    let file = json!({"zone": "storage", "path": "a.txt", "content": "one\nthe needle\n"});
+    ada.call("shed_create_file", &file).data();
+    let found = ada.get("/page/search?query=NEEDLE").body;
+    assert_eq!(found["results"][0]["path"], "/storage/a.txt");
+    assert_eq!(found["results"][0]["lines"][0]["line"], 2);
+    assert_eq!(
+        bob.get("/page/search?query=needle").body["results"],
+        json!([])
+    );
+    ada.get("/page/search?query=%20")
+        .refused(400, "MISSING_PARAMETER");
+    ada.get("/page/search").refused(400, "MISSING_PARAMETER");
+}
+
+#[test]
+fn what_only_the_page_asks_wants_a_credential() {
+    let app = TestApp::with_key();
+    for address in [
+        "/page/list?zone=storage&path=.",
+        "/page/search?query=x",
+        "/files/archive?zone=storage&path=.&name=a",
+    ] {
+        app.client().get(address).refused(401, "UNAUTHORIZED");
+    }
+}
