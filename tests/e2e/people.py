@@ -393,6 +393,21 @@ def many(world: World) -> None:
     check.that("it scrolls smoothly", frames[len(frames) // 2] < 34, frames)
 
 
+def shown(world: World) -> None:
+    """What a place looks like that has been used for a while."""
+    world.store("storage", "Project/Reports/2026.md", b"# 2026\n")
+    world.store("storage", "Project/Photos/one.jpg", b"x")
+    for name, size in (("Budget 2026.csv", 1200), ("Contract.pdf", 182_000), ("analysis.py", 3400), ("customers.sqlite", 90_000),
+                       ("Interview.mp3", 2_400_000), ("Offer.docx", 24_000), ("Plan.md", 2100), ("site.zip", 480_000)):
+        world.store("storage", f"Project/{name}", bytes(size))
+    world.open("storage/Project")
+    world.row("site.zip")
+    world.picture("people")
+    world.choose("Contract.pdf", "Plan.md")
+    check.equal("both are chosen", _selected(world), ["Contract.pdf", "Plan.md"])
+    world.picture("people-selection")
+
+
 def phone(world: World) -> None:
     """Everything is there on a small screen."""
     world.window.resize(390, 844)
@@ -407,7 +422,7 @@ def phone(world: World) -> None:
         page.click("button", "Menu")
         page.click("link", "Storage")
         check.until("it shows the place", lambda: "storage" in world.script("return location.hash"))
-        page.gone("link", "Storage")
+        page.gone("navigation", "Places")
         page.click("button", "New folder")
         page.write("textbox", "Name", "From a phone")
         page.click("button", "Create")
@@ -510,7 +525,7 @@ def quick(world: World) -> None:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, download, preview, edit, history, search, links, attacks, many, phone, german, contrast, quick,
+        files, keyboard, upload, download, preview, edit, history, search, links, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 
