@@ -10,7 +10,7 @@ use fileshed_types::settings::WriteMode;
 
 /// A directory of a zone.
 #[derive(Debug)]
-pub struct Listing {
+pub struct DirectoryListing {
     /// Whether the caller may put anything into it.
     pub is_writable: bool,
     /// Files and directories, in the order of their paths.
@@ -28,7 +28,7 @@ pub struct ListedEntry {
     pub owner: Option<(String, WriteMode)>,
 }
 
-impl Listing {
+impl DirectoryListing {
     /// Lists a directory. Links and special files are no files to a caller, and git's own file in a
     /// versioned zone is not theirs.
     pub fn of(zone: &Zone<'_>, directory: &ZonePath) -> Result<Self, Error> {

@@ -77,10 +77,10 @@ const LATER: [&str; 2] = ["lib/editor.js", "lib/markdown.js"];
 /// that the page begins with: a browser would else learn of one from another.
 const DOCUMENT: &str = include_str!("web/index.html");
 
-static PAGE: LazyLock<Page> = LazyLock::new(Page::new);
+static PAGE: LazyLock<PageAssets> = LazyLock::new(PageAssets::new);
 
 /// All of it, ready to be sent.
-struct Page {
+struct PageAssets {
     /// The digest of all files, in the addresses.
     version: String,
     document: Packed,
@@ -95,7 +95,7 @@ struct Packed {
     tag: String,
 }
 
-impl Page {
+impl PageAssets {
     fn new() -> Self {
         let mut digest = Sha256::new();
         for (name, _, content) in FILES {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::directory::Membership;
-use fileshed_core::listing::{ListedEntry, Listing};
+use fileshed_core::listing::{DirectoryListing, ListedEntry};
 use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Error, Store};
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) ->
 
 fn directory(store: &Store, caller: &Caller, query: &FileQuery) -> Result<PageDirectory, Error> {
     let (zone, path) = query.place(store, caller)?;
-    let listing = Listing::of(&zone, &path).map_err(|error| zone.explain(error))?;
+    let listing = DirectoryListing::of(&zone, &path).map_err(|error| zone.explain(error))?;
     let members = zone.group().map(|group| store.members(group)).transpose()?;
     let user = caller.user.as_ref().map(fileshed_core::UserId::as_str);
     let entries = listing.entries.into_iter();

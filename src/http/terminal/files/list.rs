@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::listing::{ListedEntry as ListedFile, Listing};
+use fileshed_core::listing::{DirectoryListing, ListedEntry as ListedFile};
 use fileshed_core::storage::Kind;
 use fileshed_core::view::{Resolved, TOP, View, ViewPath, ViewPlace};
 use serde::{Deserialize, Serialize};
@@ -80,7 +80,7 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> Response {
 /// A directory of a zone.
 fn zone_directory(directory: &Resolved<'_>) -> Result<Response, Error> {
     directory.directory()?;
-    let listing = directory.explained(|| Listing::of(&directory.zone, &directory.path))?;
+    let listing = directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;
     Ok(Response {
         dir: directory.at.as_str().to_owned(),
         writable: listing.is_writable,
