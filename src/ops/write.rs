@@ -2,10 +2,10 @@
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use fileshed_core::guard::{ChangeRequest, Writer, expect_plain};
+use fileshed_core::guard::{Change, ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::storage::{DiskError, Entry, Staged, Target};
-use fileshed_core::{Error, Zone, ZoneName, sharing};
+use fileshed_core::{Error, Zone, ZoneName, ZonePath, sharing};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -244,6 +244,11 @@ impl FileWrite<'_> {
         let existing =
             Existing::of(&mut file).map_err(|error| DiskError::of("read", entry.path(), error))?;
         let added = addition(&existing).map_err(|error| self.zone.explain(error))?;
+        if let Some(file) = writer.appendable(entry, &added)? {
+            let (at, size) = (target.path(), entry.size() + added.len() as u64);
+            let permit = writer.guard(ChangeRequest::write(&target, size))?;
+            return self.finish(permit.append(file, at)?, at, size, false);
+        }
         let mut staged = writer.staging().copy(&mut file)?;
         staged
             .file()
@@ -281,15 +286,23 @@ impl FileWrite<'_> {
         staged: Staged,
     ) -> Result<Written, Error> {
         let size = staged.size()?;
-        let created = target.entry().is_none();
-        let at = target.path().clone();
+        let request = ChangeRequest::write(&target, size);
+        let (at, created) = (target.path().clone(), target.entry().is_none());
+        let change = writer.guard(request)?.install(staged, target)?;
+        self.finish(change, &at, size, created)
+    }
+
+    fn finish(
+        &self,
+        change: Change<'_>,
+        at: &ZonePath,
+        size: u64,
+        created: bool,
+    ) -> Result<Written, Error> {
         let path = at.as_str().to_owned();
         let verb = if created { "Create" } else { "Update" };
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(staged, target)?
-            .commit(self.message, &format!("{verb} {path}"))?;
-        let mode = sharing::mode_of(self.zone, &at)?;
+        change.commit(self.message, &format!("{verb} {path}"))?;
+        let mode = sharing::mode_of(self.zone, at)?;
         let asked = self.zone.asked_mode();
         Ok(Written {
             path,

@@ -11,6 +11,7 @@
     reason = "a test that cannot go on panics, starts programs, tells what it did and what it skips"
 )]
 
+mod append;
 mod archive;
 mod by_hand;
 mod carrier;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 
 use fileshed_types::diagnostics;
+use fileshed_types::settings::Durability;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
@@ -14,12 +15,15 @@ pub const FILE_NAME: &str = "access_auth.sqlite";
 #[derive(Debug)]
 pub struct Registry {
     connection: Mutex<Connection>,
+    /// Whether a transaction is on disk when it ends.
+    is_strict: bool,
 }
 
 impl Registry {
-    pub(crate) fn of(connection: Connection) -> Self {
+    pub(crate) fn of(connection: Connection, durability: Durability) -> Self {
         Self {
             connection: Mutex::new(connection),
+            is_strict: durability == Durability::Strict,
         }
     }
 
@@ -35,12 +39,34 @@ impl Registry {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let done = work(&transaction)?;
-        transaction.commit()?;
-        Ok(done)
+        transact(&mut self.connection(), work)
     }
+
+    /// The same for what goes with files and is flushed with them: one flush of the file system has
+    /// both, and many wait for it together. Until then the log is whole, and older.
+    pub(crate) fn transact_unflushed<T, E: From<rusqlite::Error>>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.connection();
+        if !self.is_strict {
+            return transact(&mut connection, work);
+        }
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        let done = transact(&mut connection, work);
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        done
+    }
+}
+
+fn transact<T, E: From<rusqlite::Error>>(
+    connection: &mut Connection,
+    work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
 
 /// Waits for a database that is busy for another process; false when that took too long.

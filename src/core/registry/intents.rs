@@ -88,7 +88,9 @@ impl Registry {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
             intents.collect::<Result<Vec<_>, rusqlite::Error>>()
         };
-        Ok(self.transact(enter_all).map_err(RegistryError::from)?)
+        Ok(self
+            .transact_unflushed(enter_all)
+            .map_err(RegistryError::from)?)
     }
 
     /// Enters a change of several zones: what moves within one tenant takes no more space.
@@ -103,7 +105,7 @@ impl Registry {
         &self,
         plans: [&NewIntent<'_>; ZONES],
     ) -> Result<Result<[Intent; ZONES], Error>, rusqlite::Error> {
-        self.transact(|transaction| {
+        self.transact_unflushed(|transaction| {
             for plan in plans {
                 let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
                 let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
@@ -155,15 +157,17 @@ impl Registry {
         ownership_change: &OwnershipChange,
     ) -> Result<(), RegistryError> {
         let ownership_change = ownership_change.written();
-        self.connection()
-            .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
-            .execute((intent.0, ownership_change))?;
-        Ok(())
+        self.transact_unflushed(|transaction| {
+            transaction
+                .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
+                .execute((intent.0, ownership_change))?;
+            Ok(())
+        })
     }
 
     /// The change is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact_unflushed(|transaction| {
             end(transaction, intent)?;
             Ok(())
         })
@@ -176,7 +180,7 @@ impl Registry {
         (tenant, zone): (&str, &str),
         totals: Totals,
     ) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact_unflushed(|transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
             end(transaction, intent)?;
             Ok(())
@@ -191,7 +195,7 @@ impl Registry {
         bytes: i64,
         files: i64,
     ) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact_unflushed(|transaction| {
             transaction.execute(
                 "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
              WHERE home = ?1 AND zone = ?2",

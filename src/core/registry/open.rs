@@ -70,7 +70,7 @@ impl Registry {
             return Err(RegistryError::Inconsistent(verdict));
         }
         schema::migrate(&mut connection)?;
-        Ok(Self::of(connection))
+        Ok(Self::of(connection, durability))
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.

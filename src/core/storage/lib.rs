@@ -47,6 +47,7 @@ pub use priority::give_way;
 pub use reserve::Reserve;
 pub use root::Root;
 pub use snapshot::Snapshot;
+pub use staging::{Appendable, Appended};
 pub use staging::{Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::Stamp;

@@ -4,6 +4,7 @@
 //! moves out of the zone whole. So a change is there or not there, and until it is confirmed the
 //! old state still exists and can be put back.
 
+mod append;
 mod directory;
 mod effect;
 mod journal;
@@ -25,6 +26,7 @@ use super::kind::kind_of;
 use super::{DiskError, Kind, Root, Target};
 use fileshed_types::zone::ZonePath;
 
+pub use append::{Appendable, Appended};
 pub use directory::{Merge, StagedDirectory, StagedEntry};
 pub(super) use effect::make_directories;
 use effect::move_place;

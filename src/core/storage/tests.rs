@@ -1,5 +1,6 @@
 //! Effects that are undone, trees of any depth, and links that lead nowhere.
 
+mod append;
 mod directories;
 
 use std::fs;

@@ -15,6 +15,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::append::Note;
 use super::{Place, make_directories, remove_tree, report};
 use crate::handle::{clone_handle, stat_at};
 use crate::kind::kind_of;
@@ -60,26 +61,15 @@ impl Journal {
         rest: String,
         steps: Vec<Step>,
     ) -> Result<Self, DiskError> {
-        let staging = staging.try_clone()?;
-        let name = format!("{}{ENDING}", staging.fresh_name());
         let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let journal = Self {
-            home: home_of(&staging)?,
-            name,
+        Ok(Self {
+            home: home_of(staging)?,
+            name: write_note(staging, &text)?,
             steps,
             rest,
             kept: false,
-            staging,
-        };
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = rustix::fs::openat(&journal.staging.directory, &*journal.name, flags, mode)
-            .map_err(DiskError::server)?;
-        let mut file = File::from(file);
-        file.write_all(&text)
-            .and_then(|()| file.sync_all())
-            .map_err(DiskError::server)?;
-        Ok(journal)
+            staging: staging.try_clone()?,
+        })
     }
 
     /// Takes all steps.
@@ -109,7 +99,23 @@ impl Journal {
     }
 }
 
-fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
+/// Writes down what is about to be done; on disk when it is done. Gives the name.
+pub(super) fn write_note(staging: &Staging, text: &[u8]) -> Result<String, DiskError> {
+    let name = format!("{}{ENDING}", staging.fresh_name());
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file =
+        rustix::fs::openat(&staging.directory, &*name, flags, mode).map_err(DiskError::server)?;
+    let mut file = File::from(file);
+    let written = file.write_all(text).and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        report(&forget(staging, &name));
+        return Err(DiskError::server(error));
+    }
+    Ok(name)
+}
+
+pub(super) fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
     match rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(error) => Err(DiskError::server(error)),
@@ -186,9 +192,14 @@ impl Staging {
             Err(Errno::NOENT) => return Ok(()),
             Err(error) => return Err(DiskError::server(error)),
         };
-        // Written in part: no step was taken.
-        let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
-        undo(&home_of(self)?, &steps)?;
+        let home = home_of(self)?;
+        if let Some(note) = Note::read(&text) {
+            note.undo(&home)?;
+        } else {
+            // Written in part: no step was taken.
+            let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
+            undo(&home, &steps)?;
+        }
         forget(self, journal)
     }
 }
@@ -296,7 +307,7 @@ impl Step {
 }
 
 /// The open directory that holds a place, and the name in it. No link is followed.
-fn parent_of<'p>(home: &Root, place: &'p str) -> Result<(OwnedFd, &'p str), Errno> {
+pub(super) fn parent_of<'p>(home: &Root, place: &'p str) -> Result<(OwnedFd, &'p str), Errno> {
     let (above, name) = place.rsplit_once('/').unwrap_or((".", place));
     Ok((home.open_directory(above)?, name))
 }

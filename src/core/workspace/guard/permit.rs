@@ -9,8 +9,8 @@ use crate::{Error, diagnostics};
 use fileshed_history::{Author, CommitId};
 use fileshed_registry::{FilePlace, Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{
-    DiskError, Entry, Installed, Journal, Merge, Removed, Renamed, StagedEntry, Staging, Target,
-    Totals, Vacancy, Weight,
+    Appendable, Appended, DiskError, Entry, Installed, Journal, Merge, Removed, Renamed,
+    StagedEntry, Staging, Target, Totals, Vacancy, Weight,
 };
 use fileshed_types::settings::MEBIBYTE;
 
@@ -161,6 +161,17 @@ impl<'a> Writer<'a> {
         &self.staging
     }
 
+    /// A file to whose end `added` may be written where it lies, which takes the same time however
+    /// large the file is; nothing where it has to be copied. History takes in whole files, so there
+    /// it is.
+    pub fn appendable(&self, entry: &Entry, added: &[u8]) -> Result<Option<Appendable>, Error> {
+        if self.zone.name.is_versioned() {
+            return Ok(None);
+        }
+        let living = || self.zone.store.live_instances();
+        Ok(self.staging.appendable(entry, added, living)?)
+    }
+
     /// Asks everything that may forbid the change.
     pub fn guard(self, needs: ChangeRequest) -> Result<Permit<'a>, Error> {
         let request = self.ask(needs)?;
@@ -290,6 +301,15 @@ impl<'a> Permit<'a> {
             .install(target)
             .map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Installed(effect)))
+    }
+
+    /// Adds to the end of a file where it lies.
+    pub fn append(self, file: Appendable, path: &ZonePath) -> Result<Change<'a>, Error> {
+        let effect = self
+            .staging()
+            .append(file, path)
+            .map_err(|error| self.explain(error))?;
+        Ok(self.change(Effect::Appended(effect)))
     }
 
     /// Moves what was staged into a directory that is there.
@@ -460,6 +480,7 @@ fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, Dis
 #[derive(Debug)]
 pub(super) enum Effect {
     Installed(Installed),
+    Appended(Appended),
     Removed(Removed),
     Renamed(Renamed),
     Several(Journal),
@@ -469,6 +490,7 @@ impl Effect {
     fn keep(self) -> Result<(), DiskError> {
         match self {
             Self::Installed(installed) => installed.keep(),
+            Self::Appended(appended) => return appended.keep(),
             Self::Removed(removed) => return removed.keep(),
             Self::Renamed(renamed) => renamed.keep(),
             Self::Several(journal) => return journal.keep(),
@@ -509,13 +531,15 @@ impl Change<'_> {
             permit.keep();
             permit.move_metadata();
         }
-        // On disk before the registry forgets it, where that is asked for.
-        permit.zone().store.flusher().changed();
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.settle();
         }
         let ended = permit.end_edit();
-        permit.zone().store.reserve().keep();
+        let store = permit.zone().store;
+        store.reserve().keep();
+        // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
+        drop((permit, source));
+        store.flusher().changed();
         ended?;
         Ok(commit)
     }

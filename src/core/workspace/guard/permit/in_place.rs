@@ -69,7 +69,6 @@ impl InPlace<'_> {
         self.permit
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
         self.permit.keep();
-        zone.store.flusher().changed();
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
         if let Some(intent) = self.permit.intent.take() {
@@ -77,6 +76,8 @@ impl InPlace<'_> {
             let registry = zone.store.registry();
             registry.commit_grown(intent, place, bytes - bytes_before, files - files_before)?;
         }
+        drop(self);
+        zone.store.flusher().changed();
         Ok(commit)
     }
 }
