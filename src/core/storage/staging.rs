@@ -8,6 +8,7 @@ mod append;
 mod directory;
 mod effect;
 mod journal;
+mod note;
 mod remove;
 mod remover;
 
@@ -151,7 +152,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<(), DiskError> {
         let left = self.left_behind(living)?;
-        if !left.iter().any(|name| journal::is_journal(name)) {
+        if !left.iter().any(|name| note::is_journal(name)) {
             for name in left {
                 remove_tree(&self.directory, &name)?;
             }
@@ -165,7 +166,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<Vec<String>, DiskError> {
         let mut left = self.left_behind(living)?;
-        left.retain(|name| journal::is_journal(name));
+        left.retain(|name| note::is_journal(name));
         Ok(left)
     }
 

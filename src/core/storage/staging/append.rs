@@ -14,7 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::journal::{below_home, forget, parent_of, write_note};
+use super::note::{below_home, forget, parent_of, write_note};
 use super::{Staging, report};
 use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Root};
@@ -36,12 +36,12 @@ const OPENED: OFlags = OFlags::RDWR
 #[derive(Debug)]
 pub struct Appendable {
     file: File,
-    note: Note,
+    addition: Addition,
 }
 
 /// What is about to be added, and where. A place is below the directory that holds staging.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Note {
+pub(super) struct Addition {
     file: String,
     inode: u64,
     length: u64,
@@ -83,7 +83,7 @@ impl Staging {
         }
         Ok(Some(Appendable {
             file: File::from(file),
-            note: Note {
+            addition: Addition {
                 file: below_home(self, place)?,
                 inode: stat.st_ino,
                 length: stat.st_size as u64,
@@ -94,15 +94,15 @@ impl Staging {
 
     /// Writes to the end of a file. What was added is on disk before it counts.
     pub fn append(&self, appendable: Appendable, path: &ZonePath) -> Result<Appended, DiskError> {
-        let text = serde_json::to_vec(&appendable.note).map_err(DiskError::server)?;
+        let text = serde_json::to_vec(&appendable.addition).map_err(DiskError::server)?;
         let mut appended = Appended {
             name: write_note(self, &text)?,
             staging: self.try_clone()?,
             appendable,
             kept: false,
         };
-        let Appendable { file, note } = &mut appended.appendable;
-        file.write_all(&note.added)
+        let Appendable { file, addition } = &mut appended.appendable;
+        file.write_all(&addition.added)
             .and_then(|()| file.sync_data())
             .map_err(|error| DiskError::of("write", path, error))?;
         Ok(appended)
@@ -123,17 +123,17 @@ impl Drop for Appended {
             return;
         }
         // What cannot be undone now is undone when this process is gone.
-        let Appendable { file, note } = &self.appendable;
+        let Appendable { file, addition } = &self.appendable;
         report(
-            &note
+            &addition
                 .cut(file)
                 .and_then(|()| forget(&self.staging, &self.name)),
         );
     }
 }
 
-impl Note {
-    /// The note in a journal, if it is one.
+impl Addition {
+    /// The one that a note says, if it says one.
     pub(super) fn read(text: &[u8]) -> Option<Self> {
         serde_json::from_slice(text).ok()
     }

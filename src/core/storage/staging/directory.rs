@@ -7,7 +7,8 @@ use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::journal::{Journal, Step, below_home};
+use super::journal::{Journal, Step};
+use super::note::below_home;
 use super::{
     Installed, Place, Renamed, Staged, Staging, make_directories, move_place, remove_tree, report,
 };

@@ -7,23 +7,20 @@
 //! A step is known to have happened by the inode that it moved: it is where the step took it.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
+use std::io::Read;
+use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::append::Note;
+use super::append::Addition;
+use super::note::{below_home, forget, home_of, parent_of, write_note};
 use super::{Place, make_directories, remove_tree, report};
 use crate::handle::{clone_handle, stat_at};
 use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Root, Staging, rights};
 use fileshed_types::zone::ZonePath;
-
-/// What the names of journals end with.
-const ENDING: &str = ".journal";
 
 /// Names that are tried for what cannot go back under its own.
 const NEIGHBOURS: u32 = 1000;
@@ -99,29 +96,6 @@ impl Journal {
     }
 }
 
-/// Writes down what is about to be done; on disk when it is done. Gives the name.
-pub(super) fn write_note(staging: &Staging, text: &[u8]) -> Result<String, DiskError> {
-    let name = format!("{}{ENDING}", staging.fresh_name());
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let file =
-        rustix::fs::openat(&staging.directory, &*name, flags, mode).map_err(DiskError::server)?;
-    let mut file = File::from(file);
-    let written = file.write_all(text).and_then(|()| file.sync_all());
-    if let Err(error) = written {
-        report(&forget(staging, &name));
-        return Err(DiskError::server(error));
-    }
-    Ok(name)
-}
-
-pub(super) fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
-    match rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty()) {
-        Ok(()) | Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(DiskError::server(error)),
-    }
-}
-
 impl Drop for Journal {
     fn drop(&mut self) {
         if self.kept {
@@ -193,8 +167,8 @@ impl Staging {
             Err(error) => return Err(DiskError::server(error)),
         };
         let home = home_of(self)?;
-        if let Some(note) = Note::read(&text) {
-            note.undo(&home)?;
+        if let Some(addition) = Addition::read(&text) {
+            addition.undo(&home)?;
         } else {
             // Written in part: no step was taken.
             let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
@@ -202,37 +176,6 @@ impl Staging {
         }
         forget(self, journal)
     }
-}
-
-/// Whether a name in staging is that of a journal.
-pub(super) fn is_journal(name: &str) -> bool {
-    name.ends_with(ENDING)
-}
-
-/// The directory that holds staging and the zones.
-fn home_of(staging: &Staging) -> Result<Root, DiskError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let home = rustix::fs::openat(&staging.directory, "..", flags, Mode::empty())
-        .map_err(DiskError::server)?;
-    let location = staging.location.parent().unwrap_or(&staging.location);
-    Ok(Root::of(home, location.to_owned()))
-}
-
-/// Where a place is, below the directory that holds staging.
-pub(super) fn below_home(staging: &Staging, place: &Place) -> Result<String, DiskError> {
-    let name_of = |handle: &OwnedFd| {
-        std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
-            .map_err(DiskError::server)
-    };
-    let staging_is = name_of(&staging.directory)?;
-    let above = name_of(&place.parent)?;
-    let home = staging_is.parent().unwrap_or(Path::new("/"));
-    let below = above.strip_prefix(home).ok().and_then(Path::to_str);
-    below
-        .map(|above| format!("{above}/{}", place.name))
-        .ok_or_else(|| DiskError::Escape {
-            path: place.path.clone(),
-        })
 }
 
 /// Undoes the steps that were taken, the last one first.
@@ -303,22 +246,5 @@ impl Step {
             }
         }
         Err(DiskError::Exists { path: own })
-    }
-}
-
-/// The open directory that holds a place, and the name in it. No link is followed.
-pub(super) fn parent_of<'p>(home: &Root, place: &'p str) -> Result<(OwnedFd, &'p str), Errno> {
-    let (above, name) = place.rsplit_once('/').unwrap_or((".", place));
-    Ok((home.open_directory(above)?, name))
-}
-
-impl Staging {
-    pub(super) fn try_clone(&self) -> Result<Self, DiskError> {
-        Ok(Self {
-            directory: clone_handle(&self.directory)?,
-            location: self.location.clone(),
-            owner: self.owner.clone(),
-            removals: self.removals.clone(),
-        })
     }
 }
