@@ -30,6 +30,9 @@ const CONNECTIONS: usize = 8;
 /// How long a throughput is measured, each time.
 const SECONDS: u64 = 2;
 
+/// How long both are left alone before their memory is looked at: one that was busy may tidy up.
+const REST: Duration = Duration::from_secs(15);
+
 /// Measurements of each figure.
 const ROUNDS: usize = 3;
 
@@ -111,7 +114,10 @@ fn main() -> ExitCode {
             greps(name, sides, &peer.home.join("tree"))
         }),
         ("archive of 5 000 files", &|name| archives(name, sides)),
-        ("memory after all of this", &|name| smaller(name, numbers())),
+        ("memory after all of this", &|name| {
+            std::thread::sleep(REST);
+            smaller(name, numbers())
+        }),
         ("start to the first answer", &|name| {
             starts(name, started, &program, place.path())
         }),

@@ -54,7 +54,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         Serving::Streams(toolset, caller) => runtime.block_on(async {
             let stop = http::ShutdownSignal::listen()?;
             let served = http::serve_person(Arc::clone(&store), config, toolset, *caller, stop);
-            sandbox::release_start_pages();
+            sandbox::release_program_pages();
             served.await.map_err(Failure::from)
         }),
     };
@@ -93,8 +93,12 @@ fn addresses(
             store.stop_processes();
             store.shells().stop();
         };
-        sandbox::release_start_pages();
-        http::serve(listener, app, stop, stopping, patience, descriptors)
+        let at_rest = || {
+            sandbox::release_heaps();
+            sandbox::release_program_pages();
+        };
+        at_rest();
+        http::serve(listener, app, stop, stopping, at_rest, patience, descriptors)
             .await
             .map_err(Failure::from)
     })

@@ -36,6 +36,8 @@ const HEADERS_MAX_COUNT: usize = 100;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How often slow connections are looked for.
 const SLOW_CHECK: Duration = Duration::from_secs(1);
+/// For how long nothing is under way before the server counts as at rest.
+const REST: Duration = Duration::from_secs(10);
 /// Most connections, however many descriptors there are: each may hold its buffers.
 const CONNECTIONS_MAX: u64 = 2048;
 
@@ -69,12 +71,14 @@ impl ShutdownSignal {
 }
 
 /// Serves until it is asked to stop, then says so to `stopping` and lets what runs finish, at most
-/// `patience` long. The process may have so many `descriptors`.
+/// `patience` long. Each time when nothing has been under way for ten seconds, `at_rest` is called. The
+/// process may have so many `descriptors`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     mut stop: ShutdownSignal,
     stopping: impl FnOnce(),
+    at_rest: impl Fn() + Send + 'static,
     patience: Duration,
     descriptors: u64,
 ) -> std::io::Result<()> {
@@ -87,9 +91,15 @@ pub async fn serve(
         table: Arc::clone(&table),
     };
     let watch = tokio::spawn(async move {
+        let mut was_at_rest = true;
         loop {
             tokio::time::sleep(SLOW_CHECK).await;
             table.close_slow();
+            let is_at_rest = table.rested() >= REST;
+            if is_at_rest && !was_at_rest {
+                at_rest();
+            }
+            was_at_rest = is_at_rest;
         }
     });
     tokio::select! {

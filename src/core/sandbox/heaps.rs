@@ -30,3 +30,14 @@ pub fn share_heaps() {
         }
     }
 }
+
+/// Gives the kernel what the allocator keeps between pieces that are in use. For when there is nothing
+/// to do.
+pub fn release_heaps() {
+    #[cfg(target_env = "gnu")]
+    #[expect(unsafe_code, reason = "nothing safe asks the allocator")]
+    // SAFETY: takes a number, and moves nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}

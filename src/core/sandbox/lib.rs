@@ -27,13 +27,13 @@ pub use child::{Ending, Outcome, run, run_with_network};
 pub use confinement::{Confinement, hide_this_process};
 pub use descriptors::{descriptor_limit, raise_descriptor_limit};
 pub use error::SandboxError;
-pub use heaps::share_heaps;
+pub use heaps::{release_heaps, share_heaps};
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{
     BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
 };
 pub use output::{Sink, Stream};
-pub use program_pages::release_start_pages;
+pub use program_pages::release_program_pages;
 pub use pseudo_terminal::{
     PseudoTerminal, TerminalRead, TerminalReady, TerminalSize, TerminalWait, TerminalWaker,
 };

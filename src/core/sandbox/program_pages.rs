@@ -1,9 +1,10 @@
 //! Pages of the program itself that are in memory.
 
 /// Takes the pages of code and constants out of this process's memory; those that it still needs come
-/// back as they are used, most often without the disk. For when it has begun: what the start alone ran
-/// through is several times what a server at work uses, and would stay for as long as it runs.
-pub fn release_start_pages() {
+/// back as they are used, most often without the disk. For when it has begun, and when it has nothing
+/// to do: the kernel maps many pages around each one that is needed, and they would stay for as long
+/// as the process runs.
+pub fn release_program_pages() {
     // SAFETY: takes a function that is given valid objects, one after another.
     #[expect(unsafe_code, reason = "nothing safe tells where the program lies")]
     unsafe {
@@ -63,7 +64,7 @@ mod tests {
     #[test]
     fn a_program_runs_on_without_the_pages_of_its_start() {
         let before = of_files();
-        release_start_pages();
+        release_program_pages();
         let after = of_files();
         assert!(after < before, "{before} KiB became {after}");
     }

@@ -125,6 +125,14 @@ impl Connection {
         })
     }
 
+    /// For how long nothing has been under way.
+    pub(super) fn rested(&self) -> Duration {
+        match self.idle() {
+            Some(Idle::New(since) | Idle::Kept(since)) => since.elapsed(),
+            None => Duration::ZERO,
+        }
+    }
+
     /// Asks for its end.
     pub(super) fn close(&self) {
         self.state().closing = true;

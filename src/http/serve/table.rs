@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::connection::{Connection, Idle};
 
@@ -15,10 +17,11 @@ pub(super) struct ConnectionTable {
     removed: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct OpenConnections {
     connections: HashMap<u64, Arc<Connection>>,
     next: u64,
+    last_removed: Instant,
 }
 
 /// An entry of the table. Dropping it removes it.
@@ -32,7 +35,11 @@ impl ConnectionTable {
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             most,
-            open: Mutex::default(),
+            open: Mutex::new(OpenConnections {
+                connections: HashMap::new(),
+                next: 0,
+                last_removed: Instant::now(),
+            }),
             removed: Notify::new(),
         })
     }
@@ -79,6 +86,13 @@ impl ConnectionTable {
         }
     }
 
+    /// For how long no connection has had anything under way.
+    pub(super) fn rested(&self) -> Duration {
+        let open = self.open();
+        let each = open.connections.values().map(|connection| connection.rested());
+        each.chain([open.last_removed.elapsed()]).min().unwrap_or_default()
+    }
+
     /// Waits until an entry was removed.
     pub(super) async fn removed(&self) {
         self.removed.notified().await;
@@ -91,7 +105,36 @@ impl ConnectionTable {
 
 impl Drop for TableEntry {
     fn drop(&mut self) {
-        self.table.open().connections.remove(&self.number);
+        let mut open = self.table.open();
+        open.connections.remove(&self.number);
+        open.last_removed = Instant::now();
+        drop(open);
         self.table.removed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn rest_begins_with_the_last_answer() {
+        let second = Duration::from_secs(1);
+        let table = ConnectionTable::new(8);
+        tokio::time::advance(second).await;
+        assert_eq!(table.rested(), second);
+        let (kept, brief) = (Connection::new(), Connection::new());
+        let _kept_open = table.enter(Arc::clone(&kept));
+        let brief_open = table.enter(brief);
+        let request = kept.request();
+        tokio::time::advance(second).await;
+        assert_eq!(table.rested(), Duration::ZERO);
+        drop(request);
+        tokio::time::advance(second).await;
+        assert_eq!(table.rested(), second);
+        drop(brief_open);
+        assert_eq!(table.rested(), Duration::ZERO);
+        tokio::time::advance(second * 10).await;
+        assert_eq!(table.rested(), second * 10);
     }
 }

@@ -19,7 +19,7 @@ use super::file_rules::FileRules;
 use super::kept_rules::KeptRules;
 use super::{FAILED, JailError, session, signals};
 use crate::job::{IN_NAMESPACES, IN_NETWORK, JobSpec, MAKES_GROUPS};
-use crate::program_pages::release_start_pages;
+use crate::program_pages::release_program_pages;
 
 /// The handles that come with an opcode, in this order: the job spec, standard input, output and
 /// error, the working directory, and the socket for the answer. After them comes the way into a
@@ -85,7 +85,7 @@ pub(super) fn serve() -> io::Result<Side> {
     let _own_already = rustix::process::setsid();
     let zygote = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
     let account = Account::own();
-    release_start_pages();
+    release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
     let mut kept = KeptRules::default();
     loop {
