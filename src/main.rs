@@ -98,8 +98,16 @@ fn addresses(
             sandbox::release_program_pages();
         };
         at_rest();
-        http::serve(listener, app, stop, stopping, at_rest, patience, descriptors)
-            .await
-            .map_err(Failure::from)
+        http::serve(
+            listener,
+            app,
+            stop,
+            stopping,
+            at_rest,
+            patience,
+            descriptors,
+        )
+        .await
+        .map_err(Failure::from)
     })
 }

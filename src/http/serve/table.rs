@@ -89,8 +89,13 @@ impl ConnectionTable {
     /// For how long no connection has had anything under way.
     pub(super) fn rested(&self) -> Duration {
         let open = self.open();
-        let each = open.connections.values().map(|connection| connection.rested());
-        each.chain([open.last_removed.elapsed()]).min().unwrap_or_default()
+        let each = open
+            .connections
+            .values()
+            .map(|connection| connection.rested());
+        each.chain([open.last_removed.elapsed()])
+            .min()
+            .unwrap_or_default()
     }
 
     /// Waits until an entry was removed.
