@@ -1,6 +1,6 @@
 //! What changes cost beside what the disk and git themselves take, in the same run:
-//! `cargo bench --bench floors`, or with the name of a part: `writes`, `removal`,
-//! `history`, `flat`.
+//! `cargo bench --bench floors`, or with the name of a part: `writes`, `strict`, `append`,
+//! `removal`, `history`, `flat`.
 //!
 //! Only ratios count. A missed target ends with status 1.
 
@@ -36,6 +36,15 @@ const WRITES: [(&str, usize, f64); 4] = [
     ("storage", 8, 0.5),
 ];
 
+/// The same where the answer waits for the disk.
+const STRICT_WRITES: [(&str, usize, f64); 2] = [("storage", 16, 0.7), ("documents", 16, 0.7)];
+
+/// Most times that a line at the end of a file may take what a shell's `>>` takes.
+const APPEND_RATIO: f64 = 2.0;
+
+/// Bytes of that file.
+const APPEND_BYTES: usize = 100 * 1024 * 1024;
+
 /// Most times that the answer to the removal of 10 000 files may take what that of one takes.
 const REMOVAL_RATIO: f64 = 2.0;
 
@@ -63,7 +72,19 @@ fn main() -> ExitCode {
     };
     let mut met = true;
     if is_wanted("writes") {
-        met &= writes(&server);
+        met &= writes(&server, &WRITES);
+    }
+    if is_wanted("strict") {
+        let strict = Server::with()
+            .env("FILESHED_API_KEYS", "service-key")
+            .env("FILESHED_NAMESPACE", "plain")
+            .env("FILESHED_DURABILITY", "strict")
+            .start();
+        println!("with durability = strict:");
+        met &= writes(&strict, &STRICT_WRITES);
+    }
+    if is_wanted("append") {
+        met &= append(&server);
     }
     if is_wanted("removal") {
         met &= removal(&server);
@@ -83,9 +104,9 @@ fn main() -> ExitCode {
 }
 
 /// Small writes of some clients of one user, in turns with threads that write, flush and rename.
-fn writes(server: &Server) -> bool {
+fn writes(server: &Server, rows: &[(&str, usize, f64)]) -> bool {
     let mut met = true;
-    for (zone, clients, least) in WRITES {
+    for &(zone, clients, least) in rows {
         let user = format!("writer-{zone}-{clients}");
         let (mut ours, mut bare) = (Vec::new(), Vec::new());
         let place = server.data().join(format!("bare-{zone}-{clients}"));
@@ -154,6 +175,40 @@ fn bare_write(place: &Path, number: usize) {
     file.write_all(&[b'x'; 110]).unwrap();
     file.sync_data().unwrap();
     std::fs::rename(&beside, place.join(format!("file-{number}"))).unwrap();
+}
+
+/// A line at the end of a large file, in turns with a shell that adds one.
+fn append(server: &Server) -> bool {
+    const TIMES: usize = 40;
+    let mut wire = Wire::open(server, "appender", "bench");
+    let call = json!({"zone": "storage", "path": "large.log", "content": "a line\n"});
+    wire.data("shed_create_file", &call);
+    let file = server.data().join("users/appender/Storage/data/large.log");
+    std::fs::write(&file, "0123456\n".repeat(APPEND_BYTES / 8)).unwrap();
+    let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
+    wire.data("shed_exec", &call);
+    let (mut ours, mut bare) = (Vec::new(), Vec::new());
+    let timed = |times: &mut Vec<f64>, work: &mut dyn FnMut()| {
+        let begun = Instant::now();
+        work();
+        times.push(begun.elapsed().as_secs_f64() * 1000.0);
+    };
+    for _ in 0..TIMES {
+        let call = json!({
+            "zone": "storage", "path": "large.log", "content": "one line", "position": "end",
+        });
+        timed(&mut ours, &mut || {
+            wire.data("shed_patch_text", &call);
+        });
+        let line = format!("echo one line >> '{}'", file.display());
+        timed(&mut bare, &mut || {
+            let status = Command::new("sh").args(["-c", &line]).status().unwrap();
+            assert!(status.success());
+        });
+    }
+    let (ours, bare) = (median(ours), median(bare));
+    println!("a line at the end of 100 MB: {ours:.2} ms; sh: {bare:.2} ms");
+    at_most("    against >>", ours / bare, APPEND_RATIO, "x")
 }
 
 /// Removing a directory of 10 000 files, in turns with one of a single file.
