@@ -19,7 +19,7 @@ use fileshed_core::{Caller, Error, Store, Zone, ZonePath};
 use tokio::sync::mpsc;
 
 use super::archive::{self, WriteArchive};
-use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE};
+use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT};
 use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::condition::{self, ConditionError, PreconditionOutcome, Validators};
 use super::disposition;
@@ -176,7 +176,11 @@ impl FileDownload {
         let opens_pages = matches!(opening, Presentation::Page | Presentation::Site);
         let is_page = opens_pages && content_type::is_page(&self.content_type);
         let inline = is_page || matches!(opening, Presentation::Inline | Presentation::Site);
-        let policy = if is_page { ISOLATED_PAGE } else { INERT };
+        let policy = match (is_page, inline && self.content_type == "application/pdf") {
+            (true, _) => ISOLATED_PAGE,
+            (false, true) => VIEWED_DOCUMENT,
+            (false, false) => INERT,
+        };
         headers.insert(CONTENT_DISPOSITION, disposition::header(&self.name, inline));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));

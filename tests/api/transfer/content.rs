@@ -285,3 +285,25 @@ fn names_and_types_of_what_comes_out() {
         }
     }
 }
+
+/// A browser's own viewer does not start in a sandbox.
+#[test]
+fn a_pdf_is_shown_by_the_own_page_alone_and_loads_nothing() {
+    let app = TestApp::start();
+    let address = "/files/content?zone=storage&path=a.pdf";
+    let client = app.client();
+    assert_eq!(
+        client.send("PUT", address, b"<script>x</script>").status,
+        201
+    );
+    let saved = client.get(address);
+    let policy = saved.header("content-security-policy");
+    assert!(policy.ends_with("sandbox"), "{policy}");
+    let shown = client.get(&format!("{address}&inline=true"));
+    assert_eq!(shown.header("content-type"), "application/pdf");
+    assert_eq!(shown.header("x-content-type-options"), "nosniff");
+    assert_eq!(
+        shown.header("content-security-policy"),
+        "default-src 'none'; frame-ancestors 'self'"
+    );
+}

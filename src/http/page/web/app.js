@@ -1,7 +1,7 @@
 // The page: places at the left, the list, and what lies over it.
 
 import { effect, html, render, signal, useEffect, useRef } from "./lib/core.js";
-import { attempt, dialog, dismiss, failure, listing, location, menuOpen, notes, session, start } from "./state.js";
+import { dialog, dismiss, failure, listing, location, menuOpen, notes, session, start, tell } from "./state.js";
 import { send } from "./api.js";
 import { Icon } from "./icons.js";
 import { Links } from "./links.js";
@@ -43,11 +43,12 @@ function SignIn() {
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const token = new FormData(/** @type {HTMLFormElement} */ (event.target)).get("token");
-    const done = await attempt(async () => {
+    try {
       await send("sign-in", { token });
-      return true;
-    });
-    if (done) await start();
+    } catch (error) {
+      return tell(/** @type {Error} */ (error).message, { kind: "error" });
+    }
+    await start();
   };
   return html`<main class="sign-in">
     <form onSubmit=${submit}>
