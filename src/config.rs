@@ -69,6 +69,16 @@ pub struct Config {
     pub openwebui_public_url: PublicUrl,
     /// The key of one of its administrators.
     pub openwebui_admin_key: Option<Secret>,
+    /// The provider of OpenID Connect with which people sign in on the page.
+    pub oidc_issuer: PublicUrl,
+    /// What it calls this server.
+    pub oidc_client_id: String,
+    /// How this server proves it, if the provider asks for that.
+    pub oidc_client_secret: Option<Secret>,
+    /// The claim that is the user id.
+    pub oidc_user_claim: String,
+    /// What it is asked for, separated by blanks.
+    pub oidc_scopes: String,
     /// Sites whose pages may call this server from a browser.
     pub cors_origins: Vec<Origin>,
     /// Seconds for which its answers about groups count.
@@ -128,6 +138,11 @@ impl Default for Config {
             openwebui_api_url: PublicUrl::default(),
             openwebui_public_url: PublicUrl::default(),
             openwebui_admin_key: None,
+            oidc_issuer: PublicUrl::default(),
+            oidc_client_id: String::new(),
+            oidc_client_secret: None,
+            oidc_user_claim: "sub".to_owned(),
+            oidc_scopes: "openid profile email".to_owned(),
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
@@ -150,7 +165,10 @@ impl Config {
     /// Whether anybody has to say who calls.
     #[must_use]
     pub fn asks_who_calls(&self) -> bool {
-        !self.api_keys.is_empty() || !self.terminal_api_keys.is_empty() || self.takes_sessions()
+        !self.api_keys.is_empty()
+            || !self.terminal_api_keys.is_empty()
+            || self.takes_sessions()
+            || !self.oidc_issuer.is_empty()
     }
 
     /// The lists of keys in which one is still to be made, by the names of their settings.
@@ -168,6 +186,7 @@ impl Config {
     /// Why these decisions do not go together: the two settings, and what to do about the first.
     fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
         let mut found = self.contradictions_of_identity();
+        found.extend(self.contradictions_of_oidc());
         let core = &self.core;
         for (low, least, high, most) in [
             (
@@ -256,6 +275,44 @@ impl Config {
                 ["forward_jwt_secret", "api_keys"],
                 "needs `api_keys`: signed users count beside a service key, and without any \
                  credential everybody would share one workspace",
+            ),
+        ];
+        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
+        contradict
+            .map(|(_, settings, problem)| (settings, problem.to_owned()))
+            .collect()
+    }
+
+    /// Contradictions between the settings of OpenID Connect.
+    fn contradictions_of_oidc(&self) -> Vec<([&'static str; 2], String)> {
+        let issuer = &self.oidc_issuer;
+        let cases = [
+            (
+                !issuer.is_empty() && self.oidc_client_id.is_empty(),
+                ["oidc.issuer", "oidc.client_id"],
+                "needs `oidc.client_id`, which the provider gives this server",
+            ),
+            (
+                !self.oidc_client_id.is_empty() && issuer.is_empty(),
+                ["oidc.client_id", "oidc.issuer"],
+                "needs `oidc.issuer`, the address of the provider",
+            ),
+            (
+                !issuer.is_empty()
+                    && self.core.public_url.is_empty()
+                    && !self.bind.ip().is_loopback(),
+                ["oidc.issuer", "public_url"],
+                "needs `public_url`, where the provider sends people back",
+            ),
+            (
+                issuer.as_str().starts_with("http:") && !issuer.is_loopback(),
+                ["oidc.issuer", "oidc.issuer"],
+                "must begin with https://: who could change its answers could be anybody",
+            ),
+            (
+                cfg!(not(feature = "tls")) && issuer.as_str().starts_with("https:"),
+                ["oidc.issuer", "oidc.issuer"],
+                "needs a program that was built with the feature `tls`",
             ),
         ];
         let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);

@@ -84,6 +84,8 @@ pub(crate) struct Server {
     listings: Listings,
     /// The compact tools.
     fs: fs::CompactTools,
+    /// Signing in with another server, if one is configured.
+    oidc: Option<sign_in::OpenIdConnect>,
     metrics: metrics::Metrics,
 }
 
@@ -105,6 +107,7 @@ impl Server {
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
             fs: fs::CompactTools::new(config),
+            oidc: sign_in::OpenIdConnect::new(config),
             metrics: metrics::Metrics::default(),
         }
     }

@@ -82,6 +82,9 @@ fn callers(config: &Config) -> Check {
     if config.takes_sessions() {
         ways.push("sessions of Open WebUI".to_owned());
     }
+    if !config.oidc_issuer.is_empty() {
+        ways.push(format!("people of {}", config.oidc_issuer));
+    }
     let text = if ways.is_empty() {
         "shared mode: no credential is configured, this machine has one workspace".to_owned()
     } else {

@@ -100,6 +100,30 @@ pub static SETTINGS: &[Setting] = &[
         "Open WebUI's WEBUI_SECRET_KEY: its sessions are then known without asking it",
         |c| &mut c.webui_secret_key,
     ),
+    // OpenID Connect.
+    open(
+        "oidc.issuer",
+        "Provider of OpenID Connect with which people sign in on the page, like https://id.example.org",
+        |c| &mut c.oidc_issuer,
+    ),
+    open(
+        "oidc.client_id",
+        "What the provider calls this server",
+        |c| &mut c.oidc_client_id,
+    ),
+    secret(
+        "oidc.client_secret",
+        "What the provider gave this server to prove it; a public client has none",
+        |c| &mut c.oidc_client_secret,
+    ),
+    open("oidc.user_claim", "Claim that is the user id", |c| {
+        &mut c.oidc_user_claim
+    }),
+    open(
+        "oidc.scopes",
+        "What the provider is asked for, separated by blanks",
+        |c| &mut c.oidc_scopes,
+    ),
     open(
         "cors_origins",
         "Sites whose pages may call from a browser, like https://chat.example.org, comma-separated",

@@ -76,6 +76,22 @@ impl SettingValue for bool {
     }
 }
 
+impl SettingValue for String {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        if text.trim() != text || text.chars().any(char::is_control) {
+            return Err(
+                "must be a text without control characters and blanks at its ends".to_owned(),
+            );
+        }
+        text.clone_into(self);
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self)
+    }
+}
+
 impl SettingValue for PathBuf {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.contains('\0') {

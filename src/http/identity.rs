@@ -36,6 +36,7 @@ mod tests;
 pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
+pub(super) use jwt::{JwtHeader, check as check_jwt};
 use page::OwnPage;
 pub(super) use page::is_by_page;
 use session::{SessionCredential, SessionOrigin, SessionUser, SessionVerifier};

@@ -1,8 +1,8 @@
 //! `/page/…`: how a browser signs in on the page of the server, and out.
 //!
 //! There are no passwords: a person shows a personal token, or a link that was asked for in a chat or
-//! at the command line, or comes from an Open WebUI at the same address, whose session counts here as
-//! it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
+//! at the command line, signs in with a provider of OpenID Connect, or comes from an Open WebUI at the
+//! same address, whose session counts here as it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +21,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::files::show_refusal;
 use super::identity::{IdentityError, is_by_page};
 use super::route::{self, RouteError};
 use super::{Server, envelope};
 use crate::ops::Reply;
 
 mod link;
+mod oidc;
+
+pub(super) use oidc::OpenIdConnect;
+
+/// The page, from an address like `/page/oidc/callback`: a proxy may have put the server below a path.
+const PAGE: HeaderValue = HeaderValue::from_static("../../");
 
 /// Largest body: a token and what is around it.
 const BODY_MAX_BYTES: usize = 8 * 1024;
@@ -40,11 +47,19 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/sign-in", post(sign_in))
         .route("/page/sign-out", post(sign_out))
         .route("/page/sign-in/{secret}", get(link::show).post(link::open))
+        .route(oidc::BEGIN, get(oidc::start))
+        .route(oidc::ANSWER, get(oidc::finish))
 }
 
 /// What the log calls these addresses, whose last part may be a secret.
 pub(super) fn operation(path: &str) -> Option<&'static str> {
-    let known = ["page/session", "page/sign-in", "page/sign-out"];
+    let known = [
+        "page/session",
+        "page/sign-in",
+        "page/sign-out",
+        "page/oidc",
+        "page/oidc/callback",
+    ];
     let path = path.strip_prefix('/')?;
     let is_link = path.starts_with("page/sign-in/");
     let name = known.into_iter().find(|known| *known == path);
@@ -79,6 +94,7 @@ fn ways(server: &Server) -> Vec<&'static str> {
     let authenticator = &server.authenticator;
     let all = [
         ("openwebui", authenticator.takes_open_webui()),
+        ("oidc", server.oidc.is_some()),
         ("link", true),
         ("token", true),
     ];
@@ -197,6 +213,15 @@ fn with_session(server: &Server, response: Response, secret: &Secret) -> Respons
     let mut response = unstored(response);
     response.headers_mut().insert(SET_COOKIE, cookie);
     response
+}
+
+/// A failure as a page.
+fn refused(error: Error) -> Response {
+    if envelope::is_ours(error.code()) {
+        envelope::failure(error)
+    } else {
+        show_refusal(&error)
+    }
 }
 
 /// An answer that nobody keeps.

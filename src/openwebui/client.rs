@@ -85,27 +85,8 @@ impl Client {
     /// Calls the server at `base`, an address without a slash at its end.
     #[must_use]
     pub fn new(base: &str) -> Self {
-        let config = Agent::config_builder();
-        // An authority of one's own is in the system's list, or nowhere.
-        #[cfg(feature = "tls")]
-        let config = config.tls_config(
-            ureq::tls::TlsConfig::builder()
-                .root_certs(ureq::tls::RootCerts::PlatformVerifier)
-                .build(),
-        );
-        let agent = config
-            .timeout_connect(Some(CONNECT))
-            .timeout_global(Some(CALL))
-            .max_idle_age(IDLE)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .http_status_as_error(false)
-            .proxy(None)
-            .user_agent(concat!("fileshed/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .new_agent();
         Self {
-            agent,
+            agent: agent(),
             base: base.to_owned(),
             call: CALL,
             breaker: Arc::default(),
@@ -230,6 +211,30 @@ impl Client {
             Err(error) => Err(CallError::Silent(Some(Box::new(error)))),
         }
     }
+}
+
+/// What speaks HTTP to another server: with time limits, without redirects and proxies.
+#[must_use]
+pub fn agent() -> Agent {
+    let config = Agent::config_builder();
+    // An authority of one's own is in the system's list, or nowhere.
+    #[cfg(feature = "tls")]
+    let config = config.tls_config(
+        ureq::tls::TlsConfig::builder()
+            .root_certs(ureq::tls::RootCerts::PlatformVerifier)
+            .build(),
+    );
+    config
+        .timeout_connect(Some(CONNECT))
+        .timeout_global(Some(CALL))
+        .max_idle_age(IDLE)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .proxy(None)
+        .user_agent(concat!("fileshed/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .new_agent()
 }
 
 /// A text as one segment of a path; nothing that would be read as another path.

@@ -3,4 +3,5 @@
 mod attacks;
 mod browser;
 mod link;
+mod oidc;
 mod session;

@@ -187,7 +187,8 @@ impl Store {
     }
 
     /// Where people reach the server; empty where nobody knows.
-    pub(crate) fn public_url(&self) -> &str {
+    #[must_use]
+    pub fn public_url(&self) -> &str {
         let set = &self.settings.public_url;
         if set.is_empty() {
             self.address.get().map_or("", String::as_str)

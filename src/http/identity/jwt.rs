@@ -1,7 +1,8 @@
-//! JSON Web Tokens, signed with a secret that is configured.
+//! JSON Web Tokens.
 //!
-//! HS256 and nothing else: a token never chooses how it is checked. The signature is compared in
-//! constant time and before the claims are read.
+//! A token never chooses how it is checked: one that is signed with a secret of the configuration is
+//! HS256 and nothing else, and for others who checks the signature says what it accepts. The signature
+//! is checked before the claims are read, that of HS256 in constant time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -20,13 +21,13 @@ const SKEW_SECONDS: f64 = 30.0;
 
 /// A token whose signature is right.
 #[derive(Debug)]
-pub(super) struct VerifiedToken<T> {
+pub(in crate::http) struct VerifiedToken<T> {
     /// Its claims.
-    pub(super) claims: T,
+    pub(in crate::http) claims: T,
     /// Whether it has `iat`.
-    pub(super) is_dated: bool,
+    pub(in crate::http) is_dated: bool,
     /// Whether it has `exp`.
-    pub(super) ends: bool,
+    pub(in crate::http) ends: bool,
 }
 
 /// Why a token is not accepted.
@@ -36,10 +37,10 @@ pub enum JwtError {
     #[error("is not a JSON Web Token")]
     NoToken,
     /// Its algorithm is not accepted.
-    #[error("is not signed with HS256")]
+    #[error("is not signed with the algorithm that is accepted")]
     Algorithm,
-    /// It was signed with another secret.
-    #[error("is not signed with the secret that is configured")]
+    /// It was signed with another secret or key.
+    #[error("is not signed with the secret or key that counts")]
     Signature,
     /// A claim is missing or has another form.
     #[error("lacks a claim, or has one in another form")]
@@ -52,9 +53,13 @@ pub enum JwtError {
     Early,
 }
 
+/// What a token says of its signature, before that is checked.
 #[derive(Deserialize)]
-struct JwtHeader {
-    alg: String,
+pub(in crate::http) struct JwtHeader {
+    /// The algorithm that it claims.
+    pub(in crate::http) alg: String,
+    /// The key that it claims, where there are several.
+    pub(in crate::http) kid: Option<String>,
     /// Extensions that must be understood; none is.
     crit: Option<IgnoredAny>,
 }
@@ -71,11 +76,30 @@ pub(super) fn is_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
-/// Checks a token at the Unix second `now`.
+/// Checks a token that is signed with a secret, at the Unix second `now`.
 pub(super) fn verify<T: DeserializeOwned>(
     token: &str,
     secret: &Secret,
     now: i64,
+) -> Result<VerifiedToken<T>, JwtError> {
+    check(token, now, |header, signed, signature| {
+        if header.alg != "HS256" {
+            return Err(JwtError::Algorithm);
+        }
+        let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes());
+        let mac = mac.map_err(|_| JwtError::Signature)?;
+        mac.chain_update(signed)
+            .verify_slice(signature)
+            .map_err(|_| JwtError::Signature)
+    })
+}
+
+/// Checks a token at the Unix second `now`; `verify` checks its header and signature over the text
+/// before it.
+pub(in crate::http) fn check<T: DeserializeOwned>(
+    token: &str,
+    now: i64,
+    verify: impl FnOnce(&JwtHeader, &str, &[u8]) -> Result<(), JwtError>,
 ) -> Result<VerifiedToken<T>, JwtError> {
     if token.len() > TOKEN_MAX_BYTES || !is_token(token) {
         return Err(JwtError::NoToken);
@@ -83,15 +107,11 @@ pub(super) fn verify<T: DeserializeOwned>(
     let (signed, signature) = token.rsplit_once('.').ok_or(JwtError::NoToken)?;
     let (header, payload) = signed.split_once('.').ok_or(JwtError::NoToken)?;
     let header: JwtHeader = json(header).ok_or(JwtError::NoToken)?;
-    if header.alg != "HS256" || header.crit.is_some() {
+    if header.crit.is_some() {
         return Err(JwtError::Algorithm);
     }
-    let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes());
-    let mac = mac.map_err(|_| JwtError::Signature)?;
     let signature = bytes(signature).ok_or(JwtError::NoToken)?;
-    mac.chain_update(signed)
-        .verify_slice(&signature)
-        .map_err(|_| JwtError::Signature)?;
+    verify(&header, signed, &signature)?;
     let times: TimeClaims = json(payload).ok_or(JwtError::Claims)?;
     let now = now as f64;
     if times.exp.is_some_and(|end| end + SKEW_SECONDS <= now) {

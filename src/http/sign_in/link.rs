@@ -13,12 +13,9 @@ use fileshed_core::Error;
 use fileshed_core::link::LinkError;
 use fileshed_core::sign_in::Principal;
 
-use super::{begin, expect_users, look_up, with_session};
-use crate::http::files::{escaped, show_page, show_refusal};
-use crate::http::{Server, envelope};
-
-/// The page, from the address of a link: a proxy may have put the server below a path.
-const PAGE: HeaderValue = HeaderValue::from_static("../../");
+use super::{PAGE, begin, expect_users, look_up, refused, with_session};
+use crate::http::Server;
+use crate::http::files::{escaped, show_page};
 
 /// `GET /page/sign-in/<secret>`: the button.
 pub(super) async fn show(
@@ -78,12 +75,4 @@ fn button(principal: &Principal) -> Response {
     let policy = HeaderValue::from_static("same-origin");
     response.headers_mut().insert(REFERRER_POLICY, policy);
     response
-}
-
-fn refused(error: Error) -> Response {
-    if envelope::is_ours(error.code()) {
-        envelope::failure(error)
-    } else {
-        show_refusal(&error)
-    }
 }

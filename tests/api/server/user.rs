@@ -110,7 +110,10 @@ fn who_is_ended_has_no_credentials_and_all_files() {
     let file = server.data().join("users/ada/Documents/data/a.md");
     assert_eq!(std::fs::read_to_string(file).expect("is there"), "hello");
     let again = printed(&server.run(&["user", "end", "--user", "ada"]));
-    assert!(again.contains("0 tokens and 0 links"), "{again}");
+    assert!(
+        again.contains("0 tokens, 0 links and 0 sessions"),
+        "{again}"
+    );
     assert_eq!(
         server.run(&["user", "end", "--user", "nobody"]).code,
         Some(1)

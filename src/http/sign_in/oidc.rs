@@ -1,0 +1,287 @@
+//! `/page/oidc`: signing in with OpenID Connect: the authorization code flow with PKCE (RFC 6749,
+//! RFC 7636, OpenID Connect Core 1.0).
+//!
+//! Only its code comes through the browser; who signs in is asked of the provider, and believed if the
+//! signature is right. Nothing is kept of an attempt: what it needs is derived from a secret in the
+//! browser that began it (`attempt`).
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{LOCATION, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::caller::CallerError;
+use fileshed_core::{Error, Secret, UserId, diagnostics};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::{PAGE, begin, refused, unstored, with_session};
+use crate::config::Config;
+use crate::http::Server;
+use crate::http::cookie::Cookie;
+use crate::http::route::RouteError;
+use crate::openwebui::presentable;
+use fileshed_core::sign_in::Principal;
+
+mod attempt;
+mod id_token;
+mod provider;
+
+use attempt::Attempt;
+use provider::Provider;
+
+/// Where an attempt begins; its answer comes to an address below it.
+pub(super) const BEGIN: &str = "/page/oidc";
+pub(super) const ANSWER: &str = "/page/oidc/callback";
+
+/// How long a person may take to sign in over there.
+const ATTEMPT_SECONDS: u64 = 600;
+
+/// Questions to the provider that run at once: each takes a thread.
+const QUESTIONS: usize = 8;
+
+/// Signing in with a provider of OpenID Connect.
+pub(in crate::http) struct OpenIdConnect {
+    provider: Provider,
+    /// The claim that is the user id.
+    user_claim: String,
+    scopes: String,
+    /// Holds the secret of an attempt.
+    cookie: Cookie,
+    questions: Arc<Semaphore>,
+}
+
+impl OpenIdConnect {
+    /// Nothing where no provider is configured.
+    pub(in crate::http) fn new(config: &Config) -> Option<Self> {
+        (!config.oidc_issuer.is_empty()).then(|| Self {
+            provider: Provider::new(config),
+            user_claim: config.oidc_user_claim.clone(),
+            scopes: config.oidc_scopes.clone(),
+            cookie: Cookie::new("fileshed-oidc", config.core.public_url.as_str(), BEGIN),
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+        })
+    }
+
+    /// Where the provider asks a person to sign in; blocks.
+    fn address(&self, attempt: &Attempt, callback: &str) -> Result<String, Error> {
+        let metadata = self.provider.metadata()?;
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query
+            .append_pair("response_type", "code")
+            .append_pair("client_id", self.provider.client_id())
+            .append_pair("redirect_uri", callback)
+            .append_pair("scope", &self.scopes)
+            .append_pair("state", &attempt.state())
+            .append_pair("nonce", &attempt.nonce())
+            .append_pair("code_challenge", &attempt.challenge())
+            .append_pair("code_challenge_method", "S256");
+        let endpoint = &metadata.authorization_endpoint;
+        let joint = if endpoint.contains('?') { '&' } else { '?' };
+        Ok(format!("{endpoint}{joint}{}", query.finish()))
+    }
+
+    /// Who signed in; blocks.
+    fn principal(
+        &self,
+        attempt: &Attempt,
+        code: &str,
+        callback: &str,
+        now: i64,
+    ) -> Result<Principal, Error> {
+        let tokens = self
+            .provider
+            .exchange(code, &attempt.verifier(), callback)?;
+        let mut claims = self
+            .provider
+            .verified(&tokens.id_token, &attempt.nonce(), now)?;
+        if !claims.contains_key(&self.user_claim)
+            && let Some(more) = self.provider.user_info(&tokens, &claims)?
+        {
+            // What is signed counts before what is only answered.
+            for (name, value) in more {
+                claims.entry(name).or_insert(value);
+            }
+        }
+        let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+        let claim = &self.user_claim;
+        let user = text(claim).ok_or_else(|| OidcError::NoUser {
+            claim: claim.clone(),
+        })?;
+        if claim == "email" && claims.get("email_verified") == Some(&Value::Bool(false)) {
+            return Err(OidcError::Unverified.into());
+        }
+        let name = text("name").or_else(|| text("preferred_username"));
+        Ok(Principal {
+            name: name.and_then(presentable),
+            email: text("email").and_then(presentable),
+            ..Principal::of(UserId::parse(&user).map_err(OidcError::User)?)
+        })
+    }
+}
+
+/// `GET /page/oidc`: begins an attempt, and leads to the provider.
+pub(super) async fn start(State(server): State<Arc<Server>>) -> Response {
+    let started = async {
+        let oidc = configured(&server)?;
+        let attempt = Attempt::begin()?;
+        let callback = callback(&server);
+        let secret = attempt.secret().clone();
+        let address = ask(&server, move |oidc, _| oidc.address(&attempt, &callback)).await?;
+        let address = HeaderValue::try_from(address).map_err(|_| OidcError::Unusable)?;
+        Ok((oidc.cookie.set(&secret, ATTEMPT_SECONDS), address))
+    };
+    match started.await {
+        Ok((cookie, address)) => {
+            let headers = [(LOCATION, address), (SET_COOKIE, cookie)];
+            unstored((StatusCode::SEE_OTHER, headers).into_response())
+        }
+        Err(error) => refused(error),
+    }
+}
+
+/// `GET /page/oidc/callback`: the end of an attempt, in the browser that began it.
+pub(super) async fn finish(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, _body) = request.into_parts();
+    let previous = server.authenticator.page_session(&parts);
+    let signed_in = async {
+        let (attempt, code) = answer(configured(&server)?, &parts)?;
+        let callback = callback(&server);
+        ask(&server, move |oidc, server| {
+            let now = server.store.clock().now().as_second();
+            let principal = oidc.principal(&attempt, &code, &callback, now)?;
+            begin(&server.store, &principal, previous.as_ref())
+        })
+        .await
+    };
+    let mut response = match signed_in.await {
+        Ok(session) => {
+            let response = (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response();
+            with_session(&server, response, &session)
+        }
+        Err(error) => refused(error),
+    };
+    if let Some(oidc) = &server.oidc {
+        response
+            .headers_mut()
+            .append(SET_COOKIE, oidc.cookie.clear());
+    }
+    response
+}
+
+/// The attempt of this browser, and the code that the provider gave for it.
+fn answer(oidc: &OpenIdConnect, parts: &Parts) -> Result<(Attempt, String), Error> {
+    let secret: Option<Secret> = oidc.cookie.read(&parts.headers);
+    let attempt = Attempt::of(secret.ok_or(OidcError::NoAttempt)?);
+    let query = parts.uri.query().unwrap_or_default();
+    let once = |wanted: &str| {
+        let mut values =
+            form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == wanted);
+        match (values.next(), values.next()) {
+            (Some((_, value)), None) => Some(value.into_owned()),
+            _ => None,
+        }
+    };
+    if !once("state").is_some_and(|state| attempt.is_state(&state)) {
+        return Err(OidcError::NoAttempt.into());
+    }
+    let code = once("code").ok_or(OidcError::Refused)?;
+    Ok((attempt, code))
+}
+
+fn configured(server: &Server) -> Result<&OpenIdConnect, Error> {
+    server.oidc.as_ref().ok_or_else(|| OidcError::Absent.into())
+}
+
+/// Where the provider sends people back: only the address that an administrator set, or that of this
+/// machine.
+fn callback(server: &Server) -> String {
+    format!("{}{ANSWER}", server.store.public_url())
+}
+
+/// Asks the provider; few questions run at once.
+async fn ask<T: Send + 'static>(
+    server: &Arc<Server>,
+    question: impl FnOnce(&OpenIdConnect, &Server) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let questions = Arc::clone(&configured(server)?.questions);
+    let permit = questions.try_acquire_owned().map_err(|_| OidcError::Busy)?;
+    let server = Arc::clone(server);
+    let asked = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        question(configured(&server)?, &server)
+    });
+    asked.await.map_err(RouteError::from)?
+}
+
+diagnostics! {
+    /// Why nobody is signed in by OpenID Connect.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum OidcError {
+        /// There is no provider.
+        #[error("this server has no provider of OpenID Connect")]
+        Absent => {
+            code: FileNotFound,
+            hint: "sign in with a link or a personal token; an administrator names a provider with `oidc.issuer`",
+        },
+        /// Too many sign in.
+        #[error("too many people are signing in at once")]
+        Busy => {
+            code: Busy,
+            hint: "try again in a few seconds",
+            details: { "scope": "server" },
+            retry_after: 5,
+        },
+        /// It does not answer, or with what is no answer.
+        #[error("the provider of OpenID Connect does not answer as it should")]
+        Unusable => {
+            code: Busy,
+            hint: "try again later; the log says what is wrong",
+            details: { "scope": "server" },
+            retry_after: 30,
+        },
+        /// Another browser began, or too long ago.
+        #[error("this sign-in was not begun in this browser, or too long ago")]
+        NoAttempt => {
+            code: AccessDenied,
+            hint: "begin again on the page of this server",
+        },
+        /// The person or the provider said no.
+        #[error("the provider of OpenID Connect signed nobody in")]
+        Refused => {
+            code: AccessDenied,
+            hint: "begin again on the page of this server, or tell its administrator",
+        },
+        /// What it says about the person does not count.
+        #[error("what the provider of OpenID Connect says of the person cannot be trusted")]
+        Untrusted => {
+            code: AccessDenied,
+            hint: "begin again; if it fails again, tell the administrator of this server, whose log says why",
+        },
+        /// The claim is missing.
+        #[error("the provider of OpenID Connect says nothing in the claim `{claim}`")]
+        NoUser {
+            /// What the settings name.
+            claim: String = "sub".to_owned(),
+        } => {
+            code: InvalidUser,
+            hint: CLAIM,
+        },
+        /// An address that nobody checked could be anybody's.
+        #[error("the mail address is not verified")]
+        Unverified => {
+            code: AccessDenied,
+            hint: "verify the mail address where the account is",
+        },
+        /// The claim cannot be a user id.
+        #[error(transparent)]
+        User(error: CallerError = CallerError::EmptyUser) => {
+            code: InvalidUser,
+            hint: CLAIM,
+        },
+    }
+}
+
+const CLAIM: &str = "an administrator sets `oidc.user_claim` and `oidc.scopes` so that the claim is there, as a text";
