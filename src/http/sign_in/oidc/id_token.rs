@@ -19,11 +19,11 @@ pub(super) type Claims = Map<String, Value>;
 /// The keys of a provider (RFC 7517).
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct KeySet {
-    keys: Vec<Key>,
+    keys: Vec<PublicKey>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Key {
+struct PublicKey {
     kty: String,
     kid: Option<String>,
     #[serde(rename = "use")]
@@ -116,7 +116,7 @@ pub(super) fn verify(
     Ok(claims)
 }
 
-impl Key {
+impl PublicKey {
     /// Whether a token with this header may be checked with the key.
     fn may_sign(&self, header: &JwtHeader) -> bool {
         let kind = match header.alg.as_str() {
