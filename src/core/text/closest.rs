@@ -55,7 +55,8 @@ pub struct Closest {
     /// Its lines, numbered.
     pub(super) lines: String,
     pub(super) difference: Difference,
-    /// The text as it stands there, where it can be told and is short.
+    /// The text as it stands there, where it can be told and is short. A line that ends in CR CR LF
+    /// can't be told: its end would be looked for as CR LF.
     pub(super) text: Option<String>,
 }
 
@@ -107,7 +108,8 @@ fn found(text: &[u8], place: Range<usize>, difference: Difference, is_sure: bool
     let copied = str::from_utf8(&text[place.clone()])
         .ok()
         .filter(|copied| is_sure && copied.len() <= COPY_LIMIT)
-        .map(|copied| copied.replace("\r\n", "\n"));
+        .map(|copied| copied.replace("\r\n", "\n"))
+        .filter(|copied| !copied.contains("\r\n"));
     Closest {
         line: line_number(text, place.start),
         lines: excerpt(text, &[place]),
@@ -349,6 +351,8 @@ mod tests {
             assert_eq!(told(CODE, find), None, "{find:?}");
         }
         assert_eq!(told("", "a"), None);
+        let untold = Some((Difference::Case, 1, None));
+        assert_eq!(told("B\r\r\naa", "bA"), untold);
     }
 
     #[test]

@@ -32,6 +32,7 @@ const OTHERS: &[&str] = &[
     "real",
     "stage",
     "tokens",
+    "uploads_retention",
 ];
 
 fn file_of(entry: &Entry) -> &'static str {
