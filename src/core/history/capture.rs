@@ -7,17 +7,20 @@ use super::content::{is_versioned, mode_of, store, zone_path};
 use super::restore::Found;
 use super::tree::Edits;
 use super::{
-    Author, Captured, Changes, CommitId, History, HistoryError, head, power_cut, repository,
+    Author, Captured, Changes, CommitId, History, HistoryError, PreparedContent, head, power_cut,
+    repository,
 };
 use fileshed_storage::{DiskError, Kind, Vacancy};
 use fileshed_types::zone::ZonePath;
 
 impl History {
     /// Commits what is on disk at `changed`: a file, a link, a directory with everything below,
-    /// or nothing any more. Nothing is committed where HEAD has it all.
+    /// or nothing any more. Nothing is committed where HEAD has it all. What is `prepared` of it need
+    /// not be read.
     pub fn commit_paths(
         &self,
         changed: &[ZonePath],
+        prepared: &[PreparedContent],
         message: &str,
         author: &Author,
         when: Timestamp,
@@ -34,7 +37,7 @@ impl History {
             let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
                 let mode = mode_of(entry.kind(), entry.mode());
-                mode.map(|mode| Ok((store(&self.repository, &entry)?, mode)))
+                mode.map(|mode| Ok((store(&self.repository, &entry, prepared)?, mode)))
                     .transpose()
             });
             match stored {
@@ -128,7 +131,7 @@ impl History {
             if seen.change().is_some() {
                 let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
-                match stored.and_then(|entry| store(&self.repository, &entry)) {
+                match stored.and_then(|entry| store(&self.repository, &entry, &[])) {
                     Ok(id) => seen.id = id,
                     // Another command has it, which will be captured when it ends.
                     Err(error) if error.is_passing() => continue,

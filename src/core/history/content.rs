@@ -1,16 +1,13 @@
 //! Files of the zone as git's blobs: the bytes that are on disk, whatever attributes say.
 
-use std::io::{BufReader, Read};
 use std::os::fd::AsRawFd;
 
 use git2::{ObjectType, Oid, Repository};
 
+use super::large::{self, PreparedContent};
 use super::{HistoryError, object};
 use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::zone::{ZonePath, is_git_name};
-
-/// Larger files pass through a buffer of this size.
-const BUFFER_BYTES: u64 = object::LARGE;
 
 /// Mode of a file that is not executable.
 const FILE: i32 = 0o100_644;
@@ -57,38 +54,21 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     }
 }
 
-/// Stores the content.
-pub(super) fn store(repository: &Repository, entry: &Entry) -> Result<Oid, HistoryError> {
+/// Stores the content, of which `prepared` may be a part.
+pub(super) fn store(
+    repository: &Repository,
+    entry: &Entry,
+    prepared: &[PreparedContent],
+) -> Result<Oid, HistoryError> {
     let fail = HistoryError::git("write to");
-    let file = match read(entry)? {
+    match read(entry)? {
         Content::Small(bytes) => {
             let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
             object::forget_damaged(repository, id);
-            return repository.blob(&bytes).map_err(fail);
+            repository.blob(&bytes).map_err(fail)
         }
-        Content::Large(file) => file,
-    };
-    let database = repository.odb().map_err(&fail)?;
-    // Compressing costs ten times what hashing costs: a file that only moved is not compressed.
-    let id = identify_open(&file)?;
-    if database.exists(id) && !object::forget_damaged(repository, id) {
-        return Ok(id);
+        Content::Large(file) => large::store(repository, entry, &file, prepared),
     }
-    let read_error = |error: std::io::Error| DiskError::of("read", entry.path(), error);
-    let size = file.metadata().map_err(read_error)?.len();
-    let mut writer = database
-        .writer(size as usize, ObjectType::Blob)
-        .map_err(&fail)?;
-    let mut reader = BufReader::with_capacity(BUFFER_BYTES as usize, file.take(size));
-    let copied =
-        std::io::copy(&mut reader, &mut writer).map_err(HistoryError::repository("write to"))?;
-    if copied != size {
-        return Err(HistoryError::Unfinished);
-    }
-    let id = writer.finalize().map_err(&fail)?;
-    // Not read again after a power cut.
-    object::flush(repository, id).map_err(HistoryError::repository("write to"))?;
-    Ok(id)
 }
 
 enum Content {
@@ -99,14 +79,14 @@ enum Content {
 fn read(entry: &Entry) -> Result<Content, DiskError> {
     match entry.kind() {
         Kind::Symlink => Ok(Content::Small(entry.link_target()?)),
-        _ if entry.size() < BUFFER_BYTES => Ok(Content::Small(entry.content()?)),
+        _ if entry.size() < object::LARGE => Ok(Content::Small(entry.content()?)),
         _ => Ok(Content::Large(entry.open()?)),
     }
 }
 
 /// libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
 /// file that was resolved.
-fn identify_open(file: &std::fs::File) -> Result<Oid, HistoryError> {
+pub(super) fn identify_open(file: &std::fs::File) -> Result<Oid, HistoryError> {
     let look = || {
         let metadata = file.metadata().ok()?;
         Some((metadata.len(), metadata.modified().ok()?))

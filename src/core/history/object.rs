@@ -60,11 +60,6 @@ pub(super) fn has_file(repository: &Repository, id: Oid) -> bool {
     file(repository, id).exists()
 }
 
-/// Brings the file of an object to disk.
-pub(super) fn flush(repository: &Repository, id: Oid) -> std::io::Result<()> {
-    File::open(file(repository, id))?.sync_data()
-}
-
 /// Bytes of an object that has a file, if that is whole; nothing for one with more than `largest`.
 pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> Option<u64> {
     let file = File::open(file(repository, id)).ok()?;
@@ -74,7 +69,8 @@ pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> O
     (found == size).then_some(size)
 }
 
-fn file(repository: &Repository, id: Oid) -> PathBuf {
+/// The file that an object has, or would have.
+pub(super) fn file(repository: &Repository, id: Oid) -> PathBuf {
     let digits = id.to_string();
     let (directory, name) = digits.split_at(2);
     repository.path().join("objects").join(directory).join(name)

@@ -16,6 +16,7 @@ use fileshed_storage::{Kind, Root};
 use fileshed_types::zone::ZonePath;
 use jiff::Timestamp;
 
+mod large;
 mod packing;
 mod power_cut;
 
@@ -59,7 +60,7 @@ impl Zone {
     fn commit(&self, paths: &[&str]) -> Option<CommitId> {
         let paths: Vec<ZonePath> = paths.iter().map(|path| zone_path(path)).collect();
         self.history()
-            .commit_paths(&paths, "a change", &ana(), moment())
+            .commit_paths(&paths, &[], "a change", &ana(), moment())
             .expect("commits")
     }
 

@@ -37,6 +37,14 @@ impl Stamp {
             .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))
     }
 
+    /// Whether a file in this state has the content of one in the other: it is the same file, which
+    /// got another name, mode or attribute at most.
+    #[must_use]
+    pub fn has_content_of(&self, other: &Self) -> bool {
+        let content = |stamp: &Self| (stamp.inode, stamp.size, stamp.modified);
+        content(self) == content(other)
+    }
+
     /// Size in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {

@@ -7,6 +7,7 @@
 //! first: write locks, locks, space, and what the second one keeps for the server.
 
 use crate::guard::{ChangeRequest, CrossZoneWriter, check_owner};
+use crate::prepared_contents::PreparedContents;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, Repeat, diagnostics};
 use fileshed_history::CommitId;
@@ -57,12 +58,14 @@ impl CrossZoneTransfer<'_> {
             return self.carry();
         }
         let (source, destination) = self.paths()?;
+        let prepared = self.prepare(&source, &destination)?;
         let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
         let entry = self.from.entry_itself(&source)?;
+        let prepared = prepared.unchanged(self.from.data(), &entry).moved();
         let weight = self.weigh_whole(&entry)?;
         let (target, replaced) = self.target(&entry, &destination)?;
         let leaves = ChangeRequest::remove(&entry, weight.totals);
-        let arrives = ChangeRequest::install(&target, &weight, replaced);
+        let arrives = ChangeRequest::install(&target, &weight, replaced).prepared(prepared);
         let path = target.path().clone();
         let commit = crossing
             .guard(leaves, arrives)?
@@ -82,8 +85,10 @@ impl CrossZoneTransfer<'_> {
     /// must be the caller's to remove. Until both have happened, both are undone.
     fn carry(&self) -> Result<CrossZoneResult, Error> {
         let (source, destination) = self.paths()?;
+        let prepared = self.prepare(&source, &destination)?;
         let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
         let entry = self.from.entry_itself(&source)?;
+        let prepared = prepared.unchanged(self.from.data(), &entry);
         let whole = self.weigh_whole(&entry)?;
         let (target, replaced) = self.target(&entry, &destination)?;
         check_owner(self.to, [target.path()])?;
@@ -97,8 +102,9 @@ impl CrossZoneTransfer<'_> {
         let weight = staged.weight()?;
         let path = target.path().clone();
         let message = self.describe("Move", entry.path(), &path);
+        let prepared = prepared.in_copy(&staged)?;
         let arrived = arriving
-            .guard(ChangeRequest::install(&target, &weight, replaced))?
+            .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
             .install(staged, target)?;
         let left = leaving.remove(&entry)?;
         let commit = arrived.commit(self.message, &message)?;
@@ -116,9 +122,11 @@ impl CrossZoneTransfer<'_> {
     /// Copies it, without what the second zone keeps for the server.
     pub fn duplicate(&self) -> Result<CrossZoneResult, Error> {
         let (source, destination) = self.paths()?;
+        let prepared = self.prepare(&source, &destination)?;
         // Both locks: what is copied is what it was at one moment.
         let crossing = CrossZoneWriter::new(self.from, self.to, self.operation)?;
         let entry = self.from.entry_itself(&source)?;
+        let prepared = prepared.unchanged(self.from.data(), &entry);
         let (weight, git) = self.weigh(&entry)?;
         let (target, replaced) = self.target(&entry, &destination)?;
         check_owner(self.to, [target.path()])?;
@@ -130,10 +138,11 @@ impl CrossZoneTransfer<'_> {
             .copy_tree(self.from.data(), &entry, skip)
             .map_err(|error| self.from.explain_disk(error))?;
         let weight = staged.weight()?;
+        let prepared = prepared.in_copy(&staged)?;
         let path = target.path().clone();
         let commit = crossing
             .arrive()
-            .guard(ChangeRequest::install(&target, &weight, replaced))?
+            .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
             .install(staged, target)?
             .commit(self.message, &self.describe("Copy", entry.path(), &path))?;
         Ok(CrossZoneResult {
@@ -144,6 +153,21 @@ impl CrossZoneTransfer<'_> {
             without_git: git.is_some(),
             commit,
         })
+    }
+
+    /// Makes large files ready for the second zone's history, before anybody has to wait; what is
+    /// refused anyhow is refused first.
+    fn prepare(
+        &self,
+        source: &ZonePath,
+        destination: &ZonePath,
+    ) -> Result<PreparedContents, Error> {
+        if !self.to.name().is_versioned() {
+            return Ok(PreparedContents::default());
+        }
+        let entry = self.from.entry_itself(source)?;
+        self.target(&entry, destination)?;
+        Ok(PreparedContents::of(self.to, self.from.data(), &entry))
     }
 
     fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {

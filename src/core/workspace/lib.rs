@@ -56,6 +56,7 @@ mod mode;
 pub mod namespace;
 mod opening;
 mod packer;
+mod prepared_contents;
 mod process;
 pub mod programs;
 pub mod publication;

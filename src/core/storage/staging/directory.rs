@@ -14,7 +14,7 @@ use super::{
 };
 use crate::entry::{create_file, file_mode, open_file};
 use crate::handle::clone_handle;
-use crate::{Directory, DiskError, Entry, Kind, Root, Target, Totals, Weight};
+use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Totals, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
 /// Permission bits of a directory.
@@ -68,10 +68,8 @@ impl Staging {
             return Ok(staged.into());
         }
         let copy = self.directory()?;
-        let above = entry.path().as_str().len() + usize::from(!entry.path().is_root());
         data.walk(entry.path(), |found| {
-            let inside = found.path.as_str().get(above..).unwrap_or_default();
-            let inside = ZonePath::found(inside.to_owned());
+            let inside = ZonePath::found(found.path.below(entry.path()).to_owned());
             if skip(&inside) {
                 return Ok(false);
             }
@@ -298,12 +296,6 @@ fn there_as(
     Ok(there.cloned().unwrap_or(given))
 }
 
-/// What of `path` lies below `directory`.
-fn below<'p>(directory: &ZonePath, path: &'p ZonePath) -> &'p str {
-    let rest = path.as_str().get(directory.as_str().len()..);
-    rest.unwrap_or_default().trim_start_matches('/')
-}
-
 /// One entry of a staged directory, and where it goes.
 #[derive(Debug)]
 pub(crate) struct Arrival {
@@ -390,7 +382,7 @@ impl Merge {
             exchange: arrival.replaces,
             inode: arrival.inode,
             from: format!("{from}/{}", arrival.inside),
-            to: format!("{}/{}", self.into, below(&self.directory, &arrival.path)),
+            to: format!("{}/{}", self.into, arrival.path.below(&self.directory)),
         });
         let rest = self.staged.name.clone();
         let journal = Journal::write(&self.staged.staging, rest, steps.collect())?;
@@ -445,6 +437,14 @@ impl StagedEntry {
             Self::Directory(directory) => rustix::fs::fstat(directory.root.handle()),
         };
         Ok(stat.map_err(DiskError::server)?.st_ino)
+    }
+
+    /// The state of a file of it, below it: a file is the root of itself.
+    pub fn stamp(&self, inside: &ZonePath) -> Result<Stamp, DiskError> {
+        match self {
+            Self::File(file) => Stamp::of_file(&file.file),
+            Self::Directory(directory) => Ok(directory.root.entry_as_named(inside)?.stamp()),
+        }
     }
 
     /// Gives it its name in the zone.

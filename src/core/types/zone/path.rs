@@ -178,6 +178,23 @@ impl ZonePath {
         }
     }
 
+    /// The path that `inside` has below this directory; this one where it is the root.
+    #[must_use]
+    pub fn join_path(&self, inside: &Self) -> Self {
+        if inside.is_root() {
+            self.clone()
+        } else {
+            self.join(inside.as_str())
+        }
+    }
+
+    /// What of this path lies below a directory that it begins with.
+    #[must_use]
+    pub fn below(&self, directory: &Self) -> &str {
+        let rest = self.text.get(directory.text.len()..);
+        rest.unwrap_or_default().trim_start_matches('/')
+    }
+
     /// Whether a segment is `.git` in one of the spellings that git itself protects: any case,
     /// trailing dots or blanks, the short name of NTFS, characters that HFS+ ignores.
     #[must_use]

@@ -6,7 +6,7 @@ use super::{edits, encrypted, lock, owner};
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
-use fileshed_history::{Author, CommitId};
+use fileshed_history::{Author, CommitId, PreparedContent};
 use fileshed_registry::{FilePlace, Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_storage::{
     Appendable, Appended, DiskError, Entry, Installed, Journal, Merge, Removed, Renamed,
@@ -26,6 +26,8 @@ pub struct ChangeRequest {
     /// The locked edit that ends with this change; its lock is not in its own way.
     ends_edit: Option<Lock>,
     kind: RequestKind,
+    /// What is ready for history of the files that come into being.
+    prepared: Vec<PreparedContent>,
 }
 
 /// How the paths of a change change.
@@ -50,8 +52,8 @@ impl ChangeRequest {
             bytes: size as i64 - target.size() as i64,
             files: i64::from(target.entry().is_none()),
             largest: Some((target.path().clone(), size)),
-            ends_edit: None,
             kind: RequestKind::Arriving,
+            ..Self::default()
         }
     }
 
@@ -62,16 +64,10 @@ impl ChangeRequest {
             bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
             files: weight.totals.files as i64 - replaced.files as i64,
             largest: weight.largest.as_ref().map(|(inside, size)| {
-                let path = target.path().clone();
-                let path = if inside.is_root() {
-                    path
-                } else {
-                    path.join(inside.as_str())
-                };
-                (path, *size)
+                (target.path().join_path(inside), *size)
             }),
-            ends_edit: None,
             kind: RequestKind::Arriving,
+            ..Self::default()
         }
     }
 
@@ -90,8 +86,8 @@ impl ChangeRequest {
             bytes: weight.totals.bytes as i64,
             files: weight.totals.files as i64,
             largest: merge.largest(),
-            ends_edit: None,
             kind: RequestKind::Arriving,
+            ..Self::default()
         }
     }
 
@@ -121,6 +117,12 @@ impl ChangeRequest {
             paths,
             ..Self::default()
         }
+    }
+
+    /// These contents need not be made ready for history any more.
+    pub(crate) fn prepared(mut self, contents: Vec<PreparedContent>) -> Self {
+        self.prepared = contents;
+        self
     }
 
     /// The caller's own locked edit ends with this change.
@@ -388,6 +390,7 @@ impl<'a> Permit<'a> {
         let message = message.filter(|text| !text.trim().is_empty());
         zone.commit_paths(
             &self.request.needs.paths,
+            &self.request.needs.prepared,
             message.unwrap_or(default),
             &self.request.author,
         )
@@ -462,12 +465,7 @@ impl Drop for Permit<'_> {
 fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, DiskError> {
     let at = target.path();
     let files = staged.files()?.into_iter().map(|inside| {
-        let path = if inside.is_root() {
-            at.clone()
-        } else {
-            at.join(inside.as_str())
-        };
-        path.as_str().to_owned()
+        at.join_path(&inside).as_str().to_owned()
     });
     Ok(OwnershipEffect::Arrive {
         at: at.as_str().to_owned(),

@@ -11,9 +11,11 @@ use std::io::Write;
 use super::TransferPermit;
 use crate::free_names::names;
 use crate::guard::{ChangeRequest, SizeError, check_lock, expect_plain};
+use crate::prepared_contents::prepare;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
+use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
 use same::Fingerprint;
 
@@ -68,6 +70,8 @@ struct WaitingFile {
     size: u64,
     /// What its content is known by, where it is compared.
     fingerprint: Option<Fingerprint>,
+    /// Its content, ready for history.
+    prepared: Option<PreparedContent>,
 }
 
 impl WaitingFile {
@@ -270,7 +274,7 @@ impl<'a> Upload<'a> {
 
     /// Gives all files their names if `allowed` accepts what is there; nobody changes it in between.
     pub fn store_if(
-        self,
+        mut self,
         operation: &'static str,
         message: Option<&str>,
         allowed: impl Fn(Option<&Entry>) -> Result<(), Error>,
@@ -279,6 +283,8 @@ impl<'a> Upload<'a> {
             return Err(UploadError::Nothing.into());
         }
         let writer = self.zone.receiver(operation)?;
+        let prepared = self.files.iter_mut().filter_map(|file| file.prepared.take());
+        let prepared = prepared.collect();
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
         let mut all = Vec::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -303,7 +309,7 @@ impl<'a> Upload<'a> {
                 .file()
                 .try_clone()
                 .map_err(|error| DiskError::of("look at", target.path(), error))?;
-            let needs = ChangeRequest::write(&target, staged.size()?);
+            let needs = ChangeRequest::write(&target, staged.size()?).prepared(prepared);
             let default = format!("Upload {}", target.path());
             writer
                 .guard(needs)?
@@ -335,8 +341,9 @@ impl<'a> Upload<'a> {
             Existing::Keep | Existing::KeepOther | Existing::Hidden => tree.merge_into(data, &root),
         };
         let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
+        let needs = ChangeRequest::merge(&merge).giving_back(replaced);
         writer
-            .guard(ChangeRequest::merge(&merge).giving_back(replaced))?
+            .guard(needs.prepared(prepared))?
             .merge(merge)?
             .commit(message, &default)?;
         Ok(all)
@@ -400,6 +407,7 @@ impl<'a> Incoming<'a> {
         }
         let mut upload = self.upload;
         upload.files.push(WaitingFile {
+            prepared: prepare(upload.zone, &self.file),
             parameter: self.parameter,
             name: self.name,
             path: self.path,

@@ -6,7 +6,7 @@ use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
 use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
-use fileshed_history::{Author, CommitId, Failure, History, HistoryError};
+use fileshed_history::{Author, CommitId, Failure, History, HistoryError, PreparedContent};
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
 };
@@ -435,11 +435,12 @@ impl<'a> Zone<'a> {
     pub(crate) fn commit_paths(
         &self,
         paths: &[ZonePath],
+        prepared: &[PreparedContent],
         message: &str,
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {
         let now = self.store.clock().now();
-        let commit = |history: &History| history.commit_paths(paths, message, author, now);
+        let commit = |history: &History| history.commit_paths(paths, prepared, message, author, now);
         let of = self.history_of();
         Ok(self.store.commit_to_history(&of, now, commit)?)
     }

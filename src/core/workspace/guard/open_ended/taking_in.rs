@@ -100,7 +100,7 @@ impl OpenEndedPermit<'_> {
         };
         if !paths.is_empty() {
             let (message, now) = (&self.request.message, zone.store.clock().now());
-            zone.history(|history| history.commit_paths(&paths, message, &self.author, now))?;
+            zone.history(|history| history.commit_paths(&paths, &[], message, &self.author, now))?;
         }
         Ok(Some(totals))
     }

@@ -58,7 +58,7 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            zone.commit_paths(&changed, message, &self.permit.request.author)?
+            zone.commit_paths(&changed, &[], message, &self.permit.request.author)?
         } else {
             None
         };
