@@ -1,6 +1,6 @@
 //! What changes cost beside what the disk and git themselves take, in the same run:
 //! `cargo bench --bench floors`, or with the name of a part: `writes`, `strict`, `append`,
-//! `removal`, `history`, `flat`.
+//! `large`, `removal`, `history`, `flat`.
 //!
 //! Only ratios count. A missed target ends with status 1.
 
@@ -45,6 +45,15 @@ const APPEND_RATIO: f64 = 2.0;
 /// Bytes of that file.
 const APPEND_BYTES: usize = 100 * 1024 * 1024;
 
+/// Most times that a large file on its way into documents may take what `git add` takes.
+const LARGE_RATIO: f64 = 1.2;
+
+/// Most times that a small write may take while it is on its way, of what it takes alone.
+const BESIDE_RATIO: f64 = 3.0;
+
+/// Megabytes of that file; `FLOORS_LARGE_MB` sets another number.
+const LARGE_MB: usize = 1024;
+
 /// Most times that the answer to the removal of 10 000 files may take what that of one takes.
 const REMOVAL_RATIO: f64 = 2.0;
 
@@ -64,6 +73,7 @@ fn main() -> ExitCode {
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_QUOTA_PER_USER_MB", "20000")
+        .env("FILESHED_MAX_FILE_SIZE_MB", "4000")
         .start();
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted = |part: &str| {
@@ -85,6 +95,9 @@ fn main() -> ExitCode {
     }
     if is_wanted("append") {
         met &= append(&server);
+    }
+    if is_wanted("large") {
+        met &= large(&server);
     }
     if is_wanted("removal") {
         met &= removal(&server);
@@ -209,6 +222,110 @@ fn append(server: &Server) -> bool {
     let (ours, bare) = (median(ours), median(bare));
     println!("a line at the end of 100 MB: {ours:.2} ms; sh: {bare:.2} ms");
     at_most("    against >>", ours / bare, APPEND_RATIO, "x")
+}
+
+/// A large file copied into documents, once of text and once of what nothing makes smaller, in turns
+/// with `git add`; and small writes beside it.
+fn large(server: &Server) -> bool {
+    let megabytes = std::env::var("FLOORS_LARGE_MB").ok();
+    let megabytes = megabytes.and_then(|number| number.parse().ok());
+    let pieces = megabytes.unwrap_or(LARGE_MB);
+    let mut met = true;
+    for (name, seed) in [("text", None), ("noise", Some(1_u64))] {
+        let user = format!("large-{name}");
+        let mut wire = Wire::open(server, &user, "bench");
+        wire.data("shed_stats", &json!({}));
+        let file = server
+            .data()
+            .join(format!("users/{user}/Storage/data/large"));
+        fill(&file, pieces, seed);
+        let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
+        wire.data("shed_exec", &call);
+
+        let alone = small_writes(server, &user, |writes| writes == 50);
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let (ours, beside) = std::thread::scope(|scope| {
+            let beside = scope.spawn(|| {
+                let is_done = || done.load(std::sync::atomic::Ordering::Relaxed);
+                small_writes(server, &user, |_| is_done())
+            });
+            let call = json!({"src": "large", "dest": "large"});
+            let begun = Instant::now();
+            wire.data("shed_copy_storage_to_documents", &call);
+            let ours = begun.elapsed().as_secs_f64();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            (ours, beside.join().unwrap())
+        });
+        let longest = beside.iter().copied().fold(0.0, f64::max);
+        let (alone, beside) = (median(alone), median(beside));
+
+        let place = server.data().join(format!("bare-large-{name}"));
+        std::fs::create_dir(&place).unwrap();
+        let git = |arguments: &[&str]| {
+            let mut command = Command::new("git");
+            let status = command.args(arguments).current_dir(&place).status();
+            assert!(status.unwrap().success());
+        };
+        git(&["init", "--quiet"]);
+        let begun = Instant::now();
+        std::fs::copy(&file, place.join("large")).unwrap();
+        git(&["add", "large"]);
+        let bare = begun.elapsed().as_secs_f64();
+        println!("{pieces} MB of {name} into documents: {ours:.1} s; cp and git add: {bare:.1} s");
+        met &= at_most("    against cp and git add", ours / bare, LARGE_RATIO, "x");
+        println!(
+            "    small writes alone {alone:.1} ms, beside it {beside:.1} ms, the longest {longest:.0} ms"
+        );
+        met &= at_most(
+            "    beside it against alone",
+            beside / alone,
+            BESIDE_RATIO,
+            "x",
+        );
+        std::fs::remove_dir_all(&place).unwrap();
+    }
+    met
+}
+
+/// Writes a file of so many megabytes: lines of text, or numbers in no order.
+fn fill(file: &Path, pieces: usize, mut seed: Option<u64>) {
+    let mut file = std::fs::File::create(file).unwrap();
+    let mut next = |number: u64| match &mut seed {
+        Some(state) => {
+            *state ^= *state << 13;
+            *state ^= *state >> 7;
+            *state ^= *state << 17;
+            state.to_le_bytes().to_vec()
+        }
+        None => format!("{number:08x} line {}\n", number % 1000).into_bytes(),
+    };
+    let mut number = 0;
+    for _ in 0..pieces {
+        let mut piece = Vec::with_capacity((1 << 20) + 32);
+        while piece.len() < 1 << 20 {
+            piece.extend(next(number));
+            number += 1;
+        }
+        file.write_all(&piece[..1 << 20]).unwrap();
+    }
+}
+
+/// Milliseconds of small writes into documents, one after the other, until `is_enough` of their
+/// number.
+fn small_writes(server: &Server, user: &str, is_enough: impl Fn(usize) -> bool) -> Vec<f64> {
+    let mut wire = Wire::open(server, user, "beside");
+    let mut times = Vec::new();
+    while !is_enough(times.len()) {
+        let call = json!({
+            "zone": "documents", "path": format!("small/{}.txt", times.len() % 20),
+            "content": format!("{}\n", times.len()), "overwrite": true,
+        });
+        let begun = Instant::now();
+        wire.data("shed_create_file", &call);
+        times.push(begun.elapsed().as_secs_f64() * 1000.0);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    times
 }
 
 /// Removing a directory of 10 000 files, in turns with one of a single file.

@@ -7,6 +7,7 @@ pub(crate) mod content;
 mod curl;
 pub(crate) mod form;
 mod hidden;
+mod history;
 mod interrupted;
 mod large;
 mod limits;

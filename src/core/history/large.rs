@@ -242,7 +242,11 @@ mod tests {
         let (_, object) = written(&noise);
         let more = object.len() - noise.len();
         assert!(more < noise.len() / 1000, "{more}");
-        assert!(object.windows(1000).any(|window| window == &noise[70_000..71_000]));
+        assert!(
+            object
+                .windows(1000)
+                .any(|window| window == &noise[70_000..71_000])
+        );
         // Half of it is worth the work.
         let (_, half) = written(&[noise, vec![b'x'; 2 << 20]].concat());
         assert!(half.len() < 3 << 20, "{}", half.len());

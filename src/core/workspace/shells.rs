@@ -268,12 +268,13 @@ impl Shells {
     ) -> Result<ShellConnection, ShellSessionError> {
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
         let mut state = shell.state();
-        if state.client.is_some() {
-            return Err(ShellSessionError::Connected);
-        }
-        // Another may have got a new id for it meanwhile.
+        // Another may have got a new id for it meanwhile. Who has no right to it is not told either
+        // whether somebody is there.
         if state.credential.id != id || (once && !state.credential.is_good(self.clock.now())) {
             return Err(ShellSessionError::Unknown);
+        }
+        if state.client.is_some() {
+            return Err(ShellSessionError::Connected);
         }
         state.credential.used = true;
         let replay = VecDeque::from(state.scrollback.replay());

@@ -63,9 +63,10 @@ impl ChangeRequest {
             paths: vec![target.path().clone()],
             bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
             files: weight.totals.files as i64 - replaced.files as i64,
-            largest: weight.largest.as_ref().map(|(inside, size)| {
-                (target.path().join_path(inside), *size)
-            }),
+            largest: weight
+                .largest
+                .as_ref()
+                .map(|(inside, size)| (target.path().join_path(inside), *size)),
             kind: RequestKind::Arriving,
             ..Self::default()
         }
@@ -464,9 +465,10 @@ impl Drop for Permit<'_> {
 /// What `staged` does to ownership when it takes the place of `target`.
 fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, DiskError> {
     let at = target.path();
-    let files = staged.files()?.into_iter().map(|inside| {
-        at.join_path(&inside).as_str().to_owned()
-    });
+    let files = staged
+        .files()?
+        .into_iter()
+        .map(|inside| at.join_path(&inside).as_str().to_owned());
     Ok(OwnershipEffect::Arrive {
         at: at.as_str().to_owned(),
         files: files.collect(),

@@ -56,6 +56,17 @@ fn an_id_is_good_for_half_a_minute() {
 }
 
 #[test]
+fn an_id_that_was_used_does_not_tell_who_is_there() {
+    let desk = Desk::new();
+    let (_, entry, _place) = desk.add(&Chat::new("c1"));
+    let _there = desk.come(&entry.id).expect("connected");
+    assert_eq!(desk.come(&entry.id).err(), Some(ShellSessionError::Unknown));
+    let user = Some(&desk.user);
+    let second = desk.shells.connect(user, &entry.id, Box::new(|| ()));
+    assert_eq!(second.err(), Some(ShellSessionError::Connected));
+}
+
+#[test]
 fn ids_differ_and_cannot_be_guessed() {
     let desk = Desk::new();
     let chat = Chat::default();

@@ -283,7 +283,10 @@ impl<'a> Upload<'a> {
             return Err(UploadError::Nothing.into());
         }
         let writer = self.zone.receiver(operation)?;
-        let prepared = self.files.iter_mut().filter_map(|file| file.prepared.take());
+        let prepared = self
+            .files
+            .iter_mut()
+            .filter_map(|file| file.prepared.take());
         let prepared = prepared.collect();
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
         let mut all = Vec::new();

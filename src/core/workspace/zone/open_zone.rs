@@ -440,7 +440,8 @@ impl<'a> Zone<'a> {
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {
         let now = self.store.clock().now();
-        let commit = |history: &History| history.commit_paths(paths, prepared, message, author, now);
+        let commit =
+            |history: &History| history.commit_paths(paths, prepared, message, author, now);
         let of = self.history_of();
         Ok(self.store.commit_to_history(&of, now, commit)?)
     }
