@@ -1,7 +1,5 @@
 //! Files of the zone as git's blobs: the bytes that are on disk, whatever attributes say.
 
-use std::os::fd::AsRawFd;
-
 use git2::{ObjectType, Oid, Repository};
 
 use super::large::{self, PreparedContent};
@@ -50,7 +48,7 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     let fail = HistoryError::git("look up");
     match read(entry)? {
         Content::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
-        Content::Large(file) => identify_open(&file),
+        Content::Large(file) => large::identify(&file),
     }
 }
 
@@ -82,24 +80,6 @@ fn read(entry: &Entry) -> Result<Content, DiskError> {
         _ if entry.size() < object::LARGE => Ok(Content::Small(entry.content()?)),
         _ => Ok(Content::Large(entry.open()?)),
     }
-}
-
-/// libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
-/// file that was resolved.
-pub(super) fn identify_open(file: &std::fs::File) -> Result<Oid, HistoryError> {
-    let look = || {
-        let metadata = file.metadata().ok()?;
-        Some((metadata.len(), metadata.modified().ok()?))
-    };
-    let before = look();
-    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Oid::hash_file(ObjectType::Blob, name).map_err(|error| {
-        match HistoryError::git("look up")(error) {
-            // It fails at a file that grows or shrinks under it.
-            HistoryError::Git { .. } if look() != before => HistoryError::Unfinished,
-            error => error,
-        }
-    })
 }
 
 /// A path that was found on disk.

@@ -7,14 +7,14 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use git2::{Oid, Repository};
+use git2::{ObjectType, Oid, Repository};
 
-use super::content::identify_open;
 use super::{HistoryError, object};
 use fileshed_storage::{Entry, Staged, Staging, Stamp};
 
@@ -92,7 +92,7 @@ pub(super) fn store(
     let id = match prepared {
         Some(prepared) => prepared.id,
         // Compressing costs ten times what hashing costs: a file that only moved is not compressed.
-        None => identify_open(content)?,
+        None => identify(content)?,
     };
     let database = repository.odb().map_err(HistoryError::git("write to"))?;
     if database.exists(id) && !object::forget_damaged(repository, id) {
@@ -141,7 +141,7 @@ fn put(repository: &Repository, id: Oid, made: &Path) -> io::Result<()> {
 
 /// Writes the object of a content, and names it. Fails where the content is changed meanwhile.
 fn write(content: &File, size: u64, object: &mut File) -> Result<Oid, HistoryError> {
-    let id = identify_open(content)?;
+    let id = identify(content)?;
     let written = level(content, size).and_then(|level| {
         let mut object = ZlibEncoder::new(BufWriter::with_capacity(PIECE, object), level);
         write!(object, "blob {size}\0")?;
@@ -150,10 +150,28 @@ fn write(content: &File, size: u64, object: &mut File) -> Result<Oid, HistoryErr
         Ok(copied)
     });
     let copied = written.map_err(HistoryError::repository("write to"))?;
-    if copied != size || identify_open(content)? != id {
+    if copied != size || identify(content)? != id {
         return Err(HistoryError::Unfinished);
     }
     Ok(id)
+}
+
+/// The id of a content. libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
+/// file that was resolved.
+pub(super) fn identify(file: &std::fs::File) -> Result<Oid, HistoryError> {
+    let look = || {
+        let metadata = file.metadata().ok()?;
+        Some((metadata.len(), metadata.modified().ok()?))
+    };
+    let before = look();
+    let name = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Oid::hash_file(ObjectType::Blob, name).map_err(|error| {
+        match HistoryError::git("look up")(error) {
+            // It fails at a file that grows or shrinks under it.
+            HistoryError::Git { .. } if look() != before => HistoryError::Unfinished,
+            error => error,
+        }
+    })
 }
 
 /// Copies a content from its beginning, wherever the handle stands; gives the bytes that were there.
@@ -227,7 +245,7 @@ mod tests {
     fn an_object_says_its_size_and_holds_its_content() {
         for content in [b"a line\n".repeat(300_000), noise(2 << 20), Vec::new()] {
             let (id, object) = written(&content);
-            let expected = Oid::hash_object(git2::ObjectType::Blob, &content).expect("a name");
+            let expected = Oid::hash_object(ObjectType::Blob, &content).expect("a name");
             assert_eq!(id, expected);
             let header = format!("blob {}\0", content.len());
             assert!(inflated(&object) == [header.as_bytes(), &content].concat());

@@ -125,7 +125,7 @@ fn what_a_crash_left_of_an_object_is_in_nobodys_way() {
     zone.write("a.csv", &content);
     zone.history();
     let file = File::open(zone.at("a.csv")).expect("there");
-    let id = crate::content::identify_open(&file).expect("a name");
+    let id = crate::large::identify(&file).expect("a name");
     let left = zone.git_dir().join(format!("objects/tmp_obj_{id}"));
     fs::write(&left, "half an object").expect("written");
     zone.commit(&["a.csv"]);
