@@ -85,6 +85,8 @@ pub struct Config {
     pub openwebui_groups_ttl: u64,
     /// Whether what takes long shows in the conversation.
     pub live_status: bool,
+    /// Whether programs may mount the files, at `/dav`.
+    pub webdav: bool,
     /// How the compact tools say that they failed.
     pub fs_envelope: FailureEnvelope,
     /// Largest body of a request with the content of a file, in MiB.
@@ -146,6 +148,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
+            webdav: true,
             fs_envelope: FailureEnvelope::default(),
             max_body_mb: 64,
             max_concurrent_calls: 64,

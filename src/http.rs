@@ -22,6 +22,7 @@ mod admission;
 pub mod body;
 mod cookie;
 mod cors;
+mod dav;
 mod documents;
 pub mod envelope;
 mod files;
@@ -82,6 +83,8 @@ pub(crate) struct Server {
     /// Made when it is first asked for.
     terminal_document: OnceCell<documents::Document>,
     listings: Listings,
+    /// Files for programs that mount them.
+    dav: dav::WebDav,
     /// The compact tools.
     fs: fs::CompactTools,
     /// Signing in with another server, if one is configured.
@@ -106,6 +109,7 @@ impl Server {
             documents: documents::Documents::new(),
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
+            dav: dav::WebDav::new(config),
             fs: fs::CompactTools::new(config),
             oidc: sign_in::OpenIdConnect::new(config),
             metrics: metrics::Metrics::default(),
@@ -139,9 +143,10 @@ pub(crate) fn router(
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))
         .merge(fs::routes())
+        .merge(dav::routes())
         .merge(page::routes())
         .merge(sign_in::routes())
-        .route("/", get(index::page))
+        .route("/", get(index::page).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))
@@ -155,6 +160,7 @@ pub(crate) fn router(
         terminal::operation(method, path)
             .or_else(|| mcp::operation(path))
             .or_else(|| fs::operation(path))
+            .or_else(|| dav::operation(method, path))
             .or_else(|| sign_in::operation(path))
     };
     cors::allow(routes, config)

@@ -139,6 +139,11 @@ pub static SETTINGS: &[Setting] = &[
         "Whether what takes long shows in the chat",
         |c| &mut c.live_status,
     ),
+    open(
+        "webdav",
+        "Whether programs may mount the files, at /dav",
+        |c| &mut c.webdav,
+    ),
     // Data.
     open("storage_base_path", "Directory of all data", |c| {
         &mut c.core.storage_base_path

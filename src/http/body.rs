@@ -180,7 +180,7 @@ impl MinimumRate {
     }
 
     /// For what is held in memory.
-    fn of_calls() -> Self {
+    pub(super) fn of_calls() -> Self {
         Self::new(1024 * 1024)
     }
 

@@ -24,8 +24,8 @@ pub(super) mod archive;
 pub(super) mod body_reader;
 mod browser_policy;
 mod channel_body;
-mod condition;
-mod content;
+pub(super) mod condition;
+pub(super) mod content;
 mod disposition;
 pub(super) mod download;
 #[cfg(fuzzing)]

@@ -20,6 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::config::{AUTO, Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
+mod basic;
 mod browser;
 mod error;
 #[cfg(fuzzing)]

@@ -83,6 +83,14 @@ pub(super) async fn identify_person(
     known(server, server.authenticator.read_for_page(parts)?).await
 }
 
+/// Finds out who calls, where a program that shows files may call with a name and a password.
+pub(super) async fn identify_for_files(
+    server: &Arc<Server>,
+    parts: &axum::http::request::Parts,
+) -> Result<Caller, Error> {
+    known(server, server.authenticator.read_for_files(parts)?).await
+}
+
 /// Finds out whose credential it is, and remembers the groups that a gateway names.
 async fn known(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
     let caller = authenticate(server, credential).await?;

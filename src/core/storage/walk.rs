@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use super::handle::open_raw;
 use super::kind::kind_of;
-use super::{DiskError, Entry, Kind, Root};
+use super::{DiskError, Entry, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// One entry of a walk.
@@ -37,6 +37,12 @@ impl Found {
     #[must_use]
     pub fn size(&self) -> u64 {
         self.stat.st_size as u64
+    }
+
+    /// Its state.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        Stamp::of(&self.stat)
     }
 
     /// Time of the last change, in seconds since 1970.

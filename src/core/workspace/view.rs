@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+mod change;
 mod cwd;
 mod error;
 mod groups;

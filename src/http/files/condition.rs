@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use axum::http::HeaderMap;
 use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
-use fileshed_core::diagnostics;
-use fileshed_core::storage::Stamp;
+use fileshed_core::storage::{Entry, Stamp};
+use fileshed_core::{Error, diagnostics};
 use headers::{
     ETag, HeaderMapExt as _, IfMatch, IfModifiedSince, IfNoneMatch, IfRange, IfUnmodifiedSince,
     LastModified,
@@ -98,6 +98,20 @@ pub(super) fn evaluate(
     PreconditionOutcome::Proceed
 }
 
+/// Fails where a request that writes wants another state than that of the entry that is there.
+pub(in crate::http) fn expect_state(
+    headers: &HeaderMap,
+    entry: Option<&Entry>,
+) -> Result<(), Error> {
+    let state = entry.map(|entry| Validators::of(&entry.stamp()));
+    match evaluate(headers, state.as_ref(), false) {
+        PreconditionOutcome::Proceed => Ok(()),
+        PreconditionOutcome::NotModified | PreconditionOutcome::Failed => {
+            Err(ConditionError.into())
+        }
+    }
+}
+
 /// `If-Match`: there is a file, and its tag is listed.
 fn matches(headers: &HeaderMap, state: Option<&Validators>) -> bool {
     let condition = headers.typed_get::<IfMatch>();
@@ -122,7 +136,7 @@ diagnostics! {
     #[error(
         "the file is not in the state that `if-match`, `if-none-match` or `if-unmodified-since` asks for"
     )]
-    pub(super) struct ConditionError => {
+    pub(in crate::http) struct ConditionError => {
         code: PreconditionFailed,
         hint: "fetch the file again with GET, and send its new ETag in If-Match",
     }

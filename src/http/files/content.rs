@@ -12,7 +12,7 @@ use fileshed_core::transfer::{Stored, Upload, UploadError};
 use fileshed_core::{Caller, Error, Store, Zone, diagnostics};
 use serde_json::json;
 
-use super::condition::{self, ConditionError, PreconditionOutcome};
+use super::condition;
 use super::download::{Download, Presentation};
 use super::{FileQuery, body_reader, read_request, with_subject};
 use crate::http::route::RouteError;
@@ -92,13 +92,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         let upload = file.finish()?;
         let message = FileQuery::given(query.message.as_ref());
         let stored = upload.store_if(OPERATION, message, |entry| {
-            let state = entry.map(|entry| condition::Validators::of(&entry.stamp()));
-            match condition::evaluate(&headers, state.as_ref(), false) {
-                PreconditionOutcome::Proceed => Ok(()),
-                PreconditionOutcome::NotModified | PreconditionOutcome::Failed => {
-                    Err(ConditionError.into())
-                }
-            }
+            condition::expect_state(&headers, entry)
         })?;
         let stored = stored.first().ok_or(UploadError::Nothing)?;
         Ok(response(zone.name().as_str(), stored))
@@ -133,7 +127,7 @@ diagnostics! {
     /// A part of a file where a whole one is taken.
     #[derive(Debug, thiserror::Error)]
     #[error("the header `content-range` says that this is a part of a file")]
-    struct PartialError => {
+    pub(in crate::http) struct PartialError => {
         code: InvalidParameter,
         hint: "send the whole file; shed_patch_bytes writes a part of one",
     }

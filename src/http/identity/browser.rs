@@ -72,6 +72,13 @@ pub(super) fn is_of_site(request: &Parts, public: Option<&Origin>) -> bool {
         && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin")
 }
 
+/// Whether no page makes the request: a program does, or a person who typed the address.
+pub(super) fn is_by_program(request: &Parts) -> bool {
+    let headers = &request.headers;
+    text(headers, &ORIGIN).is_none()
+        && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "none")
+}
+
 /// Whether a browser asks for a file to show or to save it: for the page, or because a person opens
 /// its address, from wherever.
 pub(super) fn shows_a_file(request: &Parts) -> bool {

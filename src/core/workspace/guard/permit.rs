@@ -112,6 +112,16 @@ impl ChangeRequest {
         }
     }
 
+    /// `entry` gets the place of `taken`, which goes with the `replaced` that it holds.
+    pub fn supplant(entry: &Entry, taken: &Entry, replaced: Totals) -> Self {
+        Self {
+            paths: vec![entry.path().clone(), taken.path().clone()],
+            kind: RequestKind::Renamed,
+            ..Self::default()
+        }
+        .giving_back(replaced)
+    }
+
     /// Files that are changed where they lie, by as much as their end shows.
     pub(crate) fn in_place(paths: Vec<ZonePath>) -> Self {
         Self {
@@ -341,6 +351,18 @@ impl<'a> Permit<'a> {
         Ok(self.change(Effect::Renamed(effect)))
     }
 
+    /// Gives an entry the place of another one, which goes: whenever the server dies, the place holds
+    /// the one or the other, whole.
+    pub fn supplant(self, entry: &Entry, taken: &Entry) -> Result<Change<'a>, Error> {
+        let effect = encrypted::expect_plain(taken)
+            .map_err(|error| self.zone().explain(error))
+            .and_then(|()| {
+                let moved = self.staging().supplant(entry, taken);
+                moved.map_err(|error| self.explain(error))
+            })?;
+        Ok(self.change(Effect::Several(effect)))
+    }
+
     /// Writes down what the change does to ownership, before it happens.
     fn record_intent(
         &self,
@@ -411,7 +433,10 @@ impl<'a> Permit<'a> {
         let moved = match (needs.kind, needs.paths.as_slice()) {
             (RequestKind::Removed, [at]) => registry.forget_file_metadata(place(zone, at)),
             (RequestKind::Renamed, [from, to]) => {
-                registry.move_file_metadata(place(zone, from), to.as_str())
+                let replaced = registry.forget_file_metadata(place(zone, to));
+                replaced.and_then(|()| {
+                    registry.move_file_metadata(place(zone, from), to.as_str())
+                })
             }
             _ => return,
         };

@@ -323,6 +323,11 @@ impl<'a> Zone<'a> {
         limit.saturating_mul(fileshed_types::settings::MEBIBYTE)
     }
 
+    /// Bytes that the zone's user or group holds, over all zones, and may hold.
+    pub fn space(&self) -> Result<(u64, u64), Error> {
+        Ok((self.store.used(&self.tenant)?, self.tenant.limit))
+    }
+
     /// Fails in a zone that only reads and deletes, and where the credential only reads.
     pub fn expect_writable(&self) -> Result<(), Error> {
         if !self.name.is_writable() {

@@ -2,7 +2,6 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
@@ -37,17 +36,7 @@ impl Endpoint for DeleteEntry {
 
     fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
         let target = view.resolve_to_change("path", &request.path)?;
-        let zone = &target.zone;
-        let entry = target.explained(|| {
-            let writer = zone.remover(Self::ID)?;
-            let entry = zone.entry_itself(&target.path)?;
-            let totals = zone.totals(&entry)?;
-            writer
-                .guard(ChangeRequest::remove(&entry, totals))?
-                .remove(&entry)?
-                .commit(None, &format!("Delete {}", target.path))?;
-            Ok(entry)
-        })?;
+        let entry = target.remove(Self::ID)?;
         let r#type = match entry.kind() {
             Kind::Directory => "directory",
             _ => "file",

@@ -2,9 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::cross_zone::CrossZoneTransfer;
-use fileshed_core::guard::ChangeRequest;
-use fileshed_core::view::{Resolved, View, ViewError, ViewPath};
+use fileshed_core::view::{View, ViewError, ViewPath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,53 +53,10 @@ impl Endpoint for MoveEntry {
             }
             .into());
         }
-        if from.at.root() == to.at.root() {
-            rename(&from, &to)?;
-        } else {
-            cross(&from, &to)?;
-        }
+        from.move_to(&to, false, Self::ID)?;
         Ok(Response {
             source: from.at.as_str().to_owned(),
             destination: to.at.as_str().to_owned(),
         })
     }
-}
-
-/// Moves inside one zone.
-fn rename(from: &Resolved<'_>, to: &Resolved<'_>) -> Result<(), Error> {
-    let zone = &from.zone;
-    let (old, new) = (&from.path, &to.path);
-    from.explained(|| {
-        let writer = zone.writer(MoveEntry::ID)?;
-        let entry = zone.entry_itself(old)?;
-        let vacancy = zone.vacancy("destination", new)?;
-        writer
-            .guard(ChangeRequest::rename(&entry, &vacancy))?
-            .rename(&entry, vacancy)?
-            .commit(None, &format!("Rename {old} to {new}"))?;
-        Ok(())
-    })
-}
-
-/// Moves to another zone.
-fn cross(from: &Resolved<'_>, to: &Resolved<'_>) -> Result<(), Error> {
-    let transfer = CrossZoneTransfer {
-        from: &from.zone,
-        to: &to.zone,
-        source: from.path.as_str(),
-        destination: to.path.as_str(),
-        parameters: ("source", "destination"),
-        overwrite: false,
-        message: None,
-        operation: MoveEntry::ID,
-    };
-    let moved = transfer.relocate().map(drop);
-    moved.map_err(|error| {
-        let is_there = |place: &Resolved<'_>| place.zone.is_met(&error);
-        if is_there(to) && !is_there(from) {
-            to.explain(error)
-        } else {
-            from.explain(error)
-        }
-    })
 }

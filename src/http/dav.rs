@@ -1,0 +1,397 @@
+//! WebDAV (RFC 4918) at `/dav`: the tree of a caller as a drive of any system.
+//!
+//! The methods, their conditions, locks and XML are the library's; what it does to files is done by the
+//! [`tree`] of the request, with the operations of the core. Whole files are read as they are
+//! everywhere. Programs send a personal token as the password; pages of browsers are refused.
+
+mod incoming;
+mod node;
+mod sidecar;
+mod tree;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use dav_server::DavHandler;
+use dav_server::davpath::DavPath;
+use fileshed_core::storage::Kind;
+use fileshed_core::view::{View, ViewPath};
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Error, Scope};
+use futures_util::stream;
+
+use super::body::{self, BodyError, MinimumRate};
+use super::files::content::PartialError;
+use super::files::download::{FileDownload, Presentation};
+use super::held_body::HeldBody;
+use super::middleware::Subject;
+use super::route::{self, RouteError};
+use super::{Server, admission, envelope};
+use crate::config::Config;
+use sidecar::{SidecarPlace, Sidecars};
+use tree::{Purpose, Tree, TreeRequest, view_path};
+
+/// Where the surface begins.
+const BASE: &str = "/dav";
+
+/// What is asked of a client that says nothing of who calls.
+const CHALLENGE: HeaderValue =
+    HeaderValue::from_static("Basic realm=\"fileshed\", charset=\"UTF-8\"");
+
+const DEPTH: HeaderName = HeaderName::from_static("depth");
+
+/// What the conformance suite names its tests in; the library answers such requests otherwise.
+const X_LITMUS: HeaderName = HeaderName::from_static("x-litmus");
+
+/// Bytes of a body that is XML.
+const XML_MAX_BYTES: u64 = 64 * 1024;
+/// Elements of a body that is XML, as they nest at most: each takes some of the stack.
+const XML_MAX_TAGS: usize = 512;
+
+/// What every request needs.
+#[derive(Debug)]
+pub(super) struct WebDav {
+    /// Whether an administrator lets programs mount the files.
+    enabled: bool,
+    sidecars: Sidecars,
+}
+
+impl WebDav {
+    pub(super) fn new(config: &Config) -> Self {
+        Self {
+            enabled: config.webdav,
+            sidecars: Sidecars::new(),
+        }
+    }
+}
+
+/// The addresses of the surface.
+pub(super) fn routes() -> Router<Arc<Server>> {
+    Router::new()
+        .route(BASE, any(serve))
+        .route("/dav/", any(serve))
+        .route("/dav/{*path}", any(serve))
+}
+
+/// What the log calls a request, where its address is one of the surface.
+pub(super) fn operation(method: &Method, path: &str) -> Option<&'static str> {
+    let below = path.strip_prefix(BASE)?;
+    if !(below.is_empty() || below.starts_with('/')) {
+        return None;
+    }
+    let verb = Verb::of(method);
+    Some(verb.map_or("dav", Verb::operation))
+}
+
+/// The methods of the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Get,
+    Options,
+    Propfind,
+    Proppatch,
+    Mkcol,
+    Delete,
+    Put,
+    Copy,
+    Move,
+    Lock,
+    Unlock,
+}
+
+impl Verb {
+    /// The methods as answers list them.
+    const ALL: HeaderValue = HeaderValue::from_static(
+        "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK",
+    );
+
+    fn of(method: &Method) -> Option<Self> {
+        Some(match method.as_str() {
+            "GET" | "HEAD" => Self::Get,
+            "OPTIONS" => Self::Options,
+            "PROPFIND" => Self::Propfind,
+            "PROPPATCH" => Self::Proppatch,
+            "MKCOL" => Self::Mkcol,
+            "DELETE" => Self::Delete,
+            "PUT" => Self::Put,
+            "COPY" => Self::Copy,
+            "MOVE" => Self::Move,
+            "LOCK" => Self::Lock,
+            "UNLOCK" => Self::Unlock,
+            _ => return None,
+        })
+    }
+
+    /// What the log calls it.
+    fn operation(self) -> &'static str {
+        match self {
+            Self::Get => "dav/get",
+            Self::Options => "dav/options",
+            Self::Propfind => "dav/propfind",
+            Self::Proppatch => "dav/proppatch",
+            Self::Mkcol => "dav/mkcol",
+            Self::Delete => "dav/delete",
+            Self::Put => "dav/put",
+            Self::Copy => "dav/copy",
+            Self::Move => "dav/move",
+            Self::Lock => "dav/lock",
+            Self::Unlock => "dav/unlock",
+        }
+    }
+
+    /// Whether a credential that only reads may have it.
+    fn reads(self) -> bool {
+        matches!(self, Self::Get | Self::Options | Self::Propfind)
+    }
+
+    /// Whether its body is XML.
+    fn takes_xml(self) -> bool {
+        matches!(self, Self::Propfind | Self::Proppatch | Self::Lock)
+    }
+
+    /// What the tree is asked for.
+    fn purpose(self, parts: &Parts, path: &ViewPath) -> Purpose {
+        match self {
+            Self::Get | Self::Options | Self::Propfind | Self::Proppatch | Self::Unlock => {
+                Purpose::Look
+            }
+            Self::Mkcol => Purpose::MakeDirectory,
+            Self::Delete => Purpose::Delete,
+            Self::Put => Purpose::Put,
+            Self::Move => Purpose::Move,
+            Self::Lock => Purpose::Lock,
+            Self::Copy => Purpose::Copy {
+                from: path.clone(),
+                deep: parts.headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
+            },
+        }
+    }
+}
+
+/// Every request of the surface.
+async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response {
+    if !server.dav.enabled {
+        return route::unknown(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let mut caller = match route::identify_for_files(&server, &parts).await {
+        Ok(caller) => caller,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            let mut response = envelope::failure(error);
+            response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+            return response;
+        }
+    };
+    caller.names_zones = true;
+    let subject = Subject::of(&server.store, &caller);
+    let answered = answer(&server, caller, parts, body).await;
+    let mut response = answered.unwrap_or_else(envelope::failure);
+    response.extensions_mut().insert(subject);
+    response
+}
+
+async fn answer(
+    server: &Arc<Server>,
+    mut caller: Caller,
+    mut parts: Parts,
+    body: Body,
+) -> Result<Response, Error> {
+    let verb = match begin(&caller, &parts) {
+        Ok(verb) => verb,
+        Err(error) => {
+            body::decline(&parts.headers, body).await;
+            return Err(error);
+        }
+    };
+    let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
+    let path = ViewPath::parse("path", below(view_path(&path)?.as_str()), &ViewPath::home())?;
+    match (verb, parts.headers.get(&DEPTH)) {
+        (Verb::Get, _) => return get(server, caller, parts, path).await,
+        (Verb::Propfind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
+        // Without it the whole tree is meant, which is more than anybody gets.
+        (Verb::Propfind, None) => {
+            parts.headers.insert(DEPTH, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
+    parts.headers.remove(&X_LITMUS);
+    let transfer_permit = if verb == Verb::Put {
+        match admission::transfer_permit(&server.store, &caller, None).await {
+            Ok(permit) => Some(permit),
+            Err(error) => {
+                body::decline(&parts.headers, body).await;
+                return Err(error);
+            }
+        }
+    } else if verb == Verb::Lock {
+        Some(admission::transfer_permit(&server.store, &caller, None).await?)
+    } else {
+        None
+    };
+    let mut admitted = None;
+    if verb != Verb::Put {
+        let user = server.store.namespace(&caller);
+        let permit = server.admission.admit(&user).await?;
+        caller.place = permit.place();
+        admitted = Some(permit);
+    }
+    let body = match &mut admitted {
+        Some(permit) if verb.takes_xml() => {
+            let length = body::content_length(&parts.headers);
+            let mut body = body;
+            let xml = body::collect(&mut body, length, XML_MAX_BYTES, permit).await?;
+            if xml.iter().filter(|byte| **byte == b'<').count() > XML_MAX_TAGS {
+                return Err(BodyError::TooLarge { limit: XML_MAX_BYTES }.into());
+            }
+            Body::from(xml)
+        }
+        _ => paced(body),
+    };
+    let _cancel = caller.cancellation.on_drop();
+    let request = Arc::new(TreeRequest {
+        server: Arc::clone(server),
+        purpose: verb.purpose(&parts, &path),
+        caller,
+        path,
+        headers: parts.headers.clone(),
+        transfer_permit: Mutex::new(transfer_permit),
+        refusal: Mutex::default(),
+        replaces: AtomicBool::default(),
+    });
+    let handler = DavHandler::builder()
+        .filesystem(Box::new(Tree(Arc::clone(&request))))
+        .strip_prefix(BASE)
+        .build_handler();
+    let handled = handler.handle(Request::from_parts(parts, body)).await;
+    if handled.status() == StatusCode::FORBIDDEN
+        && let Some(error) = request.refusal()
+    {
+        return Err(error);
+    }
+    let mut response = handled.map(|body| Body::new(HeldBody::new(Body::new(body), admitted)));
+    if verb == Verb::Options {
+        describe(&mut response);
+    }
+    Ok(response)
+}
+
+/// What can be refused by the headers alone.
+fn begin(caller: &Caller, parts: &Parts) -> Result<Verb, Error> {
+    let verb = Verb::of(&parts.method).ok_or_else(|| RouteError::Method {
+        method: parts.method.clone(),
+        path: parts.uri.path().to_owned(),
+        taken: Method::GET,
+    })?;
+    if !verb.reads() && caller.scope == Scope::Read {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    if verb == Verb::Put && parts.headers.contains_key(CONTENT_RANGE) {
+        return Err(PartialError.into());
+    }
+    Ok(verb)
+}
+
+/// What a server says of itself.
+fn describe(response: &mut Response) {
+    let headers = response.headers_mut();
+    headers.insert("dav", HeaderValue::from_static("1, 2"));
+    headers.insert("ms-author-via", HeaderValue::from_static("DAV"));
+    headers.insert(ALLOW, Verb::ALL);
+}
+
+/// The answer to `OPTIONS /`: Windows asks the root what the server can do, wherever the files are.
+pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    if server.dav.enabled {
+        describe(&mut response);
+    }
+    response
+}
+
+/// One file, as it is.
+async fn get(
+    server: &Arc<Server>,
+    caller: Caller,
+    parts: Parts,
+    path: ViewPath,
+) -> Result<Response, Error> {
+    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
+    let (shared, address) = (Arc::clone(server), parts.uri.path().to_owned());
+    let method = parts.method.clone();
+    let found = tokio::task::spawn_blocking(move || {
+        let view = View {
+            store: &shared.store,
+            caller: &caller,
+        };
+        if let Some(place) = SidecarPlace::at(view, &path)?
+            && let Some(content) = shared.dav.sidecars.get(&place)
+        {
+            return Ok::<_, Error>(Found::Memory(content));
+        }
+        if view.is_directory("path", &path)? {
+            let taken = Method::OPTIONS;
+            return Err(RouteError::Method { method, path: address, taken }.into());
+        }
+        let found = view.resolve("path", path.as_str())?;
+        let entry = found.file()?;
+        debug_assert_eq!(entry.kind(), Kind::File);
+        Ok(Found::File(found.explained(|| FileDownload::open(&entry))?))
+    });
+    Ok(match found.await.map_err(RouteError::from)?? {
+        Found::Memory(content) => content.into_response(),
+        Found::File(file) => file.answer(&parts, Presentation::Attachment, transfer_permit),
+    })
+}
+
+/// What a file is read from.
+enum Found {
+    File(FileDownload),
+    Memory(Bytes),
+}
+
+/// The path in the tree of a path of the server.
+fn below(path: &str) -> &str {
+    match path.strip_prefix(BASE) {
+        Some("") | None => "/",
+        Some(below) => below,
+    }
+}
+
+/// A body that must keep up a minimum rate.
+fn paced(body: Body) -> Body {
+    let state = (MinimumRate::of_files(), body);
+    Body::from_stream(stream::unfold(state, |(mut rate, mut body)| async {
+        rate.resume();
+        match rate.piece(&mut body).await {
+            Ok(None) => None,
+            piece => Some((piece.map(Option::unwrap_or_default), (rate, body))),
+        }
+    }))
+}
+
+/// The answer where everything below a collection is asked for at once (RFC 4918, section 9.1).
+fn too_deep() -> Response {
+    let xml = "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\
+               <D:error xmlns:D=\"DAV:\"><D:propfind-finite-depth/></D:error>\n";
+    let kind = HeaderValue::from_static("application/xml; charset=utf-8");
+    (StatusCode::FORBIDDEN, [(CONTENT_TYPE, kind)], xml).into_response()
+}
+
+fileshed_core::diagnostics! {
+    /// An address that names no path.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the address is not a path: a percent sign must be followed by two digits")]
+    struct AddressError => {
+        code: InvalidPath,
+        hint: "percent-encode the path, as in /dav/storage/my%20notes.md",
+    }
+}

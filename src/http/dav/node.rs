@@ -1,0 +1,158 @@
+//! What is at a path of the tree, as WebDAV names it.
+
+use std::future;
+use std::time::SystemTime;
+
+use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
+use fileshed_core::Error;
+use fileshed_core::listing::DirectoryListing;
+use fileshed_core::storage::{Entry, Kind, Stamp};
+use fileshed_core::view::{TOP, View, ViewPath, ViewPlace};
+
+/// The directory that programs need not see: what processes of the caller wrote.
+const LOGS: &str = "logs";
+
+/// A file or a directory.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    is_directory: bool,
+    /// Bytes of a file; of a directory, what its user or group holds: the library tells clients how
+    /// much is left by that.
+    size: u64,
+    /// When it was last changed; not known of what only leads to zones.
+    modified: Option<SystemTime>,
+    /// What tells the state of a file from another.
+    tag: Option<String>,
+}
+
+impl Node {
+    /// What is at a path. Links count as what they lead to inside their zone.
+    pub(super) fn at(view: View<'_>, path: &ViewPath) -> Result<Self, Error> {
+        match path.place() {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
+                view.store.expect_active(view.caller)?;
+                Ok(Self::fixed())
+            }
+            ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+                let found = view.resolve("path", path.as_str())?;
+                let entry = found.entry()?;
+                if entry.kind() != Kind::Directory {
+                    found.file()?;
+                }
+                let node = Self::of(&entry);
+                if node.is_directory {
+                    return Ok(node.holding(found.zone.space()?.0));
+                }
+                Ok(node)
+            }
+        }
+    }
+
+    /// A directory, where so many bytes are used.
+    fn holding(self, used: u64) -> Self {
+        let size = if self.is_directory { used } else { self.size };
+        Self { size, ..self }
+    }
+
+    /// An entry of a zone.
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self::with_stamp(entry.kind(), &entry.stamp())
+    }
+
+    /// A file that is kept in memory.
+    pub(super) fn in_memory(size: usize) -> Self {
+        Self {
+            is_directory: false,
+            size: size as u64,
+            modified: None,
+            tag: None,
+        }
+    }
+
+    /// A file whose state is known.
+    pub(super) fn with_stamp(kind: Kind, stamp: &Stamp) -> Self {
+        let is_directory = kind == Kind::Directory;
+        Self {
+            is_directory,
+            size: if is_directory { 0 } else { stamp.size() },
+            modified: Some(stamp.modified_exactly().into()),
+            tag: (!is_directory).then(|| stamp.tag()),
+        }
+    }
+
+    /// A directory that is there for everybody.
+    fn fixed() -> Self {
+        Self {
+            is_directory: true,
+            size: 0,
+            modified: None,
+            tag: None,
+        }
+    }
+}
+
+impl DavMetaData for Node {
+    fn len(&self) -> u64 {
+        self.size
+    }
+
+    fn modified(&self) -> FsResult<SystemTime> {
+        self.modified.ok_or(FsError::NotImplemented)
+    }
+
+    fn is_dir(&self) -> bool {
+        self.is_directory
+    }
+
+    fn etag(&self) -> Option<String> {
+        self.tag.clone()
+    }
+}
+
+/// A name in a directory, and what it names.
+#[derive(Debug)]
+pub(super) struct NamedNode {
+    name: String,
+    node: Node,
+}
+
+/// What is in a directory.
+pub(super) fn list(view: View<'_>, path: &ViewPath) -> Result<Vec<NamedNode>, Error> {
+    let fixed = |name: String| NamedNode {
+        name,
+        node: Node::fixed(),
+    };
+    Ok(match path.place() {
+        ViewPlace::Top => {
+            let names = TOP.iter().filter(|name| **name != LOGS);
+            names.map(|name| fixed((*name).to_owned())).collect()
+        }
+        ViewPlace::Groups => view.groups()?.into_iter().map(fixed).collect(),
+        ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            let directory = view.resolve("path", path.as_str())?;
+            directory.directory()?;
+            let listing =
+                directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;
+            let (used, _) = directory.zone.space()?;
+            let entries = listing.entries.into_iter();
+            let named = entries.filter_map(|entry| {
+                let found = entry.found;
+                Some(NamedNode {
+                    name: found.path.name()?.to_owned(),
+                    node: Node::with_stamp(found.kind, &found.stamp()).holding(used),
+                })
+            });
+            named.collect()
+        }
+    })
+}
+
+impl DavDirEntry for NamedNode {
+    fn name(&self) -> Vec<u8> {
+        self.name.clone().into_bytes()
+    }
+
+    fn metadata(&'_ self) -> FsFuture<'_, Box<dyn DavMetaData>> {
+        Box::pin(future::ready(Ok(Box::new(self.node.clone()) as _)))
+    }
+}

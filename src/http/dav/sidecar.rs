@@ -1,0 +1,124 @@
+//! Files that programs leave beside those of people: attributes that macOS keeps for other systems,
+//! how a folder looks, who has a document open.
+//!
+//! A program that may not write one complains or gives up, and in a zone they would only be in the
+//! way of people, models and histories. So they are taken, and kept in memory for a while: whoever
+//! asks finds them again, and nothing depends on them. One that is in a zone already is a file like
+//! any other.
+
+use std::time::Duration;
+
+use axum::body::Bytes;
+use fileshed_core::view::{View, ViewPath, ViewPlace};
+use fileshed_core::{Error, ZoneName};
+use moka::sync::Cache;
+
+/// Bytes of one.
+pub(super) const LARGEST: usize = 1 << 20;
+/// Bytes of all.
+const MOST_BYTES: u64 = 16 << 20;
+/// What one takes besides its content.
+const OVERHEAD: u32 = 512;
+/// How long one is kept after it was last read or written.
+const KEPT: Duration = Duration::from_hours(1);
+
+/// Whether a name is one that programs give to such files.
+pub(super) fn is_sidecar(name: &str) -> bool {
+    let is = |other: &str| name.eq_ignore_ascii_case(other);
+    name.starts_with("._")
+        || name.starts_with("~$")
+        || (name.starts_with(".~lock.") && name.ends_with('#'))
+        || name == ".DS_Store"
+        || is("desktop.ini")
+        || is("Thumbs.db")
+}
+
+/// Whose it is and where.
+type Place = (String, String);
+
+/// The sidecar files of all users, bounded.
+#[derive(Debug)]
+pub(super) struct Sidecars(Cache<Place, Bytes>);
+
+impl Sidecars {
+    pub(super) fn new() -> Self {
+        let weigh = |place: &Place, content: &Bytes| {
+            OVERHEAD + (place.0.len() + place.1.len() + content.len()) as u32
+        };
+        let cache = Cache::builder()
+            .max_capacity(MOST_BYTES)
+            .weigher(weigh)
+            .time_to_idle(KEPT);
+        Self(cache.build())
+    }
+
+    /// The content of one.
+    pub(super) fn get(&self, place: &SidecarPlace) -> Option<Bytes> {
+        self.0.get(&place.0)
+    }
+
+    /// Gives one a content of at most [`LARGEST`] bytes.
+    pub(super) fn put(&self, place: SidecarPlace, content: Bytes) {
+        self.0.insert(place.0, content);
+    }
+
+    /// Takes one away; gives what it was.
+    pub(super) fn take(&self, place: &SidecarPlace) -> Option<Bytes> {
+        self.0.remove(&place.0)
+    }
+}
+
+/// The place of a sidecar file. In a group it is the same for all its members.
+#[derive(Clone, Debug)]
+pub(super) struct SidecarPlace(Place);
+
+impl SidecarPlace {
+    /// The place at a path, if its name is one of a sidecar file, its directory is there and the
+    /// zone has no file of the name.
+    pub(super) fn at(view: View<'_>, path: &ViewPath) -> Result<Option<Self>, Error> {
+        let is_one = path.name().is_some_and(is_sidecar);
+        let above = path.parent().unwrap_or_else(ViewPath::home);
+        let ViewPlace::Zone(name, ..) = path.place() else {
+            return Ok(None);
+        };
+        if !is_one || !view.is_directory("path", &above)? {
+            return Ok(None);
+        }
+        let (zone, inside) = view.zone("path", path)?;
+        if inside.is_root() || zone.data().entry(&inside).is_ok() {
+            return Ok(None);
+        }
+        let whose = match zone.group() {
+            Some(group) => format!("{name}/{}", group.id.as_str()),
+            None if name == ZoneName::Uploads => {
+                let chat = view.caller.chat.as_str();
+                format!("{name}/{}/{chat}", view.store.namespace(view.caller))
+            }
+            None => format!("{name}/{}", view.store.namespace(view.caller)),
+        };
+        Ok(Some(Self((whose, inside.as_str().to_owned()))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_sidecar_files() {
+        for name in [
+            "._a.txt",
+            ".DS_Store",
+            "desktop.ini",
+            "Desktop.ini",
+            "thumbs.db",
+            "~$port.docx",
+            ".~lock.a.odt#",
+        ] {
+            assert!(is_sidecar(name), "{name}");
+        }
+        for name in [".a", "a~", "~a", "_a", "DS_Store", ".~lock.a", "a.ini", "$~a"] {
+            assert!(!is_sidecar(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The tree of a caller as the file system of one WebDAV request.
+//!
+//! The library takes a request apart: removing or copying a collection it walks through, and replacing
+//! something it removes that first. Here each is one change of the core, whole or not at all. So a
+//! tree knows what it is asked for: where the library would walk it shows nothing below, and what would
+//! be removed to make place is only noted, and replaced by the move or copy that follows.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::HeaderMap;
+use dav_server::davpath::DavPath;
+use dav_server::fs::{
+    DavDirEntry, DavFile, DavFileSystem, DavMetaData, FsError, FsFuture, FsResult, FsStream,
+    OpenOptions, ReadDirMeta,
+};
+use fileshed_core::transfer::TransferPermit;
+use fileshed_core::view::{Resolved, View, ViewPath};
+use fileshed_core::{Caller, Code, Error};
+use futures_util::stream;
+
+use super::incoming::{self, Arriving};
+use super::node::{self, Node};
+use super::sidecar::SidecarPlace;
+use crate::http::Server;
+use crate::http::route::RouteError;
+
+/// The name for history and logs.
+pub(super) const OPERATION: &str = "dav";
+
+/// What a request is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To look.
+    Look,
+    /// To write a file.
+    Put,
+    /// To make a directory.
+    MakeDirectory,
+    /// To lock, which makes an empty file where there is none.
+    Lock,
+    /// To remove.
+    Delete,
+    /// To move.
+    Move,
+    /// To copy what is at this path, or only the directory without what it holds.
+    Copy {
+        /// What is copied.
+        from: ViewPath,
+        /// Whether everything below goes along.
+        deep: bool,
+    },
+}
+
+/// One request, and what came of it.
+pub(super) struct TreeRequest {
+    pub(super) server: Arc<Server>,
+    pub(super) caller: Caller,
+    pub(super) purpose: Purpose,
+    /// What the request is about.
+    pub(super) path: ViewPath,
+    /// Conditions on what is written.
+    pub(super) headers: HeaderMap,
+    /// For a body with a file.
+    pub(super) transfer_permit: Mutex<Option<TransferPermit>>,
+    /// Why the request was refused.
+    pub(super) refusal: Mutex<Option<Error>>,
+    /// Whether something makes place for what is moved or copied.
+    pub(super) replaces: AtomicBool,
+}
+
+impl TreeRequest {
+    /// Remembers why the request is refused; the library only knows that it is.
+    pub(super) fn refuse(&self, error: Error) -> FsError {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        FsError::Forbidden
+    }
+
+    /// Why the request was refused.
+    pub(super) fn refusal(&self) -> Option<Error> {
+        let mut refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        refusal.take()
+    }
+}
+
+/// The tree, for one request.
+#[derive(Clone)]
+pub(super) struct Tree(pub(super) Arc<TreeRequest>);
+
+/// The path that the library means.
+pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
+    let text = String::from_utf8_lossy(path.as_bytes());
+    Ok(ViewPath::parse("path", &text, &ViewPath::home())?)
+}
+
+impl Tree {
+    /// Does work that blocks. That nothing is there, the library asks to know; every other failure is
+    /// a refusal.
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(View<'_>, &TreeRequest) -> Result<T, Error> + Send + 'static,
+    ) -> FsResult<T> {
+        let request = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || {
+            let view = View {
+                store: &request.server.store,
+                caller: &request.caller,
+            };
+            work(view, &request)
+        });
+        let done = done.await.map_err(RouteError::from);
+        match done.map_err(Error::from).and_then(|done| done) {
+            Ok(value) => Ok(value),
+            Err(error) if error.code() == Code::FileNotFound => Err(FsError::NotFound),
+            Err(error) => Err(self.0.refuse(error)),
+        }
+    }
+
+    /// A path of the library's; one that cannot be is refused.
+    fn path(&self, path: &DavPath) -> FsResult<ViewPath> {
+        view_path(path).map_err(|error| self.0.refuse(error))
+    }
+
+    /// Where something is to be made: its directory must be there.
+    async fn vacant(&self, path: &ViewPath) -> FsResult<Option<SidecarPlace>> {
+        let path = path.clone();
+        let found = self.work(move |view, _| {
+            let above = path.parent().unwrap_or_else(ViewPath::home);
+            if !view.is_directory("path", &above)? {
+                return Ok(None);
+            }
+            SidecarPlace::at(view, &path).map(Some)
+        });
+        found.await?.ok_or(FsError::NotFound)
+    }
+
+    async fn look(&self, path: &DavPath) -> FsResult<Node> {
+        let path = self.path(path)?;
+        let found = self.work(move |view, request| match Node::at(view, &path) {
+            Err(error) if error.code() == Code::FileNotFound => {
+                let place = SidecarPlace::at(view, &path)?;
+                let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
+                content
+                    .map(|content| Node::in_memory(content.len()))
+                    .ok_or(error)
+            }
+            found => found,
+        });
+        found.await
+    }
+
+    async fn list(&self, path: &DavPath) -> FsResult<FsStream<Box<dyn DavDirEntry>>> {
+        let entries = match self.0.purpose {
+            Purpose::Look => {
+                let path = self.path(path)?;
+                self.work(move |view, _| node::list(view, &path)).await?
+            }
+            _ => Vec::new(),
+        };
+        let entries = entries.into_iter();
+        let entries = entries.map(|entry| Ok(Box::new(entry) as Box<dyn DavDirEntry>));
+        Ok(Box::pin(stream::iter(entries)))
+    }
+
+    async fn write(&self, path: &DavPath, options: OpenOptions) -> FsResult<Box<dyn DavFile>> {
+        let path = self.path(path)?;
+        let arriving = match self.vacant(&path).await? {
+            Some(place) => Arriving::in_memory(Arc::clone(&self.0), place, options.size),
+            None => incoming::begin(Arc::clone(&self.0), path, &options).await?,
+        };
+        let mut arriving: Box<dyn DavFile> = Box::new(arriving);
+        if self.0.purpose == Purpose::Lock {
+            arriving.flush().await?;
+        }
+        Ok(arriving)
+    }
+
+    async fn make_directory(&self, path: &DavPath) -> FsResult<()> {
+        let path = self.path(path)?;
+        if let Purpose::Copy { from, deep: true } = &self.0.purpose {
+            return self.transfer(from.clone(), path, Transfer::Copy).await;
+        }
+        let is_shallow_copy = matches!(self.0.purpose, Purpose::Copy { .. });
+        let directory = path.clone();
+        self.vacant(&directory).await?;
+        let made = self.work(move |view, _| {
+            if Node::at(view, &path).is_ok() {
+                return Ok(false);
+            }
+            let found = view.resolve_to_change("path", path.as_str())?;
+            found.explained(|| found.zone.make_directory("path", &found.path, OPERATION))
+        });
+        match made.await? {
+            true => Ok(()),
+            false if is_shallow_copy => Ok(()),
+            false => Err(FsError::Exists),
+        }
+    }
+
+    /// Removes what is there; what only makes place goes when the place is taken.
+    async fn remove(&self, path: &DavPath) -> FsResult<()> {
+        if self.0.purpose != Purpose::Delete {
+            self.0.replaces.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let path = self.path(path)?;
+        let removed = self.work(move |view, request| {
+            if let Some(place) = SidecarPlace::at(view, &path)? {
+                request.server.dav.sidecars.take(&place);
+                return Ok(());
+            }
+            let found = view.resolve_to_change("path", path.as_str())?;
+            found.remove(OPERATION).map(drop)
+        });
+        removed.await
+    }
+
+    async fn transfer(&self, from: ViewPath, to: ViewPath, transfer: Transfer) -> FsResult<()> {
+        let overwrite = self.0.replaces.load(Ordering::Relaxed);
+        let done = self.work(move |view, request| {
+            if let Some(place) = SidecarPlace::at(view, &from)? {
+                return transfer_sidecar(view, request, (&place, &to), transfer);
+            }
+            let from = match transfer {
+                Transfer::Move => view.resolve_to_change("source", from.as_str())?,
+                Transfer::Copy => view.resolve("source", from.as_str())?,
+            };
+            let to: Resolved<'_> = view.resolve_to_change("destination", to.as_str())?;
+            to.explained(|| to.zone.expect_writable())?;
+            match transfer {
+                Transfer::Move => from.move_to(&to, overwrite, OPERATION),
+                Transfer::Copy => from.copy_to(&to, overwrite, OPERATION),
+            }
+        });
+        done.await
+    }
+}
+
+/// How something gets another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transfer {
+    Move,
+    Copy,
+}
+
+/// A sidecar file gets another name, which is one of a sidecar file too: it never becomes a file of
+/// the zone.
+fn transfer_sidecar(
+    view: View<'_>,
+    request: &TreeRequest,
+    (from, to): (&SidecarPlace, &ViewPath),
+    transfer: Transfer,
+) -> Result<(), Error> {
+    let sidecars = &request.server.dav.sidecars;
+    let content = sidecars.get(from);
+    if let (Some(content), Some(place)) = (content, SidecarPlace::at(view, to)?) {
+        sidecars.put(place, content);
+    }
+    if transfer == Transfer::Move {
+        sidecars.take(from);
+    }
+    Ok(())
+}
+
+impl DavFileSystem for Tree {
+    fn open<'a>(
+        &'a self,
+        path: &'a DavPath,
+        options: OpenOptions,
+    ) -> FsFuture<'a, Box<dyn DavFile>> {
+        Box::pin(self.write(path, options))
+    }
+
+    fn read_dir<'a>(
+        &'a self,
+        path: &'a DavPath,
+        _: ReadDirMeta,
+    ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
+        Box::pin(self.list(path))
+    }
+
+    fn metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
+        Box::pin(async move {
+            let node = self.look(path).await?;
+            Ok(Box::new(node) as Box<dyn DavMetaData>)
+        })
+    }
+
+    fn create_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
+        Box::pin(self.make_directory(path))
+    }
+
+    fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
+        Box::pin(self.remove(path))
+    }
+
+    fn remove_file<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
+        Box::pin(self.remove(path))
+    }
+
+    fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
+        Box::pin(async move {
+            let (from, to) = (self.path(from)?, self.path(to)?);
+            self.transfer(from, to, Transfer::Move).await
+        })
+    }
+
+    fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
+        Box::pin(async move {
+            let (from, to) = (self.path(from)?, self.path(to)?);
+            self.transfer(from, to, Transfer::Copy).await
+        })
+    }
+
+    fn get_quota(&'_ self) -> FsFuture<'_, (u64, Option<u64>)> {
+        Box::pin(async move {
+            let space = self.work(|view, request| {
+                let home = ViewPath::home();
+                let zone = view
+                    .zone("path", &request.path)
+                    .or_else(|_| view.zone("path", &home));
+                zone?.0.space()
+            });
+            let (used, limit) = space.await?;
+            Ok((used, Some(limit)))
+        })
+    }
+}
