@@ -250,7 +250,10 @@ async fn answer(
             let mut body = body;
             let xml = body::collect(&mut body, length, XML_MAX_BYTES, permit).await?;
             if xml.iter().filter(|byte| **byte == b'<').count() > XML_MAX_TAGS {
-                return Err(BodyError::TooLarge { limit: XML_MAX_BYTES }.into());
+                return Err(BodyError::TooLarge {
+                    limit: XML_MAX_BYTES,
+                }
+                .into());
             }
             Body::from(xml)
         }
@@ -339,7 +342,12 @@ async fn get(
         }
         if view.is_directory("path", &path)? {
             let taken = Method::OPTIONS;
-            return Err(RouteError::Method { method, path: address, taken }.into());
+            return Err(RouteError::Method {
+                method,
+                path: address,
+                taken,
+            }
+            .into());
         }
         let found = view.resolve("path", path.as_str())?;
         let entry = found.file()?;

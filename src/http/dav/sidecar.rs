@@ -117,7 +117,9 @@ mod tests {
         ] {
             assert!(is_sidecar(name), "{name}");
         }
-        for name in [".a", "a~", "~a", "_a", "DS_Store", ".~lock.a", "a.ini", "$~a"] {
+        for name in [
+            ".a", "a~", "~a", "_a", "DS_Store", ".~lock.a", "a.ini", "$~a",
+        ] {
             assert!(!is_sidecar(name), "{name}");
         }
     }

@@ -10,7 +10,14 @@ fn sidecar_files_are_taken_and_are_in_no_zone() {
     let drive = Drive::of(client.clone(), "/documents");
     assert_eq!(drive.send("MKCOL", "plans", &[]).status, 201);
     drive.put("plans/a.txt", "a");
-    for name in [".DS_Store", "._a.txt", "Thumbs.db", "desktop.ini", "~$a.docx", ".~lock.a.odt%23"] {
+    for name in [
+        ".DS_Store",
+        "._a.txt",
+        "Thumbs.db",
+        "desktop.ini",
+        "~$a.docx",
+        ".~lock.a.odt%23",
+    ] {
         let path = format!("plans/{name}");
         assert_eq!(drive.get(&path).0, 404, "{name}");
         assert_eq!(drive.put(&path, name).status, 201);
@@ -22,7 +29,10 @@ fn sidecar_files_are_taken_and_are_in_no_zone() {
         assert_eq!(drive.get(&path).0, 404, "{name}");
         drive.put(&path, name);
     }
-    assert_eq!(drive.transfer("MOVE", "plans/._a.txt", "plans/._b.txt", true), 201);
+    assert_eq!(
+        drive.transfer("MOVE", "plans/._a.txt", "plans/._b.txt", true),
+        201
+    );
     assert_eq!(drive.get("plans/._b.txt"), (200, "._a.txt".to_owned()));
     assert_eq!(drive.list("plans/"), ["plans/", "plans/a.txt"]);
     assert_eq!(drive.send("PUT", "none/.DS_Store", &[]).status, 409);

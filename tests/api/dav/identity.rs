@@ -13,7 +13,9 @@ fn token(server: &Server, arguments: &[&str]) -> String {
 
 fn with_password<'a>(server: &'a TestApp, user: &str, password: &str) -> Client<'a> {
     let credential = STANDARD.encode(format!("{user}:{password}"));
-    server.client().header("Authorization", &format!("Basic {credential}"))
+    server
+        .client()
+        .header("Authorization", &format!("Basic {credential}"))
 }
 
 #[test]
@@ -50,7 +52,15 @@ fn a_token_that_reads_changes_nothing() {
     let reader = Drive::of(with_password(&server, "ada", &reads), "/storage");
     assert_eq!(reader.get("a.txt"), (200, "a".to_owned()));
     assert_eq!(reader.list("").len(), 2);
-    for method in ["PUT", "DELETE", "MKCOL", "LOCK", "PROPPATCH", "MOVE", "COPY"] {
+    for method in [
+        "PUT",
+        "DELETE",
+        "MKCOL",
+        "LOCK",
+        "PROPPATCH",
+        "MOVE",
+        "COPY",
+    ] {
         let refused = reader.send(method, "a.txt", &[]);
         refused.refused(403, "ACCESS_DENIED");
     }
@@ -64,9 +74,15 @@ fn no_page_may_call_with_what_a_browser_sends_along() {
     let drive = Drive::of(with_password(&server, "ada", &ada), "/storage");
     drive.put("a.txt", "a");
     for headers in [
-        [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "cross-site")],
+        [
+            ("Origin", "https://evil.example"),
+            ("Sec-Fetch-Site", "cross-site"),
+        ],
         [("Origin", "null"), ("Sec-Fetch-Mode", "cors")],
-        [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "cors")],
+        [
+            ("Sec-Fetch-Site", "same-origin"),
+            ("Sec-Fetch-Mode", "cors"),
+        ],
     ] {
         for method in ["GET", "DELETE", "PROPFIND"] {
             let refused = drive.send(method, "a.txt", &headers);
@@ -89,5 +105,8 @@ fn one_setting_turns_it_off() {
         .refused(404, "UNKNOWN_OPERATION");
     assert_eq!(client.send("OPTIONS", "/", b"").header("dav"), "");
     let server = TestApp::start();
-    assert_eq!(server.client().send("OPTIONS", "/", b"").header("dav"), "1, 2");
+    assert_eq!(
+        server.client().send("OPTIONS", "/", b"").header("dav"),
+        "1, 2"
+    );
 }

@@ -13,15 +13,28 @@ fn zones_and_groups_are_directories() {
     let server = many_users().env("FILESHED_GROUPS", "headers").app();
     let client = server.as_user("ada");
     let top = Drive::of(client.clone(), "");
-    assert_eq!(top.list(""), ["", "documents/", "groups/", "storage/", "uploads/"]);
+    assert_eq!(
+        top.list(""),
+        ["", "documents/", "groups/", "storage/", "uploads/"]
+    );
     assert_eq!(top.list("groups/"), ["groups/", "groups/team/"]);
     let team = Drive::of(client.clone(), "/groups/team");
     assert_eq!(team.send("MKCOL", "notes", &[]).status, 201);
     team.put("notes/%C3%BC%20%E2%82%AC.md", "for all");
-    let read = client.call("shed_read", &within("group", json!({"path": "notes/ü €.md"})));
-    assert_eq!(read.data()["lines"][0], "for all", "{}", read.text);
-    assert_eq!(team.list("notes/"), ["notes/", "notes/%C3%BC%20%E2%82%AC.md"]);
-    assert_eq!(team.get("notes/%C3%BC%20%E2%82%AC.md"), (200, "for all".to_owned()));
+    let read = client.call(
+        "shed_read",
+        &within("group", json!({"path": "notes/ü €.md"})),
+    );
+    let content = read.data()["content"].as_str().unwrap();
+    assert!(content.ends_with("for all"), "{content}");
+    assert_eq!(
+        team.list("notes/"),
+        ["notes/", "notes/%C3%BC%20%E2%82%AC.md"]
+    );
+    assert_eq!(
+        team.get("notes/%C3%BC%20%E2%82%AC.md"),
+        (200, "for all".to_owned())
+    );
     for (method, path, status) in [
         ("MKCOL", "other", 403),
         ("DELETE", "storage", 403),
@@ -29,7 +42,11 @@ fn zones_and_groups_are_directories() {
         ("PUT", "none/a.txt", 409),
         ("GET", "groups/none/a.txt", 404),
     ] {
-        assert_eq!(top.send(method, path, &[]).status, status, "{method} {path}");
+        assert_eq!(
+            top.send(method, path, &[]).status,
+            status,
+            "{method} {path}"
+        );
     }
 }
 
@@ -88,7 +105,11 @@ fn a_collection_moves_is_copied_and_goes_as_one_change() {
         assert_eq!(drive.transfer("COPY", "a/", "c", false), 412);
         assert_eq!(drive.transfer("MOVE", "c", "other", true), 204);
         assert_eq!(drive.transfer("MOVE", "a", "a/b/c", true), 400);
-        assert_eq!(drive.transfer("MOVE", "a/b", "a", true), 409, "what holds it stays");
+        assert_eq!(
+            drive.transfer("MOVE", "a/b", "a", true),
+            409,
+            "what holds it stays"
+        );
         assert_eq!(drive.list("other/b/").len(), 6);
         assert_eq!(drive.get("c/b/1").0, 404);
         assert_eq!(drive.send("DELETE", "a", &[]).status, 204);
@@ -99,9 +120,15 @@ fn a_collection_moves_is_copied_and_goes_as_one_change() {
     }
     // From one zone to another.
     let top = Drive::of(client, "");
-    assert_eq!(top.transfer("MOVE", "storage/other", "documents/moved", true), 201);
+    assert_eq!(
+        top.transfer("MOVE", "storage/other", "documents/moved", true),
+        201
+    );
     assert_eq!(top.list("documents/moved/b/").len(), 6);
-    assert_eq!(top.transfer("COPY", "documents/moved", "storage/back", true), 201);
+    assert_eq!(
+        top.transfer("COPY", "documents/moved", "storage/back", true),
+        201
+    );
     assert_eq!(top.list("storage/back/b/").len(), 6);
 }
 
@@ -123,9 +150,15 @@ fn what_is_replaced_stays_until_the_new_is_there() {
         let drive = Drive::of(server.client(), zone);
         drive.put("report.txt", "old");
         drive.put("report.tmp", "new");
-        assert_eq!(drive.transfer("MOVE", "report.tmp", "report.txt", false), 412);
+        assert_eq!(
+            drive.transfer("MOVE", "report.tmp", "report.txt", false),
+            412
+        );
         assert_eq!(drive.get("report.txt"), (200, "old".to_owned()));
-        assert_eq!(drive.transfer("MOVE", "report.tmp", "report.txt", true), 204);
+        assert_eq!(
+            drive.transfer("MOVE", "report.tmp", "report.txt", true),
+            204
+        );
         assert_eq!(drive.get("report.txt"), (200, "new".to_owned()));
         assert_eq!(drive.get("report.tmp").0, 404);
     }
@@ -137,7 +170,10 @@ fn a_locked_edit_and_a_full_quota_are_said_as_clients_know_them() {
     let client = server.client();
     let drive = Drive::of(client.clone(), "/storage");
     drive.put("a.txt", "a");
-    let opened = client.call("shed_lockedit_open", &json!({"zone": "storage", "path": "a.txt"}));
+    let opened = client.call(
+        "shed_lockedit_open",
+        &json!({"zone": "storage", "path": "a.txt"}),
+    );
     opened.data();
     for (method, headers) in [("PUT", &[][..]), ("DELETE", &[][..])] {
         let refused = drive.send(method, "a.txt", headers);
@@ -149,7 +185,10 @@ fn a_locked_edit_and_a_full_quota_are_said_as_clients_know_them() {
     assert_eq!(drive.get("large").0, 404);
     let quota = drive.properties("", &["quota-available-bytes", "quota-used-bytes"]);
     assert!(quota.contains("<D:quota-used-bytes>2<"), "{quota}");
-    assert!(quota.contains("<D:quota-available-bytes>1048574<"), "{quota}");
+    assert!(
+        quota.contains("<D:quota-available-bytes>1048574<"),
+        "{quota}"
+    );
 }
 
 #[test]

@@ -434,9 +434,7 @@ impl<'a> Permit<'a> {
             (RequestKind::Removed, [at]) => registry.forget_file_metadata(place(zone, at)),
             (RequestKind::Renamed, [from, to]) => {
                 let replaced = registry.forget_file_metadata(place(zone, to));
-                replaced.and_then(|()| {
-                    registry.move_file_metadata(place(zone, from), to.as_str())
-                })
+                replaced.and_then(|()| registry.move_file_metadata(place(zone, from), to.as_str()))
             }
             _ => return,
         };

@@ -36,7 +36,9 @@ impl Resolved<'_> {
     ) -> Result<(), Error> {
         if self.at.root() != to.at.root() {
             let moved = self.transfer(to, overwrite, operation).relocate();
-            return moved.map(drop).map_err(|error| self.explain_either(to, error));
+            return moved
+                .map(drop)
+                .map_err(|error| self.explain_either(to, error));
         }
         let (zone, old, new) = (&self.zone, &self.path, &to.path);
         self.explained(|| {
@@ -68,7 +70,9 @@ impl Resolved<'_> {
     ) -> Result<(), Error> {
         if self.at.root() != to.at.root() {
             let copied = self.transfer(to, overwrite, operation).duplicate();
-            return copied.map(drop).map_err(|error| self.explain_either(to, error));
+            return copied
+                .map(drop)
+                .map_err(|error| self.explain_either(to, error));
         }
         let (zone, old, new) = (&self.zone, &self.path, &to.path);
         self.explained(|| {
@@ -96,12 +100,7 @@ impl Resolved<'_> {
     }
 
     /// Where something of the same zone goes. Neither it nor what holds it can be replaced by it.
-    fn target(
-        &self,
-        to: &Resolved<'_>,
-        entry: &Entry,
-        overwrite: bool,
-    ) -> Result<Target, Error> {
+    fn target(&self, to: &Resolved<'_>, entry: &Entry, overwrite: bool) -> Result<Target, Error> {
         let target = self.zone.destination(PARAMETERS.1, &to.path)?;
         let Some(taken) = target.entry() else {
             return Ok(target);
