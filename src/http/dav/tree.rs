@@ -15,7 +15,7 @@ use dav_server::fs::{
     OpenOptions, ReadDirMeta,
 };
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::view::{Resolved, View, ViewPath};
+use fileshed_core::view::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{Caller, Code, Error};
 use futures_util::stream;
 
@@ -125,6 +125,12 @@ impl Tree {
     async fn vacant(&self, path: &ViewPath) -> FsResult<Option<SidecarPlace>> {
         let path = path.clone();
         let found = self.work(move |view, _| {
+            if matches!(
+                path.place(),
+                ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere
+            ) {
+                return Err(ViewError::top(&path).into());
+            }
             let above = path.parent().unwrap_or_else(ViewPath::home);
             if !view.is_directory("path", &above)? {
                 return Ok(None);

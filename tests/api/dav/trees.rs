@@ -39,7 +39,8 @@ fn zones_and_groups_are_directories() {
         ("MKCOL", "other", 403),
         ("DELETE", "storage", 403),
         ("PUT", "a.txt", 403),
-        ("PUT", "none/a.txt", 409),
+        ("PUT", "none/a.txt", 403),
+        ("PUT", "storage/none/a.txt", 409),
         ("GET", "groups/none/a.txt", 404),
     ] {
         assert_eq!(
