@@ -249,7 +249,7 @@ async fn answer(
             let length = body::content_length(&parts.headers);
             let mut body = body;
             let xml = body::collect(&mut body, length, XML_MAX_BYTES, permit).await?;
-            if xml.iter().filter(|byte| **byte == b'<').count() > XML_MAX_TAGS {
+            if memchr::memchr_iter(b'<', &xml).count() > XML_MAX_TAGS {
                 return Err(BodyError::TooLarge {
                     limit: XML_MAX_BYTES,
                 }
@@ -274,13 +274,13 @@ async fn answer(
         .filesystem(Box::new(Tree(Arc::clone(&request))))
         .strip_prefix(BASE)
         .build_handler();
-    let handled = handler.handle(Request::from_parts(parts, body)).await;
-    if handled.status() == StatusCode::FORBIDDEN
+    let response = handler.handle(Request::from_parts(parts, body)).await;
+    if response.status() == StatusCode::FORBIDDEN
         && let Some(error) = request.refusal()
     {
         return Err(error);
     }
-    let mut response = handled.map(|body| Body::new(HeldBody::new(Body::new(body), admitted)));
+    let mut response = response.map(|body| Body::new(HeldBody::new(Body::new(body), admitted)));
     if verb == Verb::Options {
         describe(&mut response);
     }
