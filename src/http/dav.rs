@@ -6,6 +6,7 @@
 
 mod incoming;
 mod node;
+mod request;
 mod sidecar;
 mod tree;
 
@@ -36,8 +37,9 @@ use super::middleware::Subject;
 use super::route::{self, RouteError};
 use super::{Server, admission, envelope};
 use crate::config::Config;
+use request::{DavRequest, Purpose, view_path};
 use sidecar::{SidecarPlace, Sidecars};
-use tree::{Purpose, Tree, TreeRequest, view_path};
+use tree::DavTree;
 
 /// Where the surface begins.
 const BASE: &str = "/dav";
@@ -260,7 +262,7 @@ async fn answer(
         _ => paced(body),
     };
     let _cancel = caller.cancellation.on_drop();
-    let request = Arc::new(TreeRequest {
+    let request = Arc::new(DavRequest {
         server: Arc::clone(server),
         purpose: verb.purpose(&parts, &path),
         caller,
@@ -271,7 +273,7 @@ async fn answer(
         replaces: AtomicBool::default(),
     });
     let handler = DavHandler::builder()
-        .filesystem(Box::new(Tree(Arc::clone(&request))))
+        .filesystem(Box::new(DavTree(Arc::clone(&request))))
         .strip_prefix(BASE)
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;

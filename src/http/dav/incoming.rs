@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::node::Node;
+use super::request::{DavRequest, OPERATION, Purpose};
 use super::sidecar::{self, SidecarPlace};
-use super::tree::{OPERATION, Purpose, TreeRequest};
 use crate::http::body::BodyError;
 use crate::http::files::condition::{ConditionError, expect_state};
 use crate::http::route::RouteError;
@@ -36,7 +36,7 @@ enum Piece {
 
 /// A file that is arriving.
 pub(super) struct Arriving {
-    request: Arc<TreeRequest>,
+    request: Arc<DavRequest>,
     /// Bytes that were announced, and that came.
     announced: Option<u64>,
     arrived: u64,
@@ -53,7 +53,7 @@ enum Into {
 
 /// Begins a file of a zone. What can be refused is refused before the content comes.
 pub(super) async fn begin(
-    request: Arc<TreeRequest>,
+    request: Arc<DavRequest>,
     path: ViewPath,
     options: &OpenOptions,
 ) -> FsResult<Arriving> {
@@ -88,7 +88,7 @@ pub(super) async fn begin(
 
 /// What the thread does.
 struct Job {
-    request: Arc<TreeRequest>,
+    request: Arc<DavRequest>,
     path: ViewPath,
     announced: Option<u64>,
     create_new: bool,
@@ -148,7 +148,7 @@ impl Job {
 impl Arriving {
     /// A file that is only kept in memory.
     pub(super) fn in_memory(
-        request: Arc<TreeRequest>,
+        request: Arc<DavRequest>,
         place: SidecarPlace,
         announced: Option<u64>,
     ) -> Self {

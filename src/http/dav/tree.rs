@@ -5,126 +5,32 @@
 //! tree knows what it is asked for: where the library would walk it shows nothing below, and what would
 //! be removed to make place is only noted, and replaced by the move or copy that follows.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use axum::http::HeaderMap;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{
     DavDirEntry, DavFile, DavFileSystem, DavMetaData, FsError, FsFuture, FsResult, FsStream,
     OpenOptions, ReadDirMeta,
 };
-use fileshed_core::transfer::TransferPermit;
 use fileshed_core::view::{Resolved, View, ViewError, ViewPath, ViewPlace};
-use fileshed_core::{Caller, Code, Error};
+use fileshed_core::{Code, Error};
 use futures_util::stream;
 
 use super::incoming::{self, Arriving};
 use super::node::{self, Node};
+use super::request::{DavRequest, OPERATION, Purpose};
 use super::sidecar::SidecarPlace;
-use crate::http::Server;
-use crate::http::route::RouteError;
-
-/// The name for history and logs.
-pub(super) const OPERATION: &str = "dav";
-
-/// What a request is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// To look.
-    Look,
-    /// To write a file.
-    Put,
-    /// To make a directory.
-    MakeDirectory,
-    /// To lock, which makes an empty file where there is none.
-    Lock,
-    /// To remove.
-    Delete,
-    /// To move.
-    Move,
-    /// To copy what is at this path, or only the directory without what it holds.
-    Copy {
-        /// What is copied.
-        from: ViewPath,
-        /// Whether everything below goes along.
-        deep: bool,
-    },
-}
-
-/// One request, and what came of it.
-pub(super) struct TreeRequest {
-    pub(super) server: Arc<Server>,
-    pub(super) caller: Caller,
-    pub(super) purpose: Purpose,
-    /// What the request is about.
-    pub(super) path: ViewPath,
-    /// Conditions on what is written.
-    pub(super) headers: HeaderMap,
-    /// For a body with a file.
-    pub(super) transfer_permit: Mutex<Option<TransferPermit>>,
-    /// Why the request was refused.
-    pub(super) refusal: Mutex<Option<Error>>,
-    /// Whether something makes place for what is moved or copied.
-    pub(super) replaces: AtomicBool,
-}
-
-impl TreeRequest {
-    /// Remembers why the request is refused; the library only knows that it is.
-    pub(super) fn refuse(&self, error: Error) -> FsError {
-        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        FsError::Forbidden
-    }
-
-    /// Why the request was refused.
-    pub(super) fn refusal(&self) -> Option<Error> {
-        let mut refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
-        refusal.take()
-    }
-}
 
 /// The tree, for one request.
 #[derive(Clone)]
-pub(super) struct Tree(pub(super) Arc<TreeRequest>);
+pub(super) struct DavTree(pub(super) Arc<DavRequest>);
 
-/// The path that the library means.
-pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
-    let text = String::from_utf8_lossy(path.as_bytes());
-    Ok(ViewPath::parse("path", &text, &ViewPath::home())?)
-}
-
-impl Tree {
-    /// Does work that blocks. That nothing is there, the library asks to know; every other failure is
-    /// a refusal.
-    async fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(View<'_>, &TreeRequest) -> Result<T, Error> + Send + 'static,
-    ) -> FsResult<T> {
-        let request = Arc::clone(&self.0);
-        let done = tokio::task::spawn_blocking(move || {
-            let view = View {
-                store: &request.server.store,
-                caller: &request.caller,
-            };
-            work(view, &request)
-        });
-        let done = done.await.map_err(RouteError::from);
-        match done.map_err(Error::from).and_then(|done| done) {
-            Ok(value) => Ok(value),
-            Err(error) if error.code() == Code::FileNotFound => Err(FsError::NotFound),
-            Err(error) => Err(self.0.refuse(error)),
-        }
-    }
-
-    /// A path of the library's; one that cannot be is refused.
-    fn path(&self, path: &DavPath) -> FsResult<ViewPath> {
-        view_path(path).map_err(|error| self.0.refuse(error))
-    }
-
+impl DavTree {
     /// Where something is to be made: its directory must be there.
     async fn vacant(&self, path: &ViewPath) -> FsResult<Option<SidecarPlace>> {
         let path = path.clone();
-        let found = self.work(move |view, _| {
+        let found = self.0.work(move |view, _| {
             if matches!(
                 path.place(),
                 ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere
@@ -141,25 +47,27 @@ impl Tree {
     }
 
     async fn look(&self, path: &DavPath) -> FsResult<Node> {
-        let path = self.path(path)?;
-        let found = self.work(move |view, request| match Node::at(view, &path) {
-            Err(error) if error.code() == Code::FileNotFound => {
-                let place = SidecarPlace::at(view, &path)?;
-                let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
-                content
-                    .map(|content| Node::in_memory(content.len()))
-                    .ok_or(error)
-            }
-            found => found,
-        });
+        let path = self.0.path(path)?;
+        let found = self
+            .0
+            .work(move |view, request| match Node::at(view, &path) {
+                Err(error) if error.code() == Code::FileNotFound => {
+                    let place = SidecarPlace::at(view, &path)?;
+                    let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
+                    content
+                        .map(|content| Node::in_memory(content.len()))
+                        .ok_or(error)
+                }
+                found => found,
+            });
         found.await
     }
 
     async fn list(&self, path: &DavPath) -> FsResult<FsStream<Box<dyn DavDirEntry>>> {
         let entries = match self.0.purpose {
             Purpose::Look => {
-                let path = self.path(path)?;
-                self.work(move |view, _| node::list(view, &path)).await?
+                let path = self.0.path(path)?;
+                self.0.work(move |view, _| node::list(view, &path)).await?
             }
             _ => Vec::new(),
         };
@@ -169,7 +77,7 @@ impl Tree {
     }
 
     async fn write(&self, path: &DavPath, options: OpenOptions) -> FsResult<Box<dyn DavFile>> {
-        let path = self.path(path)?;
+        let path = self.0.path(path)?;
         let arriving = match self.vacant(&path).await? {
             Some(place) => Arriving::in_memory(Arc::clone(&self.0), place, options.size),
             None => incoming::begin(Arc::clone(&self.0), path, &options).await?,
@@ -182,14 +90,14 @@ impl Tree {
     }
 
     async fn make_directory(&self, path: &DavPath) -> FsResult<()> {
-        let path = self.path(path)?;
+        let path = self.0.path(path)?;
         if let Purpose::Copy { from, deep: true } = &self.0.purpose {
             return self.transfer(from.clone(), path, Transfer::Copy).await;
         }
         let is_shallow_copy = matches!(self.0.purpose, Purpose::Copy { .. });
         let directory = path.clone();
         self.vacant(&directory).await?;
-        let made = self.work(move |view, _| {
+        let made = self.0.work(move |view, _| {
             if Node::at(view, &path).is_ok() {
                 return Ok(false);
             }
@@ -209,8 +117,8 @@ impl Tree {
             self.0.replaces.store(true, Ordering::Relaxed);
             return Ok(());
         }
-        let path = self.path(path)?;
-        let removed = self.work(move |view, request| {
+        let path = self.0.path(path)?;
+        let removed = self.0.work(move |view, request| {
             if let Some(place) = SidecarPlace::at(view, &path)? {
                 request.server.dav.sidecars.take(&place);
                 return Ok(());
@@ -223,7 +131,7 @@ impl Tree {
 
     async fn transfer(&self, from: ViewPath, to: ViewPath, transfer: Transfer) -> FsResult<()> {
         let overwrite = self.0.replaces.load(Ordering::Relaxed);
-        let done = self.work(move |view, request| {
+        let done = self.0.work(move |view, request| {
             if let Some(place) = SidecarPlace::at(view, &from)? {
                 return transfer_sidecar(view, request, (&place, &to), transfer);
             }
@@ -253,7 +161,7 @@ enum Transfer {
 /// the zone.
 fn transfer_sidecar(
     view: View<'_>,
-    request: &TreeRequest,
+    request: &DavRequest,
     (from, to): (&SidecarPlace, &ViewPath),
     transfer: Transfer,
 ) -> Result<(), Error> {
@@ -268,7 +176,7 @@ fn transfer_sidecar(
     Ok(())
 }
 
-impl DavFileSystem for Tree {
+impl DavFileSystem for DavTree {
     fn open<'a>(
         &'a self,
         path: &'a DavPath,
@@ -306,21 +214,21 @@ impl DavFileSystem for Tree {
 
     fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            let (from, to) = (self.path(from)?, self.path(to)?);
+            let (from, to) = (self.0.path(from)?, self.0.path(to)?);
             self.transfer(from, to, Transfer::Move).await
         })
     }
 
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            let (from, to) = (self.path(from)?, self.path(to)?);
+            let (from, to) = (self.0.path(from)?, self.0.path(to)?);
             self.transfer(from, to, Transfer::Copy).await
         })
     }
 
     fn get_quota(&'_ self) -> FsFuture<'_, (u64, Option<u64>)> {
         Box::pin(async move {
-            let space = self.work(|view, request| {
+            let space = self.0.work(|view, request| {
                 let home = ViewPath::home();
                 let zone = view
                     .zone("path", &request.path)

@@ -1,0 +1,106 @@
+//! One request of WebDAV, and what comes of it: the library asks for files and locks in its own words,
+//! and of a failure it knows only that there is one.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::HeaderMap;
+use dav_server::davpath::DavPath;
+use dav_server::fs::{FsError, FsResult};
+use fileshed_core::transfer::TransferPermit;
+use fileshed_core::view::{View, ViewPath};
+use fileshed_core::{Caller, Code, Error};
+
+use crate::http::Server;
+use crate::http::route::RouteError;
+
+/// The name for history and logs.
+pub(super) const OPERATION: &str = "dav";
+
+/// What a request is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To look.
+    Look,
+    /// To write a file.
+    Put,
+    /// To make a directory.
+    MakeDirectory,
+    /// To lock, which makes an empty file where there is none.
+    Lock,
+    /// To remove.
+    Delete,
+    /// To move.
+    Move,
+    /// To copy what is at this path, or only the directory without what it holds.
+    Copy {
+        /// What is copied.
+        from: ViewPath,
+        /// Whether everything below goes along.
+        deep: bool,
+    },
+}
+
+/// One request, and what came of it.
+pub(super) struct DavRequest {
+    pub(super) server: Arc<Server>,
+    pub(super) caller: Caller,
+    pub(super) purpose: Purpose,
+    /// What the request is about.
+    pub(super) path: ViewPath,
+    /// Conditions on what is written.
+    pub(super) headers: HeaderMap,
+    /// For a body with a file.
+    pub(super) transfer_permit: Mutex<Option<TransferPermit>>,
+    /// Why the request was refused.
+    pub(super) refusal: Mutex<Option<Error>>,
+    /// Whether something makes place for what is moved or copied.
+    pub(super) replaces: AtomicBool,
+}
+
+impl DavRequest {
+    /// Remembers why the request is refused; the library only knows that it is.
+    pub(super) fn refuse(&self, error: Error) -> FsError {
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        FsError::Forbidden
+    }
+
+    /// Why the request was refused.
+    pub(super) fn refusal(&self) -> Option<Error> {
+        let mut refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+        refusal.take()
+    }
+
+    /// Does work that blocks. That nothing is there, the library asks to know; every other failure is
+    /// a refusal.
+    pub(super) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(View<'_>, &Self) -> Result<T, Error> + Send + 'static,
+    ) -> FsResult<T> {
+        let request = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            let view = View {
+                store: &request.server.store,
+                caller: &request.caller,
+            };
+            work(view, &request)
+        });
+        let done = done.await.map_err(RouteError::from);
+        match done.map_err(Error::from).and_then(|done| done) {
+            Ok(value) => Ok(value),
+            Err(error) if error.code() == Code::FileNotFound => Err(FsError::NotFound),
+            Err(error) => Err(self.refuse(error)),
+        }
+    }
+
+    /// A path of the library's; one that cannot be is refused.
+    pub(super) fn path(&self, path: &DavPath) -> FsResult<ViewPath> {
+        view_path(path).map_err(|error| self.refuse(error))
+    }
+}
+
+/// The path that the library means.
+pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
+    let text = String::from_utf8_lossy(path.as_bytes());
+    Ok(ViewPath::parse("path", &text, &ViewPath::home())?)
+}
