@@ -25,8 +25,8 @@ pub(crate) mod write;
 
 pub use access::Access;
 pub use effect::Effect;
-pub use entry::{Answer, Entry, Handler, offered};
-pub use operation::{Operation, Picture, Reply};
+pub use entry::{Answer, Entry, Handler, ImmediateHandler, offered};
+pub use operation::{ImmediateRun, Operation, Picture, Reply};
 
 pub mod allowed_commands;
 pub mod convert_eol;

@@ -13,9 +13,11 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::{Caller, Chat, Error, Store, Zone, ZonePath, diagnostics};
+use fileshed_core::{Caller, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
+
+use download::Download;
 
 use super::middleware::Subject;
 use super::{Server, envelope, route};
@@ -83,6 +85,16 @@ impl FileQuery {
         let zone = store.zone(caller, name, Self::given(self.group.as_ref()))?;
         let path = zone.path("path", self.path.as_deref().unwrap_or_default())?;
         Ok((zone, path))
+    }
+
+    /// The small file that is named, where it can be read without blocking.
+    fn file_at_once(&self, store: &Store, caller: &Caller) -> Option<Download> {
+        if Self::given(self.group.as_ref()).is_some() {
+            return None;
+        }
+        let zone = ZoneName::parse(self.zone.as_deref()?).ok()?;
+        let path = ZonePath::parse("path", self.path.as_deref()?).ok()?;
+        Download::at_once(store, caller, zone, &path)
     }
 
     /// A value that is not empty.

@@ -79,16 +79,6 @@ pub struct Authenticator {
 #[derive(Debug)]
 pub struct Credential(CredentialKind);
 
-impl Credential {
-    /// The caller, if nothing has to be looked up for that; else the credential.
-    pub fn resolved(self) -> Result<Caller, Box<Self>> {
-        match self.0 {
-            CredentialKind::Resolved(caller) => Ok(caller),
-            _ => Err(Box::new(self)),
-        }
-    }
-}
-
 #[derive(Debug)]
 enum CredentialKind {
     /// Nothing has to be looked up.
@@ -191,6 +181,34 @@ impl Authenticator {
         }
     }
 
+    /// Finds out who calls, without blocking; the credential, where something has to be asked for
+    /// that. What is known here is as new as what [`Self::authenticate`] knows.
+    pub fn authenticate_at_once(
+        &self,
+        credential: Credential,
+        store: &Store,
+    ) -> Result<Result<Caller, Error>, Box<Credential>> {
+        let known = match (&credential.0, &self.sessions) {
+            (CredentialKind::Session(session, _), Some(sessions)) => sessions
+                .find_at_once(session, self.accepted())
+                .map(Known::Session),
+            (CredentialKind::PersonalToken(secret, _), _) => store
+                .principal_of_token_at_once(secret.reveal())
+                .map(Known::Principal),
+            _ => None,
+        };
+        match (credential.0, known) {
+            (CredentialKind::Resolved(caller), _) => Ok(Ok(caller)),
+            (CredentialKind::Session(session, headers), Some(Known::Session(found))) => {
+                Ok(found.and_then(|found| session_caller(session, found, headers)))
+            }
+            (CredentialKind::PersonalToken(_, headers), Some(Known::Principal(principal))) => {
+                Ok(headers.into_caller_of(principal).map_err(Error::from))
+            }
+            (unknown, _) => Err(Box::new(Credential(unknown))),
+        }
+    }
+
     /// Finds out who calls; blocks.
     pub fn authenticate(&self, credential: Credential, store: &Store) -> Result<Caller, Error> {
         let accepted = self.accepted();
@@ -198,10 +216,7 @@ impl Authenticator {
             (CredentialKind::Resolved(caller), _) => Ok(caller),
             (CredentialKind::Session(session, principal_headers), Some(sessions)) => {
                 let found = sessions.find(&session, accepted)?;
-                let mut caller = user_of_open_webui(found, principal_headers)?;
-                caller.credential = Some(session.secret);
-                caller.client.gateway = session.origin == SessionOrigin::Header;
-                Ok(caller)
+                session_caller(session, found, principal_headers)
             }
             (CredentialKind::Session(..), None) => {
                 Err(IdentityError::WrongCredential(accepted).into())
@@ -380,6 +395,24 @@ impl PrincipalHeaders {
         caller.message = None;
         Ok(caller)
     }
+}
+
+/// What is known of a credential without asking anybody.
+enum Known {
+    Session(Result<SessionUser, Error>),
+    Principal(Principal),
+}
+
+/// The caller whom a session of Open WebUI stands for.
+fn session_caller(
+    session: SessionCredential,
+    found: SessionUser,
+    principal_headers: PrincipalHeaders,
+) -> Result<Caller, Error> {
+    let mut caller = user_of_open_webui(found, principal_headers)?;
+    caller.credential = Some(session.secret);
+    caller.client.gateway = session.origin == SessionOrigin::Header;
+    Ok(caller)
 }
 
 fn user_of_open_webui(

@@ -21,6 +21,9 @@ use super::{Server, body, envelope, prefer, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
+/// Bytes of a body that is parsed where it arrives.
+const SHORT_BODY: usize = 4 * 1024;
+
 /// One route an operation and toolset that has it.
 pub(super) fn operations() -> Router<Arc<Server>> {
     let mut router = Router::new();
@@ -105,8 +108,11 @@ pub(super) async fn authenticate(
     server: &Arc<Server>,
     credential: Credential,
 ) -> Result<Caller, Error> {
-    let credential = match credential.resolved() {
-        Ok(caller) => return Ok(caller),
+    let known = server
+        .authenticator
+        .authenticate_at_once(credential, &server.store);
+    let credential = match known {
+        Ok(caller) => return caller,
         Err(credential) => credential,
     };
     // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
@@ -151,6 +157,9 @@ async fn run(
     body: Vec<u8>,
     mut admitted: CallPermit,
 ) -> Result<Response, Error> {
+    if let Some(answer) = at_once(server, entry, &caller, &body) {
+        return Ok(response(written(answer), admitted));
+    }
     // Dropped with this future when the client disconnects: a command ends, work on files completes.
     let _cancel = caller.cancellation.on_drop();
     let store = Arc::clone(&server.store);
@@ -159,30 +168,48 @@ async fn run(
         (result, admitted)
     });
     let (result, admitted) = work.await.map_err(RouteError::from)?;
-    Ok(match result {
+    Ok(response(result, admitted))
+}
+
+/// The answer to a call that needs no thread; nothing where it needs one.
+fn at_once(server: &Server, entry: &Entry, caller: &Caller, body: &[u8]) -> Option<Answer> {
+    let at_once = entry.at_once.filter(|_| body.len() <= SHORT_BODY)?;
+    let arguments = body::parse(body, entry.is_known).ok()?;
+    at_once(&server.store, caller, arguments)
+}
+
+fn response(result: Result<WrittenAnswer, Error>, admitted: CallPermit) -> Response {
+    match result {
         Ok((None, text)) => response_body::json(text, admitted),
         Ok((Some(kind), picture)) => response_body::picture(kind, picture, admitted),
         Err(error) => envelope::failure_of_call(error, admitted),
-    })
+    }
 }
 
-/// Runs a call and writes its answer, with its type where it is a picture; blocks.
+/// The bytes of an answer, with their type where it is a picture.
+type WrittenAnswer = (Option<&'static str>, Vec<u8>);
+
+fn written(answer: Answer) -> Result<WrittenAnswer, Error> {
+    match answer {
+        Answer::Picture(_, picture) => Ok((Some(picture.mime_type), picture.bytes)),
+        answer => Ok((None, envelope::text(&answer)?)),
+    }
+}
+
+/// Runs a call and writes its answer; blocks.
 fn execute(
     store: &Store,
     entry: &Entry,
     caller: &Caller,
     body: Vec<u8>,
     admitted: &mut CallPermit,
-) -> Result<(Option<&'static str>, Vec<u8>), Error> {
+) -> Result<WrittenAnswer, Error> {
     let arguments = body::parse(&body, entry.is_known)?;
     let body_bytes = body.len() as u64;
     drop(body);
     let answer = (entry.answer_max)(store.settings(), &arguments);
     admitted.reserve_blocking(body_bytes + answer, &caller.cancellation)?;
-    match (entry.call)(store, caller, arguments)? {
-        Answer::Picture(_, picture) => Ok((Some(picture.mime_type), picture.bytes)),
-        answer => Ok((None, envelope::text(&answer)?)),
-    }
+    written((entry.call)(store, caller, arguments)?)
 }
 
 /// There is nothing at this address.

@@ -82,10 +82,22 @@ impl AccountResponse {
     }
 }
 
+/// Open WebUI has to be asked.
+#[derive(Debug)]
+pub(crate) struct NotRemembered;
+
 impl OpenWebUi {
     /// Whether Open WebUI said lately whose credential it is, or that it is nobody's.
     pub(crate) fn remembers_account(&self, credential: &str) -> bool {
         self.accounts.contains_key(&key(credential))
+    }
+
+    /// Whose credential it is, or that it is nobody's, where Open WebUI said so lately.
+    pub(crate) fn remembered_account(
+        &self,
+        credential: &str,
+    ) -> Result<Option<Account>, NotRemembered> {
+        self.accounts.get(&key(credential)).ok_or(NotRemembered)
     }
 
     /// Whose credential it is; nobody's where Open WebUI refuses it. `is_session` says whether it

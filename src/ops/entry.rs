@@ -27,6 +27,9 @@ pub enum Answer {
 /// Runs an operation on raw arguments.
 pub type Handler = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
 
+/// Runs an operation without blocking, where that can be.
+pub type ImmediateHandler = fn(&Store, &Caller, Map<String, Value>) -> Option<Answer>;
+
 /// One line of the list: an operation without its types.
 #[derive(Clone, Copy)]
 pub struct Entry {
@@ -60,6 +63,8 @@ pub struct Entry {
     pub short_answer: &'static [Keep],
     /// Coerces the arguments, runs the operation, gives its answer.
     pub call: Handler,
+    /// The same without blocking; nothing where every call may block.
+    pub at_once: Option<ImmediateHandler>,
 }
 
 impl Entry {
@@ -80,6 +85,10 @@ impl Entry {
             is_known: arguments::is_known::<O>,
             short_answer: O::SHORT_ANSWER,
             call: call::<O>,
+            at_once: match O::AT_ONCE {
+                Some(_) => Some(at_once::<O>),
+                None => None,
+            },
         }
     }
 
@@ -134,6 +143,19 @@ fn call<O: Operation>(
     })
 }
 
+fn at_once<O: Operation>(
+    store: &Store,
+    caller: &Caller,
+    mut arguments: Map<String, Value>,
+) -> Option<Answer> {
+    let run = O::AT_ONCE?;
+    O::prepare(&mut arguments);
+    let given = short_arguments(&arguments);
+    let caller = &naming_zones(caller, &arguments);
+    let request = arguments::read::<O>(arguments).ok()?;
+    finished::<O>(run(store, caller, &request)?, caller, &given).ok()
+}
+
 /// Most bytes of an argument that a hint repeats.
 const REPEATED_MAX_BYTES: usize = 1_000;
 
@@ -154,16 +176,28 @@ fn answer<O: Operation>(
     arguments: Map<String, Value>,
     given: &Map<String, Value>,
 ) -> Result<Answer, Error> {
-    let names_zones = arguments
-        .get(ALLOW_ZONE_IN_PATH)
-        .is_some_and(arguments::is_true);
+    let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments)?;
-    let caller = &Caller {
-        names_zones,
-        ..caller.clone()
-    };
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
-    let mut reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
+    let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
+    finished::<O>(reply, caller, given)
+}
+
+/// The caller, who says whether a path that begins with the name of a zone is meant so.
+fn naming_zones(caller: &Caller, arguments: &Map<String, Value>) -> Caller {
+    let allows = arguments.get(ALLOW_ZONE_IN_PATH);
+    Caller {
+        names_zones: allows.is_some_and(arguments::is_true),
+        ..caller.clone()
+    }
+}
+
+/// A reply in the form that the caller asked for.
+fn finished<O: Operation>(
+    mut reply: Reply<O::Response>,
+    caller: &Caller,
+    given: &Map<String, Value>,
+) -> Result<Answer, Error> {
     let surface = offered(caller.client.toolset);
     let notes = reply.notes.into_iter().map(|mut note| {
         note.complete(given);

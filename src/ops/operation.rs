@@ -12,8 +12,12 @@ use super::access::Access;
 use super::effect::Effect;
 use super::short_answer::Keep;
 
+/// Work that does not block, or nothing.
+pub type ImmediateRun<O> =
+    fn(&Store, &Caller, &<O as Operation>::Request) -> Option<Reply<<O as Operation>::Response>>;
+
 /// What the file of an operation provides.
-pub trait Operation: 'static {
+pub trait Operation: Sized + 'static {
     /// Name on every surface; the file `src/ops/<name>.rs` is called so without `shed_`.
     const ID: &'static str;
     /// One line for people who browse.
@@ -40,6 +44,10 @@ pub trait Operation: 'static {
     const BODY_MAX: u64 = MEBIBYTE;
     /// Whether it always changes something, so that a credential that only reads need not send it.
     const CHANGES: bool = false;
+
+    /// Does the work without blocking, where that can be: then no thread is asked for one. Nothing
+    /// where it is not certain, and where it would fail: [`Self::run`] says why.
+    const AT_ONCE: Option<ImmediateRun<Self>> = None;
 
     /// Whether it makes a file that is not there, whatever is in other zones.
     const CREATES: bool = false;

@@ -1,12 +1,12 @@
 //! `shed_read`: a file as a model reads it: numbered lines, the text of a document, or a picture.
 
-use fileshed_core::extraction::document_text;
+use fileshed_core::extraction::{document_text, may_be_document};
 use fileshed_core::files::Numbered;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::{
-    Call, Caller, Code, Error, Hint, Settings, Store, Zone, ZoneName, diagnostics,
+    Call, Caller, Code, Error, Hint, Settings, Store, Zone, ZoneName, ZonePath, diagnostics,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use super::arguments::ArgumentError;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Picture, Reply};
+use super::{Effect, ImmediateRun, Operation, Picture, Reply};
 use crate::content_type;
 
 /// `shed_read`
@@ -87,13 +87,14 @@ impl Operation for Read {
     ];
     type Request = Request;
     type Response = Response;
+    const AT_ONCE: Option<ImmediateRun<Self>> = Some(small_text);
 
     fn is_harmless(_arguments: &Map<String, Value>) -> bool {
         true
     }
 
     fn answer_max(settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
-        settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
+        text_limit(settings)
     }
 
     fn picture(response: &mut Response) -> Option<Picture> {
@@ -114,35 +115,68 @@ impl Operation for Read {
         };
         let most = store.settings().output_of(caller.client) as usize;
         let shown = Numbered::of(&text, first, limit, most);
-        let message = match (&picture, shown.count) {
-            (Some(_), _) => format!("{path} is a picture of {} bytes", entry.size()),
-            (None, 0) => format!("{path} has {} lines", shown.total),
-            (None, count) => format!(
-                "Lines {first} to {} of {} of {path}",
-                first + count - 1,
-                shown.total
-            ),
-        };
-        let more = shown.truncated.then(|| {
-            let next = first + shown.count;
-            format!("more with offset={next}")
-        });
-        Ok(Reply::new(
-            Response {
-                path: path.as_str().to_owned(),
-                total_lines: shown.total,
-                start_line: first,
-                num_lines: shown.count,
-                truncated: shown.truncated,
-                content: shown.content,
-                file_size: entry.size(),
-                mime_type: content_type::by_name(path.name().unwrap_or_default()),
-                picture,
-            },
-            message,
-        )
-        .noting(more))
+        Ok(reply(&path, entry.size(), (first, shown), picture))
     }
+}
+
+/// Bytes of the largest text that is read at once.
+fn text_limit(settings: &Settings) -> u64 {
+    settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
+}
+
+/// A small text that is in memory.
+fn small_text(store: &Store, caller: &Caller, request: &Request) -> Option<Reply<Response>> {
+    let path = ZonePath::parse("path", &request.path).ok()?;
+    let first = line("offset", request.offset).ok()?.unwrap_or(1);
+    let limit = line("limit", request.limit).ok()?.unwrap_or(u64::MAX);
+    if request.group.is_some() || path.name().is_none_or(may_be_document) {
+        return None;
+    }
+    let file = store.file_at_once(caller, request.zone, &path)?;
+    let encoding = Encoding::of(&file.bytes, true);
+    if !encoding.is_text() || file.stamp.size() > text_limit(store.settings()) {
+        return None;
+    }
+    let most = store.settings().output_of(caller.client) as usize;
+    let shown = Numbered::of(&encoding.decode(&file.bytes), first, limit, most);
+    Some(reply(&path, file.stamp.size(), (first, shown), None))
+}
+
+/// The answer of a file of so many bytes, of which these lines are shown.
+fn reply(
+    path: &ZonePath,
+    size: u64,
+    (first, shown): (u64, Numbered),
+    picture: Option<Picture>,
+) -> Reply<Response> {
+    let message = match (&picture, shown.count) {
+        (Some(_), _) => format!("{path} is a picture of {size} bytes"),
+        (None, 0) => format!("{path} has {} lines", shown.total),
+        (None, count) => format!(
+            "Lines {first} to {} of {} of {path}",
+            first + count - 1,
+            shown.total
+        ),
+    };
+    let more = shown.truncated.then(|| {
+        let next = first + shown.count;
+        format!("more with offset={next}")
+    });
+    Reply::new(
+        Response {
+            path: path.as_str().to_owned(),
+            total_lines: shown.total,
+            start_line: first,
+            num_lines: shown.count,
+            truncated: shown.truncated,
+            content: shown.content,
+            file_size: size,
+            mime_type: content_type::by_name(path.name().unwrap_or_default()),
+            picture,
+        },
+        message,
+    )
+    .noting(more)
 }
 
 fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, Error> {

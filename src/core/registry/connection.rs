@@ -1,4 +1,7 @@
-//! The one connection to the registry, and how it fails.
+//! The connections to the registry, and how they fail.
+//!
+//! One does everything. Another only reads, for who cannot wait for the first: whoever writes has
+//! that one until the change stands.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,14 +17,16 @@ pub const FILE_NAME: &str = "access_auth.sqlite";
 /// The open registry.
 #[derive(Debug)]
 pub struct Registry {
+    reader: Mutex<Connection>,
     connection: Mutex<Connection>,
     /// Whether a transaction is on disk when it ends.
     is_strict: bool,
 }
 
 impl Registry {
-    pub(crate) fn of(connection: Connection, durability: Durability) -> Self {
+    pub(crate) fn of(connection: Connection, reader: Connection, durability: Durability) -> Self {
         Self {
+            reader: Mutex::new(reader),
             connection: Mutex::new(connection),
             is_strict: durability == Durability::Strict,
         }
@@ -31,6 +36,11 @@ impl Registry {
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection that only reads. Who has it gives it back within microseconds.
+    pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
+        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does work that stands as a whole, or leaves nothing where it fails. Other processes that

@@ -4,6 +4,7 @@
 //! tokens, space used, changes under way, ownership. Every statement is short; a database that is
 //! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
+mod access;
 mod attachments;
 mod connection;
 mod file_metadata;
@@ -23,6 +24,7 @@ mod tokens;
 mod users;
 mod working_directories;
 
+pub use access::Access;
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
 pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;

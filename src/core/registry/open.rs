@@ -1,6 +1,7 @@
 //! How the registry is opened, and what there is before.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
@@ -12,6 +13,9 @@ use fileshed_types::settings::Durability;
 
 /// What SQLite keeps beside the registry.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// The cache of the connection that only reads, as SQLite takes it: negative, in KiB.
+const READER_CACHE: i64 = -512;
 
 /// A registry before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +74,7 @@ impl Registry {
             return Err(RegistryError::Inconsistent(verdict));
         }
         schema::migrate(&mut connection)?;
-        Ok(Self::of(connection, durability))
+        Ok(Self::of(connection, reader(file)?, durability))
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.
@@ -118,6 +122,16 @@ fn connect(file: &Path) -> Result<Connection, RegistryError> {
     connection.busy_handler(Some(wait_a_moment))?;
     // Else a statement with `LIMIT ?` is compiled anew for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
+}
+
+/// Another connection, which changes nothing and fails where the database is busy. It holds what every
+/// call asks for, and little besides.
+fn reader(file: &Path) -> Result<Connection, RegistryError> {
+    let connection = connect(file)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "cache_size", READER_CACHE)?;
     Ok(connection)
 }
 

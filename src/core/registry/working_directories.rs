@@ -7,6 +7,10 @@ use super::{Registry, RegistryError};
 /// Conversations of one tenant whose directory is known; older ones are forgotten.
 const CHATS_MAX: i64 = 1000;
 
+/// The directory of a conversation of a tenant.
+const WORKING_DIRECTORY: &str =
+    "SELECT path FROM working_directories WHERE home = ?1 AND chat = ?2";
+
 impl Registry {
     /// The directory that was said last for a conversation of a tenant.
     pub fn working_directory(
@@ -16,7 +20,20 @@ impl Registry {
     ) -> Result<Option<String>, RegistryError> {
         let path = self
             .connection()
-            .prepare_cached("SELECT path FROM working_directories WHERE home = ?1 AND chat = ?2")?
+            .prepare_cached(WORKING_DIRECTORY)?
+            .query_row([tenant, chat], |row| row.get(0));
+        Ok(path.optional()?)
+    }
+
+    /// [`Self::working_directory`] for who cannot wait: fails where it would have to.
+    pub fn working_directory_at_once(
+        &self,
+        tenant: &str,
+        chat: &str,
+    ) -> Result<Option<String>, RegistryError> {
+        let path = self
+            .reader()
+            .prepare_cached(WORKING_DIRECTORY)?
             .query_row([tenant, chat], |row| row.get(0));
         Ok(path.optional()?)
     }

@@ -12,7 +12,7 @@ use fileshed_types::zone::ZonePath;
 pub(super) const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
+pub(super) const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
 /// openat2 answers EAGAIN when a rename races with the resolution of `..`, which normalised paths
 /// do not hold; a link's target may. A few rounds settle every honest race.

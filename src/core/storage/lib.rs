@@ -8,6 +8,7 @@
 //! readers see the old file or the new one.
 
 mod attributes;
+mod cached;
 mod directory;
 mod entry;
 mod error;
@@ -36,6 +37,7 @@ mod walk;
 mod watch;
 
 pub use attributes::{Attributes, is_media_type};
+pub use cached::{CachedFile, CachedReader};
 pub use directory::Directory;
 pub use entry::Footprint;
 pub use entry::{Entry, Target, Vacancy};

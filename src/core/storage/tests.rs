@@ -1,6 +1,7 @@
 //! Effects that are undone, trees of any depth, and links that lead nowhere.
 
 mod append;
+mod cached;
 mod directories;
 
 use std::fs;

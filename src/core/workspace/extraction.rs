@@ -68,6 +68,12 @@ pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentTe
     }
 }
 
+/// Whether a file of this name is a document, if its first bytes say so too.
+#[must_use]
+pub fn may_be_document(name: &str) -> bool {
+    Reading::of(name).is_some()
+}
+
 /// Who reads a document.
 enum Reading {
     Pdf,

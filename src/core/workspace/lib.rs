@@ -21,7 +21,7 @@
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
-//! - what joins them: `zones`, `opening`, [`users`], [`all_tenants`], [`health`].
+//! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
@@ -30,6 +30,7 @@
 
 pub mod all_tenants;
 pub mod archive;
+mod at_once;
 mod attachment_cache;
 mod attachments;
 pub mod background;

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::{Caller, Error, Store};
-use fileshed_registry::{PageSessions, SessionLife, SignInLinks};
+use fileshed_registry::{PageSessions, SessionLife, SignInLinks, Token};
 
 pub use fileshed_registry::Principal;
 
@@ -64,11 +64,18 @@ impl Store {
     /// people chat in ends its tokens here, too.
     pub fn principal_of_token(&self, secret: &str) -> Result<Option<Principal>, Error> {
         let token = self.tokens().verify(secret)?;
-        Ok(self.unless_gone(token.map(|token| Principal {
-            scope: token.scope,
-            token: Some(token.id),
-            ..Principal::of(token.user)
-        })))
+        Ok(self.unless_gone(token.map(principal_of)))
+    }
+
+    /// The principal of a personal token that works, found without blocking; nothing where that
+    /// cannot be, as where an application that people chat in may have to be asked.
+    #[must_use]
+    pub fn principal_of_token_at_once(&self, secret: &str) -> Option<Principal> {
+        if self.chat_host().is_some() {
+            return None;
+        }
+        let token = self.tokens().verify_at_once(secret).ok()?;
+        token.map(principal_of)
     }
 
     /// The one who is signed in with this secret, if the session lasts.
@@ -84,5 +91,13 @@ impl Store {
     /// this server works then.
     fn unless_gone(&self, found: Option<Principal>) -> Option<Principal> {
         found.filter(|principal| !self.is_gone(&principal.user))
+    }
+}
+
+fn principal_of(token: Token) -> Principal {
+    Principal {
+        scope: token.scope,
+        token: Some(token.id),
+        ..Principal::of(token.user)
     }
 }

@@ -32,7 +32,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -61,6 +61,8 @@ pub struct Store {
     settings: Settings,
     clock: Clock,
     data: Root,
+    /// Of the data directory.
+    cached_files: CachedReader,
     registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
@@ -108,6 +110,7 @@ impl Store {
     ) -> Result<Self, Error> {
         let files = FileStorage::open(&settings, &clock)?;
         let data = opening::open(&settings, opening)?;
+        let cached_files = CachedReader::new(&data)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, settings.durability)?;
         registry.expect_pepper(&pepper.fingerprint())?;
@@ -130,6 +133,7 @@ impl Store {
             settings,
             clock,
             data,
+            cached_files,
             registry,
             registry_file,
             pepper,
@@ -351,6 +355,11 @@ impl Store {
     /// The data directory.
     pub(crate) fn data(&self) -> &Root {
         &self.data
+    }
+
+    /// Files of the data directory that are read without waiting for a disk.
+    pub(crate) fn cached_files(&self) -> &CachedReader {
+        &self.cached_files
     }
 
     /// Whether the file of the registry that is open still has its name.

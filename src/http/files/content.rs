@@ -40,18 +40,25 @@ async fn answer_with_file(
 ) -> Result<Response, Error> {
     let inline = FileQuery::flag("inline", query.inline.as_ref())?;
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
-    let store = Arc::clone(&server.store);
-    let given = tokio::task::spawn_blocking(move || {
-        let (zone, path) = query.place(&store, &caller)?;
-        Download::open(&store, &caller, &zone, &path)
-    });
-    let given = given.await.map_err(RouteError::from)??;
+    let given = match query.file_at_once(&server.store, &caller) {
+        Some(given) => given,
+        None => open(server, caller, query).await?,
+    };
     let opening = if inline {
         Presentation::Inline
     } else {
         Presentation::Attachment
     };
     Ok(given.answer(parts, opening, transfer_permit))
+}
+
+async fn open(server: &Arc<Server>, caller: Caller, query: FileQuery) -> Result<Download, Error> {
+    let store = Arc::clone(&server.store);
+    let given = tokio::task::spawn_blocking(move || {
+        let (zone, path) = query.place(&store, &caller)?;
+        Download::open(&store, &caller, &zone, &path)
+    });
+    given.await.map_err(RouteError::from)?
 }
 
 /// `PUT /files/content`

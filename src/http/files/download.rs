@@ -13,9 +13,9 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::storage::{DiskError, Entry, Kind, Stamp};
+use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Error, Store, Zone, ZonePath};
+use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
 use tokio::sync::mpsc;
 
 use super::archive::{self, WriteArchive};
@@ -76,6 +76,18 @@ impl Download {
         Ok(Self::Archive(name, Box::new(write_archive)))
     }
 
+    /// The small file at `path` of one of the caller's own zones; nothing where it cannot be read
+    /// without blocking.
+    pub(super) fn at_once(
+        store: &Store,
+        caller: &Caller,
+        zone: ZoneName,
+        path: &ZonePath,
+    ) -> Option<Self> {
+        let file = store.file_at_once(caller, zone, path)?;
+        Some(Self::File(FileDownload::of_cached(path, file)))
+    }
+
     /// The answer to the request.
     pub(in crate::http) fn answer(
         self,
@@ -92,15 +104,35 @@ impl Download {
     }
 }
 
-/// An open file and what its headers say.
+/// A file and what its headers say.
 pub(in crate::http) struct FileDownload {
-    file: File,
+    content: FileContent,
     stamp: Stamp,
     name: String,
     content_type: String,
 }
 
+/// Where the bytes of a file come from.
+enum FileContent {
+    /// It is read while it is sent.
+    Open(File),
+    /// It was read.
+    Read(Bytes),
+}
+
 impl FileDownload {
+    /// A file that was read without blocking.
+    fn of_cached(path: &ZonePath, file: CachedFile) -> Self {
+        let name = path.name().unwrap_or_default().to_owned();
+        let beginning = &file.bytes[..file.bytes.len().min(content_type::BEGINNING)];
+        Self {
+            content_type: content_type::header(&name, beginning),
+            stamp: file.stamp,
+            content: FileContent::Read(file.bytes.into()),
+            name,
+        }
+    }
+
     /// Opens a file; blocks.
     pub(in crate::http) fn open(entry: &Entry) -> Result<Self, Error> {
         let file = entry.open()?;
@@ -111,7 +143,7 @@ impl FileDownload {
             .map_err(|error| DiskError::of("read", entry.path(), error))?;
         let name = entry.path().name().unwrap_or_default().to_owned();
         Ok(Self {
-            file,
+            content: FileContent::Open(file),
             stamp,
             content_type: content_type::header(&name, &beginning[..length]),
             name,
@@ -121,11 +153,17 @@ impl FileDownload {
     /// What it is and its bytes, of which there may be at most so many; nothing where there are
     /// more. Blocks.
     pub(in crate::http) fn whole(&self, most: u64) -> io::Result<Option<(&str, Vec<u8>)>> {
-        let mut bytes = vec![0; self.stamp.size().min(most.saturating_add(1)) as usize];
-        if bytes.len() as u64 > most {
+        if self.stamp.size() > most {
             return Ok(None);
         }
-        self.file.read_exact_at(&mut bytes, 0)?;
+        let bytes = match &self.content {
+            FileContent::Open(file) => {
+                let mut bytes = vec![0; self.stamp.size() as usize];
+                file.read_exact_at(&mut bytes, 0)?;
+                bytes
+            }
+            FileContent::Read(bytes) => bytes.to_vec(),
+        };
         Ok(Some((&self.content_type, bytes)))
     }
 
@@ -185,7 +223,7 @@ impl FileDownload {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
         let body = if reads {
-            stream(self.file, first, length, transfer_permit)
+            self.content.body(first, length, transfer_permit)
         } else {
             Body::empty()
         };
@@ -196,6 +234,17 @@ impl FileDownload {
 fn insert(headers: &mut HeaderMap, name: axum::http::HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
+    }
+}
+
+impl FileContent {
+    /// So many bytes from `first` on. What was read is small: the connection takes it at once, and
+    /// the permit ends here.
+    fn body(self, first: u64, length: u64, transfer_permit: TransferPermit) -> Body {
+        match self {
+            Self::Open(file) => stream(file, first, length, transfer_permit),
+            Self::Read(bytes) => Body::from(bytes.slice(first as usize..(first + length) as usize)),
+        }
     }
 }
 

@@ -146,31 +146,49 @@ impl SessionVerifier {
         session: &SessionCredential,
         accepted: AcceptedCredentials,
     ) -> Result<SessionUser, Error> {
-        let SessionCredential {
-            secret,
-            is_token,
-            user,
-            ..
-        } = session;
-        let asked = match &self.openwebui {
-            Some(openwebui) => openwebui.account(secret.reveal(), *is_token).map(Some),
-            None => Ok(None),
-        };
-        let account = match (asked, user) {
-            (Ok(Some(account)), _) => account,
-            (Ok(None), Some(user)) => return Ok(SessionUser::Signature(user.clone())),
-            (Err(error), Some(user)) if error.code() == Code::OpenwebuiApiUnavailable => {
-                tracing::debug!("Open WebUI cannot be asked: the signature counts");
-                return Ok(SessionUser::Signature(user.clone()));
-            }
-            (Ok(None), None) => None,
-            (Err(error), _) => return Err(error),
-        };
-        let account = account.ok_or(IdentityError::WrongCredential(accepted))?;
-        if user.as_ref().is_some_and(|user| *user != account.user) {
-            tracing::warn!("Open WebUI names another user than the session's signature");
-            return Err(IdentityError::WrongCredential(accepted).into());
-        }
-        Ok(SessionUser::Account(account))
+        let secret = session.secret.reveal();
+        let openwebui = self.openwebui.as_ref();
+        let asked = openwebui.map(|openwebui| openwebui.account(secret, session.is_token));
+        judge(session.user.as_ref(), asked, accepted)
     }
+
+    /// The same without blocking; nothing where Open WebUI has to be asked.
+    pub(super) fn find_at_once(
+        &self,
+        session: &SessionCredential,
+        accepted: AcceptedCredentials,
+    ) -> Option<Result<SessionUser, Error>> {
+        let asked = match &self.openwebui {
+            Some(openwebui) => Some(Ok(openwebui
+                .remembered_account(session.secret.reveal())
+                .ok()?)),
+            None => None,
+        };
+        Some(judge(session.user.as_ref(), asked, accepted))
+    }
+}
+
+/// Whose session it is: of the user whom the signature names, if one was checked, and of the account
+/// that Open WebUI names, if it was asked.
+fn judge(
+    user: Option<&UserId>,
+    asked: Option<Result<Option<Account>, Error>>,
+    accepted: AcceptedCredentials,
+) -> Result<SessionUser, Error> {
+    let account = match (asked, user) {
+        (Some(Ok(account)), _) => account,
+        (None, Some(user)) => return Ok(SessionUser::Signature(user.clone())),
+        (Some(Err(error)), Some(user)) if error.code() == Code::OpenwebuiApiUnavailable => {
+            tracing::debug!("Open WebUI cannot be asked: the signature counts");
+            return Ok(SessionUser::Signature(user.clone()));
+        }
+        (None, None) => None,
+        (Some(Err(error)), _) => return Err(error),
+    };
+    let account = account.ok_or(IdentityError::WrongCredential(accepted))?;
+    if user.is_some_and(|user| *user != account.user) {
+        tracing::warn!("Open WebUI names another user than the session's signature");
+        return Err(IdentityError::WrongCredential(accepted).into());
+    }
+    Ok(SessionUser::Account(account))
 }

@@ -40,20 +40,34 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Does work that blocks. Where nobody waits for it any more a command ends, and work on files
-    /// is completed.
-    pub(super) async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+    /// The caller, with the permit of the call.
+    async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
         let mut caller = self.arrival.caller.clone();
-        let mut admitted = if let Some(admitted) = self.arrival.permit.take() {
+        let admitted = if let Some(admitted) = self.arrival.permit.take() {
             admitted
         } else {
             let user = self.server.store.namespace(&caller);
             self.server.admission.admit(&user).await?
         };
         caller.place = admitted.place();
+        Ok((caller, admitted))
+    }
+
+    /// Waits for the permit of the call, which it keeps; the caller who has it, for work that does
+    /// not block.
+    pub(super) async fn admitted(&self) -> Result<Caller, Error> {
+        let (caller, admitted) = self.admit().await?;
+        self.arrival.permit.put(admitted);
+        Ok(caller)
+    }
+
+    /// Does work that blocks. Where nobody waits for it any more a command ends, and work on files
+    /// is completed.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (caller, mut admitted) = self.admit().await?;
         let store = Arc::clone(&self.server.store);
         let permit = self.arrival.permit.clone();
         let cancellation = caller.cancellation.clone();

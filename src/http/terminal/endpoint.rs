@@ -30,8 +30,12 @@ use crate::http::route::RouteError;
 use crate::http::{Server, body, envelope, response_body};
 use crate::ops::{self, Effect, schema};
 
+/// Work that does not block, or nothing.
+pub(in crate::http) type ImmediateEndpoint<E> =
+    fn(View<'_>, &<E as Endpoint>::Request) -> Option<<E as Endpoint>::Response>;
+
 /// What the file of an address provides.
-pub(in crate::http) trait Endpoint: 'static {
+pub(in crate::http) trait Endpoint: Sized + 'static {
     /// The name that models call it by, where they may; the same as open-terminal's.
     const ID: &'static str;
     /// How it is called.
@@ -50,6 +54,9 @@ pub(in crate::http) trait Endpoint: 'static {
     type Request: DeserializeOwned + ToSchema + Send;
     /// What it answers.
     type Response: Serialize;
+    /// Answers without blocking, where that can be: then no thread is asked for one. Nothing where it
+    /// is not certain, and where it would fail: [`Self::run`] says why.
+    const AT_ONCE: Option<ImmediateEndpoint<Self>> = None;
 
     /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
     fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
@@ -76,6 +83,9 @@ pub(in crate::http) enum Content {
 /// Answers a call, or says what is left to do.
 pub(super) type EndpointHandler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
 
+/// Answers a call without blocking, where that can be.
+type ImmediateEndpointHandler = fn(View<'_>, Map<String, Value>) -> Option<Content>;
+
 /// What gives the answer in the end.
 pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
 
@@ -101,6 +111,8 @@ pub(in crate::http) struct EndpointEntry {
     pub(super) body_max: u64,
     pub(super) request_schema: fn() -> Value,
     pub(super) call: EndpointHandler,
+    /// Nothing where every call may block.
+    at_once: Option<ImmediateEndpointHandler>,
 }
 
 impl EndpointEntry {
@@ -115,7 +127,24 @@ impl EndpointEntry {
             body_max: E::BODY_MAX,
             request_schema: schema::of::<E::Request>,
             call: call::<E>,
+            at_once: match E::AT_ONCE {
+                Some(_) => Some(at_once::<E>),
+                None => None,
+            },
         }
+    }
+
+    /// Whether there are calls that do not block.
+    pub(super) fn may_be_at_once(&self) -> bool {
+        self.at_once.is_some()
+    }
+
+    /// Answers a call without blocking; nothing where that cannot be.
+    pub(super) fn at_once(&self, view: View<'_>, given: &Map<String, Value>) -> Option<Content> {
+        let at_once = self.at_once?;
+        let mut arguments = given.clone();
+        arguments::settle(&mut arguments, self.schema());
+        at_once(view, arguments)
     }
 
     /// Adds its route.
@@ -150,6 +179,12 @@ fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<St
         Begun::Waits(awaited) => Step::Waits(awaited, Box::new(move |view| rest(view, request))),
         Begun::Streams(process) => Step::Streams(process),
     })
+}
+
+fn at_once<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Option<Content> {
+    let run = E::AT_ONCE?;
+    let request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments).ok()?;
+    E::content(run(view, &request)?).ok()
 }
 
 /// Who calls, and the answer to them.
@@ -197,6 +232,15 @@ async fn run(
     let body = body::collect(body, length, limit, &mut admitted).await?;
     let mut arguments = arguments::of_query(&parts.uri, entry.schema());
     arguments.extend(path);
+    if body.is_empty() {
+        let view = View {
+            store: &server.store,
+            caller: &caller,
+        };
+        if let Some(content) = entry.at_once(view, &arguments) {
+            return content.response(server, &caller, parts, admitted).await;
+        }
+    }
     let _cancel = caller.cancellation.on_drop();
     let store = Arc::clone(&server.store);
     let begun = caller.clone();

@@ -82,9 +82,35 @@ impl TerminalTool {
             let limit = entry.body_max;
             return Err(BodyError::TooLarge { limit }.into());
         }
-        let properties = &entry.schema()["properties"];
-        given.retain(|name, _| name != ONLY_OF_STREAMS && properties.get(name).is_some());
+        self.keep_known(&mut given);
         arguments::settle(&mut given, entry.schema());
         (entry.call)(View { store, caller }, given)
+    }
+
+    /// Whether there are calls that do not block.
+    pub(in crate::http) fn may_be_at_once(self) -> bool {
+        self.0.may_be_at_once()
+    }
+
+    /// Answers a call, whose message had so many bytes, without blocking; nothing where that cannot
+    /// be.
+    pub(in crate::http) fn at_once(
+        self,
+        store: &Arc<Store>,
+        caller: &Caller,
+        given: &mut Map<String, Value>,
+        bytes: u64,
+    ) -> Option<Content> {
+        if bytes > self.0.body_max {
+            return None;
+        }
+        self.keep_known(given);
+        self.0.at_once(View { store, caller }, given)
+    }
+
+    /// Drops what says nothing to it.
+    fn keep_known(self, given: &mut Map<String, Value>) {
+        let properties = &self.0.schema()["properties"];
+        given.retain(|name, _| name != ONLY_OF_STREAMS && properties.get(name).is_some());
     }
 }

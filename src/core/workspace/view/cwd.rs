@@ -12,6 +12,16 @@ impl View<'_> {
         Ok(kept.map_or_else(ViewPath::home, ViewPath::kept))
     }
 
+    /// [`Self::cwd`] for who cannot wait: nothing where it would have to.
+    pub(crate) fn cwd_at_once(&self) -> Option<ViewPath> {
+        let (tenant, chat) = self.conversation().ok()?;
+        let kept = self
+            .store
+            .registry()
+            .working_directory_at_once(&tenant, &chat);
+        Some(kept.ok()?.map_or_else(ViewPath::home, ViewPath::kept))
+    }
+
     /// The working directory, or the nearest directory above it that is still there.
     pub fn existing_cwd(&self) -> Result<ViewPath, Error> {
         let mut path = self.cwd()?;

@@ -78,6 +78,14 @@ pub(super) async fn call(
         return Err(ZoneError::ReadOnlyScope.into());
     }
     let bytes = work.arrival.bytes;
+    if let Some(at_once) = entry.at_once.filter(|_| bytes <= entry.body_max) {
+        let caller = work.admitted().await?;
+        let mut given = arguments.clone();
+        given.retain(|name, _| (entry.is_known)(name));
+        if let Some(answer) = at_once(&work.server.store, &caller, given) {
+            return result(&answer, &caller);
+        }
+    }
     let run = move |store: &Store, caller: &Caller, admitted: &mut CallPermit| {
         run(store, caller, (entry, arguments, bytes), admitted)
     };
@@ -101,15 +109,18 @@ fn run(
     // Once as text, once as data.
     let most = bytes.saturating_add(answer.saturating_mul(2));
     admitted.reserve_blocking(most, &caller.cancellation)?;
-    let answer = (entry.call)(store, caller, arguments)?;
-    let picture = match &answer {
+    result(&(entry.call)(store, caller, arguments)?, caller)
+}
+
+fn result(answer: &Answer, caller: &Caller) -> Result<CallToolResult, Error> {
+    let picture = match answer {
         Answer::Picture(_, picture) => {
             let content = STANDARD.encode(&picture.bytes);
             Some(ContentBlock::image(content, picture.mime_type))
         }
         _ => None,
     };
-    let answer = envelope::value(&answer)?;
+    let answer = envelope::value(answer)?;
     if is_short(caller) {
         let text = ContentBlock::text(answer.to_string());
         return Ok(CallToolResult::success(vec![text]));

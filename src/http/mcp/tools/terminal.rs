@@ -35,9 +35,16 @@ enum Done {
 pub(super) async fn call(
     work: &Work<'_>,
     tool: TerminalTool,
-    arguments: Map<String, Value>,
+    mut arguments: Map<String, Value>,
 ) -> Result<CallToolResult, Error> {
     let bytes = work.arrival.bytes;
+    if tool.may_be_at_once() {
+        let caller = work.admitted().await?;
+        let store = &work.server.store;
+        if let Some(content) = tool.at_once(store, &caller, &mut arguments, bytes) {
+            return result(content);
+        }
+    }
     let begun = work.blocking(move |store, caller, _| {
         Ok(match tool.begin(store, caller, arguments, bytes)? {
             Step::Answered(content) => Done::Answered(result(content)?),

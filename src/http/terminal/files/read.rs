@@ -8,7 +8,7 @@ use std::io::{Read as _, Seek as _};
 use axum::http::Method;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
-use fileshed_core::view::{Resolved, View};
+use fileshed_core::view::{Resolved, View, ViewPath};
 use fileshed_core::{Call, Error, Hint, diagnostics};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,7 +17,7 @@ use super::document;
 use crate::content_type;
 use crate::http::envelope;
 use crate::http::files::download::FileDownload;
-use crate::http::terminal::endpoint::{Content, Endpoint};
+use crate::http::terminal::endpoint::{Content, Endpoint, ImmediateEndpoint};
 use lines::{Lines, Range};
 
 /// Bytes of a file that show whether it is text, and in which encoding.
@@ -70,6 +70,7 @@ impl Endpoint for ReadFile {
         "Read a text file or some of its lines, the text of a document, or look at a picture.";
     type Request = Request;
     type Response = Response;
+    const AT_ONCE: Option<ImmediateEndpoint<Self>> = Some(small_text);
 
     fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
         let range = Range::new(request.start_line, request.end_line)?;
@@ -82,10 +83,10 @@ impl Endpoint for ReadFile {
         if let Some(text) = document::text(&file, &entry)? {
             let lines = range.of(&text);
             let content = expect_short(&file, lines.content, limit)?.into_owned();
-            return Ok(answer(&file, lines.total, content));
+            return Ok(answer(&file.at, lines.total, content));
         }
         if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
-            return Ok(answer(&file, total, content));
+            return Ok(answer(&file.at, total, content));
         }
         let kind = kind(&entry);
         let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
@@ -108,9 +109,25 @@ impl Endpoint for ReadFile {
     }
 }
 
-fn answer(file: &Resolved<'_>, total_lines: u64, content: String) -> Response {
+/// A small text that is in memory.
+fn small_text(view: View<'_>, request: &Request) -> Option<Response> {
+    let range = Range::new(request.start_line, request.end_line).ok()?;
+    if request.force_binary {
+        return None;
+    }
+    let (at, file) = view.file_at_once(&request.path)?;
+    let encoding = Encoding::of(&file.bytes, true);
+    if !encoding.is_text() || file.stamp.size() > view.store.settings().max_output_absolute {
+        return None;
+    }
+    let text = encoding.decode(&file.bytes);
+    let lines = range.of(&text);
+    Some(answer(&at, lines.total, lines.content.to_owned()))
+}
+
+fn answer(at: &ViewPath, total_lines: u64, content: String) -> Response {
     Response::Text(Text {
-        path: file.at.as_str().to_owned(),
+        path: at.as_str().to_owned(),
         total_lines,
         content,
     })

@@ -1,0 +1,65 @@
+//! Files that are read without waiting.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+
+use rustix::fs::{Mode, mkfifoat};
+
+use super::Scene;
+use crate::{CachedReader, Stamp};
+
+#[test]
+fn a_small_file_in_memory_is_read_whole() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.at("notes/deep")).expect("made");
+    for (name, content) in [("a.txt", "first"), ("deep/b.txt", "second"), ("empty", "")] {
+        fs::write(scene.at("notes").join(name), content).expect("written");
+        let reader = CachedReader::new(&scene.data).expect("opens");
+        let path = format!("notes/{name}");
+        // What looks at it first brings its names to memory.
+        let on_disk = fs::File::open(scene.at(&path)).expect("there");
+        let read = reader.read(&path, 6).expect("read");
+        assert_eq!(read.bytes, content.as_bytes());
+        assert_eq!(read.stamp, Stamp::of_file(&on_disk).expect("looked at"));
+    }
+    let reader = CachedReader::new(&scene.data).expect("opens");
+    assert!(reader.read("notes/deep/b.txt", 5).is_none(), "too large");
+    fs::write(scene.at("notes/a.txt"), "changed").expect("written");
+    let read = reader.read("notes/a.txt", 100).expect("read");
+    assert_eq!(read.bytes, b"changed");
+}
+
+#[test]
+fn whatever_is_not_plain_is_left_to_who_may_block() {
+    let scene = Scene::new();
+    let outside = scene.base.path().join("secret");
+    fs::write(&outside, "secret").expect("written");
+    fs::write(scene.at("file"), "file").expect("written");
+    fs::create_dir(scene.at("directory")).expect("made");
+    symlink("file", scene.at("link")).expect("made");
+    symlink("directory", scene.at("way")).expect("made");
+    symlink(&outside, scene.at("out")).expect("made");
+    fs::write(scene.at("directory/file"), "file").expect("written");
+    let _socket = UnixListener::bind(scene.at("socket")).expect("bound");
+    mkfifoat(scene.data.handle(), "pipe", Mode::RWXU).expect("made");
+    let reader = CachedReader::new(&scene.data).expect("opens");
+    for path in [
+        "link",
+        "out",
+        "way/file",
+        "directory",
+        "socket",
+        "pipe",
+        "missing",
+        "file/below",
+        "../secret",
+        "/etc/hostname",
+        "",
+    ] {
+        assert!(reader.read(path, 1000).is_none(), "{path}");
+    }
+    let absolute = outside.to_str().expect("text");
+    assert!(reader.read(absolute, 1000).is_none());
+    assert_eq!(reader.read("file", 1000).expect("read").bytes, b"file");
+}

@@ -1,0 +1,95 @@
+//! Small files that are read where a call arrives, in no thread of their own: without waiting for a
+//! disk, a lock or anybody who writes.
+//!
+//! Most reads are of small files that are in memory, by people who were here before, and handing
+//! them to a thread that may block takes longer than the read. So everything that a read asks is
+//! asked here too, in a way that cannot block: whether the account is suspended, whether the zone is
+//! whole, whether the kernel has the file. Where one of the answers is not a plain yes, nothing is
+//! answered here, and the call takes the usual way, which repairs, notes and explains. Nothing is
+//! remembered from one call to the next.
+
+use crate::extraction::may_be_document;
+use crate::store::Store;
+use crate::tenant::DATA;
+use crate::view::{View, ViewPath, ViewPlace};
+use crate::{Caller, ZoneName, ZonePath};
+use fileshed_storage::CachedFile;
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of a file that is read so: copying more would keep others waiting.
+const MOST: u64 = 64 * 1024;
+
+impl Store {
+    /// A small file of one of the caller's own zones, read without blocking; nothing where that
+    /// cannot be, or where there is no such file.
+    #[must_use]
+    pub fn file_at_once(
+        &self,
+        caller: &Caller,
+        zone: ZoneName,
+        path: &ZonePath,
+    ) -> Option<CachedFile> {
+        // Uploads may still have to be brought, and who is in a group is asked elsewhere.
+        if !matches!(zone, ZoneName::Storage | ZoneName::Documents) {
+            return None;
+        }
+        let is_ambiguous = !caller.names_zones && path.zone_in_front().is_some();
+        if is_ambiguous || path.is_root() {
+            return None;
+        }
+        let tenant = self.tenant_key(caller).ok()?;
+        if !self.is_ready_at_once(caller, &tenant, zone) {
+            return None;
+        }
+        let directory = zone.directory()?;
+        self.cached_files()
+            .read(&format!("{tenant}/{directory}/{DATA}/{path}"), MOST)
+    }
+
+    /// Whether the caller is active and known by the present name, and the zone ready to use. False
+    /// also where that cannot be said without waiting.
+    fn is_ready_at_once(&self, caller: &Caller, tenant: &str, zone: ZoneName) -> bool {
+        if !self.visited().contains(tenant) {
+            return false;
+        }
+        if zone.is_versioned() && !self.recovered().contains(&(tenant.to_owned(), zone)) {
+            return false;
+        }
+        let user = caller.user.as_ref().map_or("", |user| user.as_str());
+        let zones = [zone.as_str(), zone.edits()];
+        let Ok(access) = self.registry().access(user, tenant, zones) else {
+            return false;
+        };
+        let name = caller.name.as_deref().unwrap_or_default();
+        let is_noted = match access.name {
+            None => user.is_empty(),
+            Some(noted) => name.is_empty() || noted == name,
+        };
+        is_noted && !access.is_suspended && access.is_whole
+    }
+}
+
+impl View<'_> {
+    /// A small file of the tree, and its path there, read without blocking; nothing where that
+    /// cannot be, where there is no such file, and of what may be a document by its name.
+    #[must_use]
+    pub fn file_at_once(&self, text: &str) -> Option<(ViewPath, CachedFile)> {
+        let start = if ViewPath::is_relative(text) {
+            self.cwd_at_once()?
+        } else {
+            ViewPath::home()
+        };
+        let at = ViewPath::parse("path", text, &start).ok()?;
+        let ViewPlace::Zone(zone, None, inside) = at.place() else {
+            return None;
+        };
+        let path = ZonePath::parse("path", inside).ok()?;
+        if path.name().is_none_or(may_be_document) {
+            return None;
+        }
+        let file = self.store.file_at_once(self.caller, zone, &path)?;
+        Some((at, file))
+    }
+}

@@ -1,0 +1,161 @@
+//! What is read without waiting, and what is not.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test makes files, and is another process to the registry"
+)]
+
+use std::fs;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::view::View;
+use crate::{Caller, Chat, Settings, Store, UserId, ZoneName, ZonePath};
+
+struct Scene {
+    base: TempDir,
+    store: Arc<Store>,
+    caller: Caller,
+}
+
+impl Scene {
+    /// A store in which `ada` has a file in her storage and one in her documents.
+    fn new() -> Self {
+        let base = TempDir::new().expect("a directory");
+        let mut settings = Settings::new(base.path());
+        settings.namespace = crate::settings::NamespaceStyle::Plain;
+        let store = Arc::new(Store::open(settings).expect("opens"));
+        let mut caller = Caller::known(UserId::parse("ada").expect("an id"), Chat::default());
+        caller.name = Some("Ada".to_owned());
+        let scene = Self {
+            base,
+            store,
+            caller,
+        };
+        for (zone, directory) in [("storage", "Storage"), ("documents", "Documents")] {
+            scene.make_ready(zone);
+            let data = scene.base.path().join("users/ada").join(directory);
+            fs::write(data.join("data/a.txt"), directory).expect("written");
+            assert!(scene.data(zone).is_file());
+        }
+        scene
+    }
+
+    fn data(&self, zone: &str) -> std::path::PathBuf {
+        let zone = ZoneName::parse(zone).expect("a zone");
+        let directory = zone.directory().expect("a directory");
+        self.base
+            .path()
+            .join(format!("users/ada/{directory}/data/a.txt"))
+    }
+
+    fn make_ready(&self, zone: &str) {
+        self.store.zone(&self.caller, zone, None).expect("a zone");
+    }
+
+    fn read(&self, zone: &str) -> Option<Vec<u8>> {
+        let zone = ZoneName::parse(zone).expect("a zone");
+        let path = ZonePath::parse("path", "a.txt").expect("a path");
+        let file = self.store.file_at_once(&self.caller, zone, &path);
+        file.map(|file| file.bytes)
+    }
+
+    /// The registry as another process has it.
+    fn registry(&self) -> Connection {
+        Connection::open(self.base.path().join(fileshed_registry::FILE_NAME)).expect("opens")
+    }
+
+    fn change(&self, statement: &str) {
+        let changed = self.registry().execute(statement, []);
+        assert!(changed.expect("changed") > 0, "{statement}");
+    }
+}
+
+#[test]
+fn who_is_known_reads_without_a_thread() {
+    let scene = Scene::new();
+    assert_eq!(scene.read("storage").as_deref(), Some(&b"Storage"[..]));
+    assert_eq!(scene.read("documents").as_deref(), Some(&b"Documents"[..]));
+    let view = View {
+        store: &scene.store,
+        caller: &scene.caller,
+    };
+    for text in ["/storage/a.txt", "a.txt", "~/x/../a.txt"] {
+        let (at, file) = view.file_at_once(text).expect(text);
+        assert_eq!(at.as_str(), "/storage/a.txt");
+        assert_eq!(file.bytes, b"Storage");
+    }
+    view.set_cwd("directory", "/documents").expect("set");
+    let (at, _) = view.file_at_once("a.txt").expect("read");
+    assert_eq!(at.as_str(), "/documents/a.txt");
+    for text in [
+        "/",
+        "/storage",
+        "/uploads/a.txt",
+        "/groups/g/a.txt",
+        "/etc/passwd",
+        "b.txt",
+    ] {
+        assert!(view.file_at_once(text).is_none(), "{text}");
+    }
+}
+
+#[test]
+fn nobody_else_is_answered() {
+    let scene = Scene::new();
+    let other = Caller::known(UserId::parse("bob").expect("an id"), Chat::default());
+    let path = ZonePath::parse("path", "../ada/Storage/data/a.txt");
+    assert!(path.is_err(), "no path leads out of a zone");
+    let path = ZonePath::parse("path", "a.txt").expect("a path");
+    let read = |caller: &Caller| {
+        let file = scene.store.file_at_once(caller, ZoneName::Storage, &path);
+        file.is_some()
+    };
+    assert!(!read(&other), "of bob nothing is known");
+    scene.store.zone(&other, "storage", None).expect("a zone");
+    assert!(!read(&other), "bob has no such file");
+    assert!(!read(&Caller::shared(Chat::default())));
+    let renamed = Caller {
+        name: Some("Ada B.".to_owned()),
+        ..scene.caller.clone()
+    };
+    assert!(!read(&renamed), "the name is to be noted first");
+    scene.store.zone(&renamed, "storage", None).expect("a zone");
+    assert!(read(&renamed));
+}
+
+#[test]
+fn what_another_process_changes_holds_at_once() {
+    let scene = Scene::new();
+    assert!(scene.read("storage").is_some());
+    scene.change("UPDATE users SET suspended_at = 1 WHERE id = 'ada'");
+    assert!(scene.read("storage").is_none(), "suspended");
+    scene.change("UPDATE users SET suspended_at = NULL WHERE id = 'ada'");
+    assert!(scene.read("storage").is_some());
+    scene.change(
+        "INSERT INTO intents (home, zone, instance, operation, author_name, author_email)
+         VALUES ('users/ada', 'storage', '', 'test', '', '')",
+    );
+    assert!(scene.read("storage").is_none(), "to be repaired");
+    scene.make_ready("storage");
+    assert!(scene.read("storage").is_some(), "repaired");
+    scene.change("DELETE FROM usage WHERE home = 'users/ada'");
+    assert!(scene.read("storage").is_none(), "to be measured");
+    scene.make_ready("storage");
+    assert!(scene.read("storage").is_some());
+}
+
+#[test]
+fn a_read_waits_for_nobody_who_writes() {
+    let scene = Scene::new();
+    let other = scene.registry();
+    other.execute_batch("BEGIN IMMEDIATE").expect("begun");
+    assert!(scene.read("storage").is_some(), "a transaction is open");
+    other.execute_batch("ROLLBACK").expect("ended");
+    let zone = scene.store.zone(&scene.caller, "storage", None);
+    let zone = zone.expect("a zone");
+    let _writer = zone.writer("test").expect("the write lock");
+    assert!(scene.read("storage").is_some(), "somebody has the lock");
+}
