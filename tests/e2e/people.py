@@ -337,6 +337,72 @@ def links(world: World) -> None:
     check.equal("it has ended", web.request("GET", address).status, 404)
 
 
+def together(world: World) -> None:
+    """Two people and their group, each with what is theirs: by token, by link, and out again."""
+    page, window = world.page, world.window
+    settings = {"FILESHED_GROUPS": "local", "FILESHED_LOG_LEVEL": "warn"}
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with fileshed.Fileshed(fileshed.binary(), Path(directory), settings) as server:
+
+            def told(*arguments: str) -> str:
+                done = server.run(*arguments)
+                check.equal(f"{arguments}: {done.stderr}", done.returncode, 0)
+                return done.stdout.strip()
+
+            token = told("token", "create", "--user", "ada")
+            told("group", "create", "--name", "Team", "--members", "ada,bob")
+
+            def call(user: str, operation: str, **given: object) -> web.Response:
+                headers = {"X-OpenWebUI-User-Id": user}
+                return server.call(operation, given, server.key, headers)
+
+            written = call("ada", "shed_create_file", zone="documents", path="diary.md", content="mine")
+            check.equal("a diary", written.status, 200)
+
+            window.open(f"{server.url}/")
+            page.write("textbox", "Personal token", "wrong")
+            page.click("button", "Sign in")
+            page.see("button", "Close")
+            page.write("textbox", "Personal token", token)
+            page.click("button", "Sign in")
+            page.click("link", "Documents")
+            world.row("diary.md")
+            page.click("link", "Team")
+            page.click("button", "New folder")
+            page.write("textbox", "Name", "Plans")
+            page.keys("ENTER")
+            world.row("Plans")
+            given = {"zone": "group", "group": "Team", "path": "rules.md", "content": "ours"}
+            check.equal("a file", call("ada", "shed_create_file", **given).status, 200)
+            window.reload()
+            world.menu("rules.md", "Owner and rights")
+            page.click("radio", "Only the owner may change it")
+            page.click("button", "Save")
+            page.gone("dialog")
+            world.picture("group")
+            page.click("button", "Sign out")
+            page.see("textbox", "Personal token")
+            check.equal("nothing of hers stays", page.count("checkbox"), 0)
+
+            link = told("login-link", "--user", "bob")
+            window.open(link)
+            page.click("button", "Open the files")
+            page.click("link", "Team")
+            world.row("Plans")
+            world.row("rules.md")
+            page.click("button", "More actions: rules.md")
+            page.see("menuitem", "Open")
+            check.equal("he may not remove it", page.count("menuitem", "Delete"), 0)
+            page.keys("ESCAPE")
+            page.click("link", "Documents")
+            page.gone("checkbox", "Select diary.md")
+            page.click("button", "Sign out")
+            page.see("textbox", "Personal token")
+            window.open(link)
+            page.gone("button", "Open the files")
+            window.open("about:blank")
+
+
 def attacks(world: World) -> None:
     """Nothing of a file runs in the page, whatever it and its name hold."""
     for name, content in ATTACKS.items():
@@ -525,7 +591,7 @@ def quick(world: World) -> None:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, download, preview, edit, history, search, links, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, download, preview, edit, history, search, links, together, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 

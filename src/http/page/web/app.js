@@ -50,12 +50,15 @@ function SignIn() {
     }
     await start();
   };
+  const ways = session.value.ways;
   return html`<main class="sign-in">
     <form onSubmit=${submit}>
       <h1><span class="logo" aria-hidden="true"></span>fileshed</h1>
+      ${ways.includes("oidc") && html`<a class="button primary" href="page/oidc">${word("sign_in_provider")}</a>`}
+      ${ways.includes("openwebui") && html`<p>${word("sign_in_open_webui")}</p>`}
       <p>${word("sign_in_note")}</p>
       <label>${word("token")}<input name="token" type="password" autocomplete="current-password" required spellcheck=${false} /></label>
-      <button class="primary">${word("sign_in")}</button>
+      <button class=${ways.includes("oidc") ? "" : "primary"}>${word("sign_in")}</button>
       <p><a href="docs/">${word("api")}</a></p>
     </form>
     <${Notes} />

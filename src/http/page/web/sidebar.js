@@ -3,7 +3,7 @@
 import { html } from "./lib/core.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
-import { hash, location, menuOpen, session, stats, zones } from "./state.js";
+import { attempt, hash, leave, location, menuOpen, session, stats, zones } from "./state.js";
 import { send } from "./api.js";
 import { word } from "./words.js";
 
@@ -34,8 +34,8 @@ function Usage() {
 }
 
 async function signOut() {
-  await send("sign-out", {});
-  window.location.reload();
+  await attempt(() => send("sign-out", {}));
+  await leave();
 }
 
 export function Sidebar() {

@@ -170,6 +170,19 @@ export async function start() {
   await Promise.all([reload(false), readGroups()]);
 }
 
+/** Asks again, after somebody has left or their session has ended; nothing of theirs stays. */
+export async function leave() {
+  batch(() => {
+    dialog.value = null;
+    listing.value = { writable: false, entries: [] };
+    selection.value = new Set();
+    groups.value = [];
+    stats.value = null;
+    notes.value = [];
+  });
+  await start();
+}
+
 async function readGroups() {
   try {
     groups.value = (await call("shed_group_list")).groups;
@@ -202,7 +215,7 @@ export async function attempt(work) {
     return await work();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.status === 401) session.value = { signed_in: false, ways: ["token"] };
+    if (error.status === 401) await leave();
     else tell(error.message, { kind: "error" });
     return undefined;
   }

@@ -92,6 +92,11 @@ const WORDS = {
     "Ask in your chat for a link to your files, or enter a personal token.",
     "Fragen Sie im Chat nach einem Link zu Ihren Dateien, oder geben Sie ein persönliches Token ein.",
   ],
+  sign_in_provider: ["Sign in with your organization", "Mit Ihrer Organisation anmelden"],
+  sign_in_open_webui: [
+    "Who is signed in to Open WebUI at this address is signed in here, too: sign in there, then load this page again.",
+    "Wer unter dieser Adresse bei Open WebUI angemeldet ist, ist es auch hier: Melden Sie sich dort an, und laden Sie diese Seite neu.",
+  ],
   token: ["Personal token", "Persönliches Token"],
   menu: ["Menu", "Menü"],
   up: ["Up", "Nach oben"],
