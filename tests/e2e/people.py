@@ -386,7 +386,7 @@ def together(world: World) -> None:
 
             link = told("login-link", "--user", "bob")
             window.open(link)
-            page.click("button", "Open the files")
+            page.follow("button", "Open the files")
             page.click("link", "Team")
             world.row("Plans")
             world.row("rules.md")

@@ -43,7 +43,7 @@ class Accessible:
     def see(self, role: str, name: str | None = None) -> dict:
         """What has this role and label, as soon as it is there."""
         found = check.until(
-            f"there is a {role} {name or ''}; there are {self.names(role)[:40]}",
+            lambda: f"there is a {role} {name or ''}; there are {self.names(role)[:40]}",
             lambda: self._nodes(role, name),
         )
         return found[-1]
@@ -82,6 +82,14 @@ class Accessible:
         self._tell("Input.dispatchMouseEvent", type="mouseMoved", x=middle[0], y=middle[1])
         self._tell("Input.dispatchMouseEvent", type="mousePressed", **where)
         self._tell("Input.dispatchMouseEvent", type="mouseReleased", **where)
+
+    def follow(self, role: str, name: str) -> None:
+        """Clicks what leads to another page, and waits for that: Chromium never answers what is asked
+        about a page that goes meanwhile."""
+        self._driver.execute_script("window.isBefore = true")
+        self.click(role, name)
+        loaded = "return !window.isBefore && document.readyState === 'complete'"
+        check.until("another page is there", lambda: self._driver.execute_script(loaded))
 
     def write(self, role: str, name: str, text: str) -> None:
         """Instead of what is there."""

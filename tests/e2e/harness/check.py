@@ -25,13 +25,14 @@ def equal(what: str, seen: object, expected: object) -> None:
         raise Failed(f"{what}\n  seen:     {str(seen)[:2000]}\n  expected: {str(expected)[:2000]}")
 
 
-def until(what: str, look: Callable[[], Seen], seconds: float = PATIENCE) -> Seen:
-    """Looks again and again until there is something to see, and gives it back."""
+def until(what: str | Callable[[], str], look: Callable[[], Seen], seconds: float = PATIENCE) -> Seen:
+    """Looks again and again until there is something to see, and gives it back. What is waited for may
+    be put into words only where that is needed."""
     end = time.monotonic() + seconds
     while True:
         seen = look()
         if seen:
             return seen
         if time.monotonic() > end:
-            raise Failed(f"after {seconds:.0f} s still not: {what}")
+            raise Failed(f"after {seconds:.0f} s still not: {what() if callable(what) else what}")
         time.sleep(0.05)
