@@ -104,7 +104,7 @@ def _keep(world: World) -> int:
 
 #: Scenarios in a browser, which waits for a page of somebody else's: each has a second try, which is
 #: told.
-IN_BROWSER = ("page_", "terminal_")
+IN_BROWSER = ("own_server", "page", "terminal_")
 
 
 def _holds(world: World, name: str, run: Callable[[World], None]) -> bool:
