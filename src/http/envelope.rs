@@ -66,6 +66,11 @@ pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(answer).map_err(|error| SerializeError(error).into())
 }
 
+/// An answer as data.
+pub(super) fn json_value(answer: &impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(answer).map_err(|error| SerializeError(error).into())
+}
+
 diagnostics! {
     /// The answer could not be serialized.
     #[derive(Debug, thiserror::Error)]

@@ -93,10 +93,15 @@ impl Callable {
 /// An answer that is JSON already: its text as it is, and what it says as data.
 fn answered(text: Vec<u8>) -> CallToolResult {
     let data = serde_json::from_slice::<JsonObject>(&text);
+    with_data(text, data.ok().map(Value::Object))
+}
+
+/// An answer as JSON text, and as data where it is an object.
+fn with_data(text: Vec<u8>, data: Option<Value>) -> CallToolResult {
     let text = String::from_utf8(text)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = data.ok().map(Value::Object);
+    result.structured_content = data.filter(Value::is_object);
     result
 }
 

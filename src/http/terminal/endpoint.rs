@@ -66,25 +66,35 @@ pub(in crate::http) trait Endpoint: Sized + 'static {
     /// Does the work. Blocks: it is called where blocking is allowed.
     fn run(view: View<'_>, request: Self::Request) -> Result<Self::Response, Error>;
 
-    /// What is sent of an answer.
-    fn content(response: Self::Response) -> Result<Content, Error> {
-        envelope::json_text(&response).map(Content::Json)
+    /// The file that an answer is, where it is one; else the answer.
+    fn file(response: Self::Response) -> Result<FileDownload, Self::Response> {
+        Err(response)
     }
 }
 
 /// What an address answers with.
 pub(in crate::http) enum Content {
-    /// JSON text.
-    Json(Vec<u8>),
+    /// JSON text, and what it says as data where that was wanted.
+    Json(Vec<u8>, Option<Value>),
     /// A file as it is, read while it is sent.
     File(FileDownload),
 }
 
+/// In which form an answer is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerForm {
+    /// As text.
+    Text,
+    /// As text and as data, which is made of the answer itself: reading the text again takes longer.
+    Structured,
+}
+
 /// Answers a call, or says what is left to do.
-pub(super) type EndpointHandler = fn(View<'_>, Map<String, Value>) -> Result<Step, Error>;
+pub(super) type EndpointHandler =
+    fn(View<'_>, Map<String, Value>, AnswerForm) -> Result<Step, Error>;
 
 /// Answers a call without blocking, where that can be.
-type ImmediateEndpointHandler = fn(View<'_>, Map<String, Value>) -> Option<Content>;
+type ImmediateEndpointHandler = fn(View<'_>, Map<String, Value>, AnswerForm) -> Option<Content>;
 
 /// What gives the answer in the end.
 pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
@@ -140,11 +150,16 @@ impl EndpointEntry {
     }
 
     /// Answers a call without blocking; nothing where that cannot be.
-    pub(super) fn at_once(&self, view: View<'_>, given: &Map<String, Value>) -> Option<Content> {
+    pub(super) fn at_once(
+        &self,
+        view: View<'_>,
+        given: &Map<String, Value>,
+        form: AnswerForm,
+    ) -> Option<Content> {
         let at_once = self.at_once?;
         let mut arguments = given.clone();
         arguments::settle(&mut arguments, self.schema());
-        at_once(view, arguments)
+        at_once(view, arguments, form)
     }
 
     /// Adds its route.
@@ -170,10 +185,14 @@ type EndpointSchemas = Mutex<HashMap<&'static str, &'static Value>>;
 /// Schemas are made once and live as long as the process: there is one an address.
 static SCHEMAS: LazyLock<EndpointSchemas> = LazyLock::new(EndpointSchemas::default);
 
-fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<Step, Error> {
+fn call<E: Endpoint>(
+    view: View<'_>,
+    arguments: Map<String, Value>,
+    form: AnswerForm,
+) -> Result<Step, Error> {
     view.store.expect_active(view.caller)?;
     let mut request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments)?;
-    let rest = |view: View<'_>, request| E::content(E::run(view, request)?);
+    let rest = move |view: View<'_>, request| content::<E>(E::run(view, request)?, form);
     Ok(match E::begin(view, &mut request)? {
         Begun::Ready => Step::Answered(rest(view, request)?),
         Begun::Waits(awaited) => Step::Waits(awaited, Box::new(move |view| rest(view, request))),
@@ -181,10 +200,28 @@ fn call<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Result<St
     })
 }
 
-fn at_once<E: Endpoint>(view: View<'_>, arguments: Map<String, Value>) -> Option<Content> {
+fn at_once<E: Endpoint>(
+    view: View<'_>,
+    arguments: Map<String, Value>,
+    form: AnswerForm,
+) -> Option<Content> {
     let run = E::AT_ONCE?;
     let request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments).ok()?;
-    E::content(run(view, &request)?).ok()
+    content::<E>(run(view, &request)?, form).ok()
+}
+
+/// What is sent of an answer.
+fn content<E: Endpoint>(response: E::Response, form: AnswerForm) -> Result<Content, Error> {
+    let response = match E::file(response) {
+        Ok(file) => return Ok(Content::File(file)),
+        Err(response) => response,
+    };
+    let text = envelope::json_text(&response)?;
+    let data = match form {
+        AnswerForm::Text => None,
+        AnswerForm::Structured => Some(envelope::json_value(&response)?),
+    };
+    Ok(Content::Json(text, data))
 }
 
 /// Who calls, and the answer to them.
@@ -237,7 +274,7 @@ async fn run(
             store: &server.store,
             caller: &caller,
         };
-        if let Some(content) = entry.at_once(view, &arguments) {
+        if let Some(content) = entry.at_once(view, &arguments, AnswerForm::Text) {
             return content.response(server, &caller, parts, admitted).await;
         }
     }
@@ -255,7 +292,7 @@ async fn run(
             .and_then(|given| {
                 arguments.extend(given);
                 arguments::settle(&mut arguments, entry.schema());
-                (entry.call)(view, arguments)
+                (entry.call)(view, arguments, AnswerForm::Text)
             });
         (step, admitted)
     });
@@ -289,7 +326,7 @@ impl Content {
         admitted: CallPermit,
     ) -> Result<Response, Error> {
         match self {
-            Self::Json(text) => Ok(response_body::json(text, admitted)),
+            Self::Json(text, _) => Ok(response_body::json(text, admitted)),
             Self::File(file) => {
                 drop(admitted);
                 let permit = admission::transfer_permit(&server.store, caller, None).await?;

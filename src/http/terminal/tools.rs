@@ -7,8 +7,8 @@ use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Error, Scope, Store};
 use serde_json::{Map, Value};
 
+use super::endpoint::{AnswerForm, Endpoint as _, EndpointEntry};
 pub(in crate::http) use super::endpoint::{Content, Rest, Step};
-use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 pub(in crate::http) use super::failure::text as failure_text;
@@ -84,7 +84,7 @@ impl TerminalTool {
         }
         self.keep_known(&mut given);
         arguments::settle(&mut given, entry.schema());
-        (entry.call)(View { store, caller }, given)
+        (entry.call)(View { store, caller }, given, AnswerForm::Structured)
     }
 
     /// Whether there are calls that do not block.
@@ -105,7 +105,8 @@ impl TerminalTool {
             return None;
         }
         self.keep_known(given);
-        self.0.at_once(View { store, caller }, given)
+        let view = View { store, caller };
+        self.0.at_once(view, given, AnswerForm::Structured)
     }
 
     /// Drops what says nothing to it.

@@ -111,6 +111,35 @@ fn calls_that_a_script_pipes_in_are_answered() {
 }
 
 #[test]
+fn calls_of_whoever_is_gone_are_answered() {
+    let file = json!({"zone": "storage", "path": "a.md", "content": "a"});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "tests", "version": "1"},
+        }}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+            "name": "shed_create_file", "arguments": file,
+        }}),
+    ];
+    let lines = messages.map(|message| format!("{message}\n")).concat();
+    // A file, and a pipe whose writer has ended.
+    for script in [
+        "exec \"$0\" \"$@\" <calls",
+        "cat calls | (sleep 0.2; exec \"$0\" \"$@\")",
+    ] {
+        let setup = TestApp::with().file("calls", &lines);
+        let finished = setup.through(&["sh", "-c", script]).run(&["mcp"]);
+        let mut answers = finished.stdout.lines();
+        let answer: Value = serde_json::from_str(answers.next_back().unwrap()).unwrap();
+        assert_eq!(answer["id"], 2, "{script} {answer}");
+        assert_eq!(answer["result"]["isError"], false, "{script} {answer}");
+    }
+}
+
+#[test]
 fn a_cancelled_call_ends_its_command() {
     let setup = TestApp::with();
     let mark = format!("{}.6", 4_000_000 + std::process::id());

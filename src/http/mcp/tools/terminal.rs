@@ -8,7 +8,7 @@ use fileshed_core::{Error, Store, ZonePath};
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
-use super::{annotations, answered, object};
+use super::{annotations, object, with_data};
 use crate::http::mcp::work::Work;
 use crate::http::terminal::tools::{Awaited, Content, Rest, Step, TerminalTool, all};
 
@@ -76,7 +76,7 @@ pub(super) async fn call(
 /// An answer of the terminal as that of a tool.
 fn result(content: Content) -> Result<CallToolResult, Error> {
     let file = match content {
-        Content::Json(text) => return Ok(answered(text)),
+        Content::Json(text, data) => return Ok(with_data(text, data)),
         Content::File(file) => file,
     };
     let read = file.whole(FILE_MAX);

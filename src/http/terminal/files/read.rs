@@ -15,9 +15,8 @@ use utoipa::ToSchema;
 
 use super::document;
 use crate::content_type;
-use crate::http::envelope;
 use crate::http::files::download::FileDownload;
-use crate::http::terminal::endpoint::{Content, Endpoint, ImmediateEndpoint};
+use crate::http::terminal::endpoint::{Endpoint, ImmediateEndpoint};
 use lines::{Lines, Range};
 
 /// Bytes of a file that show whether it is text, and in which encoding.
@@ -101,10 +100,10 @@ impl Endpoint for ReadFile {
         .into())
     }
 
-    fn content(response: Response) -> Result<Content, Error> {
+    fn file(response: Response) -> Result<FileDownload, Response> {
         match response {
-            Response::Text(text) => envelope::json_text(&text).map(Content::Json),
-            Response::File(file) => Ok(Content::File(file)),
+            Response::File(file) => Ok(file),
+            text @ Response::Text(_) => Err(text),
         }
     }
 }
