@@ -5,7 +5,9 @@
 //! everywhere. Programs send a personal token as the password; pages of browsers are refused.
 
 mod incoming;
+mod locks;
 mod node;
+mod properties;
 mod request;
 mod sidecar;
 mod tree;
@@ -28,6 +30,7 @@ use fileshed_core::view::{View, ViewPath};
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Error, Scope};
 use futures_util::stream;
+use tokio::sync::OnceCell;
 
 use super::body::{self, BodyError, MinimumRate};
 use super::files::content::PartialError;
@@ -37,6 +40,7 @@ use super::middleware::Subject;
 use super::route::{self, RouteError};
 use super::{Server, admission, envelope};
 use crate::config::Config;
+use locks::Locks;
 use request::{DavRequest, Purpose, view_path};
 use sidecar::{SidecarPlace, Sidecars};
 use tree::DavTree;
@@ -48,6 +52,7 @@ const BASE: &str = "/dav";
 const CHALLENGE: HeaderValue =
     HeaderValue::from_static("Basic realm=\"fileshed\", charset=\"UTF-8\"");
 
+const IF: HeaderName = HeaderName::from_static("if");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
 
 /// What the conformance suite names its tests in; the library answers such requests otherwise.
@@ -162,9 +167,8 @@ impl Verb {
     /// What the tree is asked for.
     fn purpose(self, parts: &Parts, path: &ViewPath) -> Purpose {
         match self {
-            Self::Get | Self::Options | Self::Propfind | Self::Proppatch | Self::Unlock => {
-                Purpose::Look
-            }
+            Self::Get | Self::Options | Self::Propfind | Self::Unlock => Purpose::Look,
+            Self::Proppatch => Purpose::Describe,
             Self::Mkcol => Purpose::MakeDirectory,
             Self::Delete => Purpose::Delete,
             Self::Put => Purpose::Put,
@@ -194,6 +198,8 @@ async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response 
         }
     };
     caller.names_zones = true;
+    caller.joins_commits = true;
+    caller.lock_tokens = lock_tokens(&parts);
     let subject = Subject::of(&server.store, &caller);
     let answered = answer(&server, caller, parts, body).await;
     let mut response = answered.unwrap_or_else(envelope::failure);
@@ -269,15 +275,18 @@ async fn answer(
         path,
         headers: parts.headers.clone(),
         transfer_permit: Mutex::new(transfer_permit),
+        has_properties: OnceCell::new(),
+        taken: Mutex::default(),
         refusal: Mutex::default(),
         replaces: AtomicBool::default(),
     });
     let handler = DavHandler::builder()
         .filesystem(Box::new(DavTree(Arc::clone(&request))))
+        .locksystem(Box::new(Locks(Arc::clone(&request))))
         .strip_prefix(BASE)
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
-    if response.status() == StatusCode::FORBIDDEN
+    if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
         && let Some(error) = request.refusal()
     {
         return Err(error);
@@ -287,6 +296,18 @@ async fn answer(
         describe(&mut response);
     }
     Ok(response)
+}
+
+/// The locks whose tokens a request has in its conditions.
+fn lock_tokens(parts: &Parts) -> Vec<String> {
+    let conditions = parts.headers.get_all(IF).into_iter();
+    let texts = conditions.filter_map(|value| value.to_str().ok());
+    let named = texts.flat_map(|text| text.split('<').skip(1));
+    named
+        .filter_map(|rest| rest.split_once('>'))
+        .filter(|(token, _)| token.starts_with("urn:uuid:"))
+        .map(|(token, _)| token.to_owned())
+        .collect()
 }
 
 /// What can be refused by the headers alone.

@@ -2,11 +2,14 @@
 
 mod habits;
 mod identity;
+mod locks;
+mod properties;
+mod saves;
 mod trees;
 
 use std::fmt::Write as _;
 
-use fileshed_test_support::{Answer, Client};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// Requests of one client below an address of the surface.
 pub(crate) struct Drive<'a> {
@@ -90,4 +93,27 @@ impl<'a> Drive<'a> {
         assert_eq!(answer.status, 207, "{answer:?}");
         answer.text
     }
+}
+
+/// The messages of the history of `documents`, the latest first.
+pub(crate) fn messages(server: &TestApp) -> Vec<String> {
+    let repository = server.data().join("shared/Documents/repo.git");
+    let Ok(repository) = git2::Repository::open_bare(repository) else {
+        return Vec::new();
+    };
+    let mut walk = repository.revwalk().unwrap();
+    walk.push_head().unwrap();
+    let commits = walk.map(|id| repository.find_commit(id.unwrap()).unwrap());
+    commits
+        .map(|commit| {
+            String::from_utf8_lossy(commit.message_bytes())
+                .trim()
+                .to_owned()
+        })
+        .collect()
+}
+
+/// How many commits the history of `documents` has.
+pub(crate) fn commits(server: &TestApp) -> usize {
+    messages(server).len()
 }

@@ -28,6 +28,17 @@ impl History {
         if self.head_commit()?.is_none() {
             self.begin_with_rest(changed, when)?;
         }
+        let edits = self.edits(changed, prepared)?;
+        let commit = self.commit(edits, message, author, when)?;
+        Ok(commit.map(|(id, _)| id))
+    }
+
+    /// What a commit changes that has what is on disk at `changed`.
+    pub(super) fn edits(
+        &self,
+        changed: &[ZonePath],
+        prepared: &[PreparedContent],
+    ) -> Result<Edits, HistoryError> {
         let mut edits = Edits::default();
         let mut files = Vec::new();
         for path in changed {
@@ -48,8 +59,7 @@ impl History {
                 Err(error) => return Err(error),
             }
         }
-        let commit = self.commit(edits, message, author, when)?;
-        Ok(commit.map(|(id, _)| id))
+        Ok(edits)
     }
 
     /// Begins a history with everything that is there but `changed`: what is older than it must

@@ -60,7 +60,7 @@ impl History {
 }
 
 /// A commit's message ends with one line break and holds no NUL.
-fn as_message(message: &str) -> String {
+pub(super) fn as_message(message: &str) -> String {
     let text = message.replace('\0', "\u{fffd}");
     let text = text.trim_end();
     format!("{}\n", if text.is_empty() { "Change" } else { text })

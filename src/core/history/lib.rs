@@ -23,6 +23,7 @@ mod file;
 mod handle;
 mod head;
 mod isolation;
+mod joined;
 mod kept;
 mod large;
 mod layout;

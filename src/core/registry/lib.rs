@@ -6,7 +6,9 @@
 
 mod access;
 mod attachments;
+mod client_locks;
 mod connection;
+mod dead_properties;
 mod file_metadata;
 mod groups;
 mod intents;
@@ -25,7 +27,9 @@ mod users;
 mod working_directories;
 
 pub use access::Access;
+pub use client_locks::{ClientLock, TakenLock};
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
+pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;
 pub use intents::{Intent, NewIntent, Orphan, QuotaError, Usage};

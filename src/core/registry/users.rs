@@ -151,6 +151,8 @@ impl Registry {
                 "attachments",
                 "working_directories",
                 "file_metadata",
+                "client_locks",
+                "dead_properties",
             ] {
                 transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
             }

@@ -175,6 +175,11 @@ pub struct Caller {
     pub client: Client,
     /// Whether paths of this call may begin with the name of a zone that no directory has.
     pub names_zones: bool,
+    /// Whether what the call changes belongs to what the same caller changed just before: one commit
+    /// has both.
+    pub joins_commits: bool,
+    /// The locks of programs that the call may pass.
+    pub lock_tokens: Vec<String>,
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.

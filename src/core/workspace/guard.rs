@@ -12,6 +12,7 @@
 
 mod access;
 mod claims;
+mod client_lock;
 mod cross_zone;
 mod edits;
 mod encrypted;
@@ -32,12 +33,14 @@ mod uploads_end;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};
+pub use client_lock::{ClientLockError, NewClientLock};
+pub(crate) use client_lock::{check as check_lock, check_clients};
 pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
 pub(crate) use edits::{EditWriter, has_working_copy, working_copy};
 pub use encrypted::{EncryptedError, expect_plain};
 use group_transaction::GroupTransaction;
+pub(crate) use lock::holder;
 pub use lock::{Holder, LockError};
-pub(crate) use lock::{check as check_lock, holder};
 pub(crate) use open_ended::{OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};

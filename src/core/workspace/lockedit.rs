@@ -15,8 +15,8 @@ use standing::Standing;
 
 use crate::command::{self, CommandLine, Ran};
 use crate::guard::{
-    ChangeRequest, EditWriter, Holder, LockError, SizeError, check_owner, expect_plain,
-    has_working_copy, holder, working_copy,
+    ChangeRequest, EditWriter, Holder, LockError, SizeError, check_clients, check_owner,
+    expect_plain, has_working_copy, holder, working_copy,
 };
 use crate::tenant::EDITZONE;
 use crate::zone::{Zone, ZonePath};
@@ -68,6 +68,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
     let path = entry.path().clone();
     check_owner(zone, [&path])?;
     let writer = zone.edit_writer()?;
+    check_clients(zone, &path)?;
     if let Some(lock) = lock_of(zone, &path)? {
         let expired = lock.opened_at <= zone.store.locks_expired_before();
         match LockError::held(&lock, zone) {

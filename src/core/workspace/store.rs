@@ -23,6 +23,7 @@ use crate::packer::HistoryPacker;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
 use crate::running::Running;
+use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
@@ -97,6 +98,7 @@ pub struct Store {
     files: FileStorage,
     attachments: AttachmentCache,
     recollection: Recollection,
+    saves: Saves,
     recover_databases: RecoverDatabases,
 }
 
@@ -163,6 +165,7 @@ impl Store {
             files,
             attachments: AttachmentCache::default(),
             recollection: Recollection::default(),
+            saves: Saves::default(),
             recover_databases,
         })
     }
@@ -410,6 +413,11 @@ impl Store {
     /// What is known of files that are attached to conversations.
     pub(crate) fn attachments(&self) -> &AttachmentCache {
         &self.attachments
+    }
+
+    /// Changes of programs that belong together.
+    pub(crate) fn saves(&self) -> &Saves {
+        &self.saves
     }
 
     /// The groups that the last calls of users named.

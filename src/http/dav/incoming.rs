@@ -101,9 +101,10 @@ impl Job {
         begun: oneshot::Sender<()>,
         mut pieces: mpsc::Receiver<Piece>,
     ) -> Result<Node, Error> {
+        let caller = self.request.holder();
         let view = View {
             store: &self.request.server.store,
-            caller: &self.request.caller,
+            caller: &caller,
         };
         let Resolved { at, zone, path } = view.resolve_to_change("path", self.path.as_str())?;
         let found = Resolved {

@@ -10,6 +10,7 @@ use dav_server::fs::{FsError, FsResult};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Code, Error};
+use tokio::sync::OnceCell;
 
 use crate::http::Server;
 use crate::http::route::RouteError;
@@ -22,6 +23,8 @@ pub(super) const OPERATION: &str = "dav";
 pub(super) enum Purpose {
     /// To look.
     Look,
+    /// To change properties.
+    Describe,
     /// To write a file.
     Put,
     /// To make a directory.
@@ -52,6 +55,10 @@ pub(super) struct DavRequest {
     pub(super) headers: HeaderMap,
     /// For a body with a file.
     pub(super) transfer_permit: Mutex<Option<TransferPermit>>,
+    /// Whether programs keep properties with files of the zone.
+    pub(super) has_properties: OnceCell<bool>,
+    /// The lock that the request has taken.
+    pub(super) taken: Mutex<Option<String>>,
     /// Why the request was refused.
     pub(super) refusal: Mutex<Option<Error>>,
     /// Whether something makes place for what is moved or copied.
@@ -63,6 +70,14 @@ impl DavRequest {
     pub(super) fn refuse(&self, error: Error) -> FsError {
         *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         FsError::Forbidden
+    }
+
+    /// The caller, who may pass the lock that the request has taken.
+    pub(super) fn holder(&self) -> Caller {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut caller = self.caller.clone();
+        caller.lock_tokens.extend(taken.clone());
+        caller
     }
 
     /// Why the request was refused.

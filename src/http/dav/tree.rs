@@ -5,20 +5,24 @@
 //! tree knows what it is asked for: where the library would walk it shows nothing below, and what would
 //! be removed to make place is only noted, and replaced by the move or copy that follows.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use axum::http::StatusCode;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{
-    DavDirEntry, DavFile, DavFileSystem, DavMetaData, FsError, FsFuture, FsResult, FsStream,
-    OpenOptions, ReadDirMeta,
+    DavDirEntry, DavFile, DavFileSystem, DavMetaData, DavProp, FsError, FsFuture, FsResult,
+    FsStream, OpenOptions, ReadDirMeta,
 };
+use fileshed_core::registry::DeadProperty;
 use fileshed_core::view::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{Code, Error};
 use futures_util::stream;
 
 use super::incoming::{self, Arriving};
 use super::node::{self, Node};
+use super::properties;
 use super::request::{DavRequest, OPERATION, Purpose};
 use super::sidecar::SidecarPlace;
 
@@ -61,6 +65,29 @@ impl DavTree {
                 found => found,
             });
         found.await
+    }
+
+    /// What programs keep with what is there; nothing with what only leads to zones. The library shows
+    /// all of it, whatever it was asked for.
+    async fn dead_properties(&self, path: &DavPath) -> FsResult<Vec<DeadProperty>> {
+        let path = self.0.path(path)?;
+        let kept = self.0.work(move |view, _| match path.place() {
+            ViewPlace::Zone(..) => {
+                let (zone, inside) = view.zone("path", &path)?;
+                zone.dead_properties(&inside)
+            }
+            _ => Ok(Vec::new()),
+        });
+        kept.await
+    }
+
+    /// Whether programs keep anything with files of the zone that the request is about.
+    async fn has_properties(&self) -> bool {
+        let found = self.0.work(|view, request| {
+            let (zone, _) = view.zone("path", &request.path)?;
+            zone.has_dead_properties()
+        });
+        found.await.unwrap_or(false)
     }
 
     async fn list(&self, path: &DavPath) -> FsResult<FsStream<Box<dyn DavDirEntry>>> {
@@ -223,6 +250,54 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let (from, to) = (self.0.path(from)?, self.0.path(to)?);
             self.transfer(from, to, Transfer::Copy).await
+        })
+    }
+
+    /// Where nothing is kept, nothing is looked up.
+    fn have_props<'a>(&'a self, _: &'a DavPath) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+        Box::pin(async move {
+            if self.0.purpose == Purpose::Describe {
+                return true;
+            }
+            *self
+                .0
+                .has_properties
+                .get_or_init(|| self.has_properties())
+                .await
+        })
+    }
+
+    fn patch_props<'a>(
+        &'a self,
+        path: &'a DavPath,
+        wanted: Vec<(bool, DavProp)>,
+    ) -> FsFuture<'a, Vec<(StatusCode, DavProp)>> {
+        Box::pin(async move {
+            let path = self.0.path(path)?;
+            let changes: Vec<_> = wanted.iter().map(properties::change).collect();
+            let work = self.0.work(move |view, _| {
+                let found = view.resolve_to_change("path", path.as_str())?;
+                found.entry()?;
+                found.explained(|| found.zone.change_dead_properties(&found.path, &changes))
+            });
+            let done = work.await?;
+            let outcomes = wanted.into_iter();
+            Ok(outcomes
+                .map(|(_, property)| properties::outcome(property, done))
+                .collect())
+        })
+    }
+
+    fn get_props<'a>(
+        &'a self,
+        path: &'a DavPath,
+        with_content: bool,
+    ) -> FsFuture<'a, Vec<DavProp>> {
+        Box::pin(async move {
+            let kept = self.dead_properties(path).await?.into_iter();
+            Ok(kept
+                .map(|property| properties::shown(property, with_content))
+                .collect())
         })
     }
 

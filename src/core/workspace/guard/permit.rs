@@ -2,12 +2,12 @@
 
 mod in_place;
 
-use super::{edits, encrypted, lock, owner};
+use super::{client_lock, edits, encrypted, owner};
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
 use fileshed_history::{Author, CommitId, PreparedContent};
-use fileshed_registry::{FilePlace, Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect};
+use fileshed_registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect, RegistryError};
 use fileshed_storage::{
     Appendable, Appended, DiskError, Entry, Installed, Journal, Merge, Removed, Renamed,
     StagedEntry, Staging, Target, Totals, Vacancy, Weight,
@@ -204,7 +204,7 @@ impl<'a> Writer<'a> {
         let own = needs.ends_edit.as_ref().map(|lock| lock.path.as_str());
         for path in &needs.paths {
             if own != Some(path.key().as_str()) {
-                lock::check(zone, path)?;
+                client_lock::check(zone, path)?;
             }
         }
         owner::check(zone, &needs.paths)?;
@@ -419,23 +419,24 @@ impl<'a> Permit<'a> {
         )
     }
 
-    /// What is known of files goes with them, and with those that go.
+    /// What is known of files goes with them, and with those that go; locks of programs stay behind.
     fn move_metadata(&self) {
-        fn place<'p>(zone: &'p Zone<'_>, path: &'p ZonePath) -> FilePlace<'p> {
-            FilePlace {
-                tenant: &zone.tenant.key,
-                zone: zone.name.as_str(),
-                path: path.as_str(),
-            }
-        }
         let (zone, needs) = (self.zone(), &self.request.needs);
         let registry = zone.store.registry();
+        let forget = |path: &ZonePath| -> Result<(), RegistryError> {
+            let key = path.key();
+            registry.forget_client_locks(zone.place(&key))?;
+            registry.forget_dead_properties(zone.place(path.as_str()))?;
+            registry.forget_file_metadata(zone.place(path.as_str()))
+        };
         let moved = match (needs.kind, needs.paths.as_slice()) {
-            (RequestKind::Removed, [at]) => registry.forget_file_metadata(place(zone, at)),
-            (RequestKind::Renamed, [from, to]) => {
-                let replaced = registry.forget_file_metadata(place(zone, to));
-                replaced.and_then(|()| registry.move_file_metadata(place(zone, from), to.as_str()))
-            }
+            (RequestKind::Removed, [at]) => forget(at),
+            (RequestKind::Renamed, [from, to]) => forget(to).and_then(|()| {
+                let place = zone.place(from.as_str());
+                registry.move_file_metadata(place, to.as_str())?;
+                registry.move_dead_properties(place, to.as_str())?;
+                registry.forget_client_locks(zone.place(&from.key()))
+            }),
             _ => return,
         };
         if let Err(error) = moved {

@@ -68,13 +68,13 @@ impl Resolved<'_> {
         overwrite: bool,
         operation: &'static str,
     ) -> Result<(), Error> {
+        let (zone, old, new) = (&self.zone, &self.path, &to.path);
         if self.at.root() != to.at.root() {
             let copied = self.transfer(to, overwrite, operation).duplicate();
-            return copied
-                .map(drop)
-                .map_err(|error| self.explain_either(to, error));
+            copied.map_err(|error| self.explain_either(to, error))?;
+            to.zone.copy_dead_properties((zone, old), new);
+            return Ok(());
         }
-        let (zone, old, new) = (&self.zone, &self.path, &to.path);
         self.explained(|| {
             let writer = zone.writer(operation)?;
             let entry = zone.entry(old)?;
@@ -95,6 +95,7 @@ impl Resolved<'_> {
                 .guard(ChangeRequest::install(&target, &weight, replaced))?
                 .install(staged, target)?
                 .commit(None, &format!("Copy {old} to {new}"))?;
+            zone.copy_dead_properties((zone, old), new);
             Ok(())
         })
     }

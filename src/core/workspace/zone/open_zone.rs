@@ -7,6 +7,7 @@ use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
 use fileshed_history::{Author, CommitId, Failure, History, HistoryError, PreparedContent};
+use fileshed_registry::FilePlace;
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
 };
@@ -419,6 +420,15 @@ impl<'a> Zone<'a> {
         }
     }
 
+    /// A path as the registry names it.
+    pub(crate) fn place<'p>(&'p self, path: &'p str) -> FilePlace<'p> {
+        FilePlace {
+            tenant: &self.tenant.key,
+            zone: self.name.as_str(),
+            path,
+        }
+    }
+
     /// Works on the repository, which is made on first use, and made anew where it is damaged.
     pub(crate) fn history<T>(
         &self,
@@ -436,7 +446,8 @@ impl<'a> Zone<'a> {
             .work_on_history(&self.history_of(), self.store.clock().now(), work)
     }
 
-    /// Commits what is on disk at `paths`.
+    /// Commits what is on disk at `paths`; where the caller's changes belong together, with those
+    /// before it.
     pub(crate) fn commit_paths(
         &self,
         paths: &[ZonePath],
@@ -445,10 +456,25 @@ impl<'a> Zone<'a> {
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {
         let now = self.store.clock().now();
-        let commit =
-            |history: &History| history.commit_paths(paths, prepared, message, author, now);
         let of = self.history_of();
-        Ok(self.store.commit_to_history(&of, now, commit)?)
+        if !self.caller.joins_commits {
+            let commit =
+                |history: &History| history.commit_paths(paths, prepared, message, author, now);
+            return Ok(self.store.commit_to_history(&of, now, commit)?);
+        }
+        let key = (self.tenant.key.clone(), self.name);
+        let last = self.store.saves().open(&key, author, now);
+        let commit = |history: &History| match &last {
+            Some(last) => history.join_paths(last, paths, prepared, message, author, now),
+            None => history.commit_paths(paths, prepared, message, author, now),
+        };
+        let done = self.store.commit_to_history(&of, now, commit)?;
+        if let Some(id) = &done {
+            let joined = last.is_some();
+            let saves = self.store.saves();
+            saves.committed(key, author, id.clone(), (now, joined));
+        }
+        Ok(done)
     }
 
     fn history_of(&self) -> HistoryOf<'_> {

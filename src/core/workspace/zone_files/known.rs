@@ -14,11 +14,7 @@ pub(super) fn fresh_write() -> Result<String, Error> {
 
 impl ZoneFiles<'_> {
     fn place<'p>(&'p self, path: &'p ZonePath) -> FilePlace<'p> {
-        FilePlace {
-            tenant: &self.zone.tenant.key,
-            zone: self.zone.name().as_str(),
-            path: path.as_str(),
-        }
+        self.zone.place(path.as_str())
     }
 
     /// What is at `path`.

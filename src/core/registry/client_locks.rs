@@ -1,0 +1,181 @@
+//! Locks that programs take over WebDAV: rows that count until their time is over.
+
+use rusqlite::{Connection, Row, params};
+
+use super::{FilePlace, Registry, RegistryError};
+
+/// Locks of one tenant.
+const LOCKS_MAX: u32 = 1000;
+
+/// One lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientLock {
+    /// Who knows it may change what is locked.
+    pub token: String,
+    /// The path in its zone, as names are compared.
+    pub path: String,
+    /// The same as it was named.
+    pub spelled: String,
+    /// Who took it; empty in shared mode.
+    pub user: String,
+    /// What the program says of itself: XML, or nothing.
+    pub owner: String,
+    /// Whether others may have one too.
+    pub shared: bool,
+    /// Whether it is on everything below, too.
+    pub deep: bool,
+    /// For how many seconds it was taken.
+    pub seconds: i64,
+    /// Unix seconds.
+    pub expires_at: i64,
+}
+
+/// What came of taking a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TakenLock {
+    /// It is there.
+    Taken,
+    /// Another one is in the way.
+    Conflict(ClientLock),
+    /// There are as many as a tenant may have.
+    TooMany,
+}
+
+const COLUMNS: &str = "token, path, spelled, user_id, owner, shared, deep, seconds, expires_at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<ClientLock> {
+    Ok(ClientLock {
+        token: row.get(0)?,
+        path: row.get(1)?,
+        spelled: row.get(2)?,
+        user: row.get(3)?,
+        owner: row.get(4)?,
+        shared: row.get(5)?,
+        deep: row.get(6)?,
+        seconds: row.get(7)?,
+        expires_at: row.get(8)?,
+    })
+}
+
+/// The locks on a path: its own, deep ones above, and all below.
+fn around(
+    connection: &Connection,
+    place: FilePlace<'_>,
+    now: i64,
+) -> rusqlite::Result<Vec<ClientLock>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM client_locks WHERE home = ?1 AND zone = ?2 AND expires_at > ?4
+         AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/'
+              OR (deep AND substr(?3, 1, length(path) + 1) = path || '/'))
+         ORDER BY path, token"
+    ))?;
+    let rows = statement.query_map((place.tenant, place.zone, place.path, now), read)?;
+    rows.collect()
+}
+
+impl Registry {
+    /// The locks on a path: its own, deep ones above, and all below.
+    pub fn client_locks(
+        &self,
+        place: FilePlace<'_>,
+        now: i64,
+    ) -> Result<Vec<ClientLock>, RegistryError> {
+        Ok(around(&self.connection(), place, now)?)
+    }
+
+    /// Takes a lock, unless another one is in the way.
+    pub fn take_client_lock(
+        &self,
+        (tenant, zone): (&str, &str),
+        lock: &ClientLock,
+        now: i64,
+    ) -> Result<TakenLock, RegistryError> {
+        self.transact(|transaction| {
+            transaction.execute(
+                "DELETE FROM client_locks WHERE home = ?1 AND expires_at <= ?2",
+                (tenant, now),
+            )?;
+            let path = lock.path.as_str();
+            let others = around(transaction, FilePlace { tenant, zone, path }, now)?;
+            let is_in_the_way = |other: &ClientLock| {
+                let is_below = other.path.len() > path.len();
+                !(other.shared && lock.shared) && (lock.deep || !is_below)
+            };
+            if let Some(other) = others.into_iter().find(is_in_the_way) {
+                return Ok(TakenLock::Conflict(other));
+            }
+            let count: u32 = transaction.query_row(
+                "SELECT count(*) FROM client_locks WHERE home = ?1",
+                [tenant],
+                |row| row.get(0),
+            )?;
+            if count >= LOCKS_MAX {
+                return Ok(TakenLock::TooMany);
+            }
+            transaction.execute(
+                &format!(
+                    "INSERT INTO client_locks (home, zone, {COLUMNS})
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+                ),
+                params![
+                    tenant,
+                    zone,
+                    lock.token,
+                    lock.path,
+                    lock.spelled,
+                    lock.user,
+                    lock.owner,
+                    lock.shared,
+                    lock.deep,
+                    lock.seconds,
+                    lock.expires_at,
+                ],
+            )?;
+            Ok(TakenLock::Taken)
+        })
+    }
+
+    /// Lets a lock of this user count until a later time; whether it still counts.
+    pub fn renew_client_lock(
+        &self,
+        (tenant, token): (&str, &str),
+        user: &str,
+        (now, seconds): (i64, i64),
+    ) -> Result<bool, RegistryError> {
+        let renewed = self
+            .connection()
+            .prepare_cached(
+                "UPDATE client_locks SET seconds = ?5, expires_at = ?4 + ?5
+                 WHERE token = ?1 AND home = ?2 AND user_id = ?3 AND expires_at > ?4",
+            )?
+            .execute((token, tenant, user, now, seconds))?;
+        Ok(renewed == 1)
+    }
+
+    /// Releases a lock of this user; whether there was one.
+    pub fn release_client_lock(
+        &self,
+        tenant: &str,
+        token: &str,
+        user: &str,
+    ) -> Result<bool, RegistryError> {
+        let released = self
+            .connection()
+            .prepare_cached(
+                "DELETE FROM client_locks WHERE token = ?1 AND home = ?2 AND user_id = ?3",
+            )?
+            .execute((token, tenant, user))?;
+        Ok(released == 1)
+    }
+
+    /// Releases every lock on a path and below, where nothing is any more.
+    pub fn forget_client_locks(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
+        self.connection()
+            .prepare_cached(
+                "DELETE FROM client_locks WHERE home = ?1 AND zone = ?2
+                 AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')",
+            )?
+            .execute((place.tenant, place.zone, place.path))?;
+        Ok(())
+    }
+}

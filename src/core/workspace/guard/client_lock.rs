@@ -1,0 +1,189 @@
+//! Locks that programs take on files over WebDAV, for as long as somebody works on them there.
+//!
+//! Like a locked edit, such a lock keeps everybody else from changing the file, whatever the way: tool
+//! calls, commands that name it, other programs. Whoever sends its token may. Unlike a locked edit it
+//! has no working copy, and ends by itself soon when its program is gone.
+
+use jiff::Timestamp;
+
+use super::{lock, owner};
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, Hint, diagnostics, random};
+use fileshed_registry::{ClientLock, TakenLock};
+
+/// Longest that a lock lasts without being renewed, in seconds.
+const SECONDS_MAX: i64 = 3600;
+
+/// Longest text that a program may say of itself, in bytes.
+const OWNER_MAX_BYTES: usize = 4096;
+
+/// What a program asks for.
+#[derive(Clone, Debug)]
+pub struct NewClientLock {
+    /// What the program says of itself: XML, or nothing.
+    pub owner: String,
+    /// Whether others may have one too.
+    pub shared: bool,
+    /// Whether it is on everything below, too.
+    pub deep: bool,
+    /// For how many seconds, at most an hour.
+    pub seconds: Option<u64>,
+}
+
+impl Zone<'_> {
+    /// Takes a lock on a path, at which nothing need be yet. Fails where a locked edit or another lock
+    /// is in the way, and where the caller may not write.
+    pub fn lock_for_client(
+        &self,
+        path: &ZonePath,
+        new: NewClientLock,
+    ) -> Result<ClientLock, Error> {
+        self.expect_writable()?;
+        lock::check(self, path)?;
+        owner::check(self, [path])?;
+        if new.owner.len() > OWNER_MAX_BYTES {
+            return Err(ClientLockError::Owner.into());
+        }
+        let now = self.now();
+        let seconds = bounded(new.seconds);
+        let lock = ClientLock {
+            token: fresh_token()?,
+            path: path.key(),
+            spelled: path.as_str().to_owned(),
+            user: self.user().to_owned(),
+            owner: new.owner,
+            shared: new.shared,
+            deep: new.deep,
+            seconds,
+            expires_at: now + seconds,
+        };
+        let place = (self.tenant.key.as_str(), self.name.as_str());
+        match self.store.registry().take_client_lock(place, &lock, now)? {
+            TakenLock::Taken => Ok(lock),
+            TakenLock::Conflict(other) => Err(self.explain(held(&other).into())),
+            TakenLock::TooMany => Err(ClientLockError::TooMany.into()),
+        }
+    }
+
+    /// The locks on a path: its own, those above it that are on everything below, and all below.
+    pub fn client_locks(&self, path: &ZonePath) -> Result<Vec<ClientLock>, Error> {
+        let key = path.key();
+        let locks = self
+            .store
+            .registry()
+            .client_locks(self.place(&key), self.now())?;
+        Ok(locks)
+    }
+
+    /// Lets a lock of the caller count for some seconds from now; nothing where there is none.
+    pub fn renew_client_lock(
+        &self,
+        path: &ZonePath,
+        token: &str,
+        seconds: Option<u64>,
+    ) -> Result<Option<ClientLock>, Error> {
+        let key = (self.tenant.key.as_str(), token);
+        let until = (self.now(), bounded(seconds));
+        if !self
+            .store
+            .registry()
+            .renew_client_lock(key, self.user(), until)?
+        {
+            return Ok(None);
+        }
+        let locks = self.client_locks(path)?;
+        Ok(locks.into_iter().find(|lock| lock.token == token))
+    }
+
+    /// Releases a lock of the caller; whether there was one.
+    pub fn release_client_lock(&self, token: &str) -> Result<bool, Error> {
+        let registry = self.store.registry();
+        Ok(registry.release_client_lock(&self.tenant.key, token, self.user())?)
+    }
+
+    fn now(&self) -> i64 {
+        self.store.clock().now().as_second()
+    }
+}
+
+/// A name that nobody can guess, in the form of a UUID of version 4.
+fn fresh_token() -> Result<String, Error> {
+    let mut bytes = random::bytes::<16>()?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    let digits = hex::encode(bytes);
+    let parts = [
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ];
+    Ok(format!("urn:uuid:{}", parts.join("-")))
+}
+
+fn bounded(seconds: Option<u64>) -> i64 {
+    let seconds = seconds.and_then(|seconds| i64::try_from(seconds).ok());
+    seconds.unwrap_or(SECONDS_MAX).clamp(1, SECONDS_MAX)
+}
+
+/// Fails where a locked edit holds a path, or a program has locked it whose token the call does not
+/// bring.
+pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    lock::check(zone, path)?;
+    check_clients(zone, path)
+}
+
+/// Fails where a program has locked a path, unless the one who took the lock brings its token.
+pub(crate) fn check_clients(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    let locks = zone.client_locks(path)?;
+    let is_open = |lock: &ClientLock| {
+        lock.user == zone.user() && zone.caller.lock_tokens.contains(&lock.token)
+    };
+    let has_one = locks.iter().any(is_open);
+    let mut others = locks.iter().filter(|lock| !is_open(lock));
+    let closed = others.find(|lock| !(lock.shared && has_one));
+    match closed {
+        None => Ok(()),
+        Some(lock) => Err(zone.explain(held(lock).into())),
+    }
+}
+
+fn held(lock: &ClientLock) -> ClientLockError {
+    ClientLockError::Held {
+        path: lock.spelled.clone(),
+        until: Timestamp::from_second(lock.expires_at).unwrap_or_default(),
+    }
+}
+
+diagnostics! {
+    /// A lock of a program is in the way, or cannot be had.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ClientLockError {
+        /// Somebody works on the file in a program.
+        #[error("`{path}` is open in a program that has mounted the files, which locked it until {until}")]
+        Held {
+            /// What is locked.
+            path: String,
+            /// When the lock ends, unless the program renews it.
+            until: Timestamp,
+        } => {
+            code: FileLocked,
+            hint: Hint::new("close it in that program, work on another file, or call again when the lock has ended"),
+            details: { "path": path, "locked_until": until.to_string() },
+        },
+        /// A program has more to say of itself than anybody keeps.
+        #[error("the owner of a lock may have {OWNER_MAX_BYTES} bytes")]
+        Owner => {
+            code: InvalidParameter,
+            hint: "send a shorter `owner`",
+        },
+        /// There are enough.
+        #[error("there are as many locks as one user or group may have")]
+        TooMany => {
+            code: Busy,
+            hint: "release some, or wait until they end",
+            details: { "scope": "user" },
+        },
+    }
+}

@@ -1,0 +1,76 @@
+//! Changes of a program that belong together: one commit of a history takes in all of them.
+//!
+//! A program that saves a document writes, renames and removes files one by one, and never says that it
+//! is done. So what the same caller changes in the same zone within some seconds, by calls that say so,
+//! is one save. Each change is committed before it is acknowledged, and takes the place of the commit
+//! before it, as long as that one is the last: a commit of anybody else ends the save.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::ZoneName;
+use fileshed_history::{Author, CommitId};
+
+/// How long after its last change a save takes in another one.
+const QUIET: SignedDuration = SignedDuration::from_secs(5);
+/// How long a save lasts at most.
+const LONGEST: SignedDuration = SignedDuration::from_mins(1);
+
+/// A zone: the key of its tenant, and which one.
+type ZoneKey = (String, ZoneName);
+
+/// The last saves of all zones, as far as they are not over.
+#[derive(Debug, Default)]
+pub(crate) struct Saves(Mutex<HashMap<ZoneKey, Save>>);
+
+#[derive(Debug)]
+struct Save {
+    author: Author,
+    commit: CommitId,
+    begun: Timestamp,
+    changed: Timestamp,
+}
+
+impl Save {
+    fn is_over(&self, now: Timestamp) -> bool {
+        now.duration_since(self.changed) > QUIET || now.duration_since(self.begun) > LONGEST
+    }
+}
+
+impl Saves {
+    /// The commit that may take in another change of this author now.
+    pub(crate) fn open(&self, zone: &ZoneKey, author: &Author, now: Timestamp) -> Option<CommitId> {
+        let saves = self.saves();
+        let save = saves.get(zone)?;
+        (save.author == *author && !save.is_over(now)).then(|| save.commit.clone())
+    }
+
+    /// A change was committed; it begins a save, unless it was `joined` to one.
+    pub(crate) fn committed(
+        &self,
+        zone: ZoneKey,
+        author: &Author,
+        commit: CommitId,
+        (now, joined): (Timestamp, bool),
+    ) {
+        let mut saves = self.saves();
+        saves.retain(|_, save| !save.is_over(now));
+        let begun = match saves.get(&zone) {
+            Some(save) if joined => save.begun,
+            _ => now,
+        };
+        let save = Save {
+            author: author.clone(),
+            commit,
+            begun,
+            changed: now,
+        };
+        saves.insert(zone, save);
+    }
+
+    fn saves(&self) -> MutexGuard<'_, HashMap<ZoneKey, Save>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

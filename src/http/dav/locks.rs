@@ -1,0 +1,216 @@
+//! The locks of the core as the library asks for them.
+//!
+//! A lock keeps everybody out, tool calls too: the core checks that with every change, and the library
+//! checks what conditions of a request say of locks. Whoever asks here has no credentials to show, so
+//! there is one such system a request, which knows its caller.
+
+use std::fmt;
+use std::io::Cursor;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use dav_server::davpath::DavPath;
+use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
+use fileshed_core::Error;
+use fileshed_core::guard::NewClientLock;
+use fileshed_core::registry::ClientLock;
+use fileshed_core::view::{Resolved, View, ViewPath};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use xmltree::{Element, Namespace};
+
+use super::BASE;
+use super::request::{DavRequest, view_path};
+
+/// What addresses have as it is.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/');
+
+/// The locks of a caller's tree, for one request.
+#[derive(Clone)]
+pub(super) struct Locks(pub(super) Arc<DavRequest>);
+
+impl Locks {
+    /// Does work with what is at a path; nothing where it fails, or where nothing can be locked.
+    async fn at<T: Send + 'static>(
+        &self,
+        path: &DavPath,
+        work: impl FnOnce(Resolved<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Option<T> {
+        let path = view_path(path).ok()?;
+        let work = move |view: View<'_>, _: &DavRequest| work(view.resolve("path", path.as_str())?);
+        self.0.work(work).await.ok()
+    }
+
+    /// The locks on a path and above it; where `deep`, those below too.
+    async fn around(&self, path: &DavPath, deep: bool) -> Vec<DavLock> {
+        let at = path.clone();
+        let found = self.at(path, move |found| {
+            let key = found.path.key();
+            let locks = found.zone.client_locks(&found.path)?.into_iter();
+            let meant = locks.filter(|lock| deep || lock.path.len() <= key.len());
+            Ok(meant
+                .map(|lock| shown(&at, &found.at.root(), &lock))
+                .collect())
+        });
+        found.await.unwrap_or_default()
+    }
+}
+
+/// A lock on the path `at` or above it, as the library shows it. `root` is the directory of the tree that is its zone.
+fn shown(at: &DavPath, root: &ViewPath, lock: &ClientLock) -> DavLock {
+    let path = root.join(&lock.spelled);
+    let url = format!("{BASE}{}", utf8_percent_encode(path.as_str(), PLAIN));
+    let seconds = u64::try_from(lock.seconds).unwrap_or_default();
+    let end = u64::try_from(lock.expires_at).unwrap_or_default();
+    DavLock {
+        token: lock.token.clone(),
+        path: Box::new(DavPath::new(&url).unwrap_or_else(|_| at.clone())),
+        principal: Some(lock.user.clone()),
+        owner: Element::parse(Cursor::new(&lock.owner)).ok().map(Box::new),
+        timeout_at: Some(UNIX_EPOCH + Duration::from_secs(end)),
+        timeout: Some(Duration::from_secs(seconds)),
+        shared: lock.shared,
+        deep: lock.deep,
+    }
+}
+
+/// What stands for a lock that is in the way: the library says only that there is one.
+fn conflict(path: &DavPath) -> DavLock {
+    DavLock {
+        token: String::new(),
+        path: Box::new(path.clone()),
+        principal: None,
+        owner: None,
+        timeout_at: None::<SystemTime>,
+        timeout: None,
+        shared: false,
+        deep: false,
+    }
+}
+
+/// An element as text; empty where it cannot be one. The library has changed its prefix.
+fn written(element: &Element) -> String {
+    let mut element = element.clone();
+    let namespaces = element.namespaces.get_or_insert_with(Namespace::empty);
+    namespaces.put("D", "DAV:");
+    let mut text = Vec::new();
+    match element.write(&mut text) {
+        Ok(()) => String::from_utf8(text).unwrap_or_default(),
+        Err(_) => String::new(),
+    }
+}
+
+impl fmt::Debug for Locks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Locks").finish()
+    }
+}
+
+impl DavLockSystem for Locks {
+    fn lock(
+        &'_ self,
+        path: &DavPath,
+        _: Option<&str>,
+        owner: Option<&Element>,
+        timeout: Option<Duration>,
+        shared: bool,
+        deep: bool,
+    ) -> LsFuture<'_, Result<DavLock, DavLock>> {
+        let path = path.clone();
+        let new = NewClientLock {
+            owner: owner.map(written).unwrap_or_default(),
+            shared,
+            deep,
+            seconds: timeout.map(|timeout| timeout.as_secs()),
+        };
+        Box::pin(async move {
+            let at = view_path(&path).map_err(|_| conflict(&path))?;
+            let locked = path.clone();
+            let taken = self.0.work(move |view, _| {
+                let found = view.resolve_to_change("path", at.as_str())?;
+                let lock = found.explained(|| found.zone.lock_for_client(&found.path, new))?;
+                Ok(shown(&locked, &found.at.root(), &lock))
+            });
+            let taken = taken.await.map_err(|_| conflict(&path))?;
+            let mut held = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            *held = Some(taken.token.clone());
+            Ok(taken)
+        })
+    }
+
+    fn unlock(&'_ self, path: &DavPath, token: &str) -> LsFuture<'_, Result<(), ()>> {
+        let (path, token) = (path.clone(), token.to_owned());
+        Box::pin(async move {
+            let released = self.at(&path, move |found| found.zone.release_client_lock(&token));
+            released
+                .await
+                .filter(|released| *released)
+                .map(drop)
+                .ok_or(())
+        })
+    }
+
+    fn refresh(
+        &'_ self,
+        path: &DavPath,
+        token: &str,
+        timeout: Option<Duration>,
+    ) -> LsFuture<'_, Result<DavLock, ()>> {
+        let (path, token) = (path.clone(), token.to_owned());
+        let seconds = timeout.map(|timeout| timeout.as_secs());
+        Box::pin(async move {
+            let at = path.clone();
+            let renewed = self.at(&path, move |found| {
+                let lock = found.zone.renew_client_lock(&found.path, &token, seconds)?;
+                Ok(lock.map(|lock| shown(&at, &found.at.root(), &lock)))
+            });
+            renewed.await.flatten().ok_or(())
+        })
+    }
+
+    /// Whether the tokens open every lock on the path. Without regard to who calls, the library asks
+    /// whether the one token is that of a lock on it.
+    fn check(
+        &'_ self,
+        path: &DavPath,
+        _: Option<&str>,
+        ignore_principal: bool,
+        deep: bool,
+        tokens: &[String],
+    ) -> LsFuture<'_, Result<(), DavLock>> {
+        let (path, tokens) = (path.clone(), tokens.to_vec());
+        Box::pin(async move {
+            let locks = self.around(&path, deep).await;
+            let is_open = |lock: &DavLock| tokens.contains(&lock.token);
+            let has_one = locks.iter().any(is_open);
+            if ignore_principal {
+                return if has_one {
+                    Ok(())
+                } else {
+                    Err(conflict(&path))
+                };
+            }
+            let mut others = locks
+                .into_iter()
+                .filter(|lock| !tokens.contains(&lock.token));
+            match others.find(|lock| !(lock.shared && has_one)) {
+                Some(lock) => Err(lock),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn discover(&'_ self, path: &DavPath) -> LsFuture<'_, Vec<DavLock>> {
+        let path = path.clone();
+        Box::pin(async move { self.around(&path, false).await })
+    }
+
+    /// What is gone or moved has no locks: the core saw to that.
+    fn delete(&'_ self, _: &DavPath) -> LsFuture<'_, Result<(), ()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
