@@ -234,7 +234,8 @@ fn large(server: &Server) -> bool {
     for (name, seed) in [("text", None), ("noise", Some(1_u64))] {
         let user = format!("large-{name}");
         let mut wire = Wire::open(server, &user, "bench");
-        wire.data("shed_stats", &json!({}));
+        let call = json!({"zone": "storage", "path": "first", "content": "x"});
+        wire.data("shed_create_file", &call);
         let file = server
             .data()
             .join(format!("users/{user}/Storage/data/large"));
