@@ -146,6 +146,7 @@ fn ten_thousand_calls_and_a_thousand_clients_leave_memory_where_it_was() {
     calls(&server, CALLS);
     clients(&server, CLIENTS);
     wait_until("connections are closed", || open() <= descriptors + 5);
-    let grown = resident(process).saturating_sub(before);
-    assert!(grown < 16 << 20, "{grown} bytes more than {before}");
+    // What only the work needed is given back when the server has rested.
+    let most = before + (16 << 20);
+    wait_until("memory is where it was", || resident(process) < most);
 }
