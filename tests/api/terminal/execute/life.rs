@@ -94,7 +94,7 @@ fn a_log_tells_everything_in_lines_of_json() {
 fn a_server_that_stops_ends_what_runs_and_says_so() {
     let mut server = Server::start();
     let client = server.client();
-    let id = started(&client, "echo begun; echo kept > kept.txt; sleep 600");
+    let id = started(&client, "echo kept > kept.txt; echo begun; sleep 600");
     eventually("it has begun", || {
         (stdout(&status(&client, &id, "").body) == "begun\n").then_some(())
     });
