@@ -145,6 +145,7 @@ def files(world: World) -> None:
     page.click("button", "Cancel")
     world.row("second.txt")
     world.menu("second.txt", "Delete")
+    page.see("dialog", "Delete “second.txt”?")
     page.click("button", "Delete")
     page.gone("checkbox", "Select second.txt")
     check.equal("it is gone for good", world.content("storage", "second.txt"), None)

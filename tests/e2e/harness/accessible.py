@@ -69,15 +69,31 @@ class Accessible:
         return sum(corners[0::2]) / 4, sum(corners[1::2]) / 4
 
     def _still(self, role: str, name: str | None) -> tuple[float, float] | None:
-        """Its middle, unless it moves."""
+        """Its middle, unless it moves or something lies over it, such as a dialog that has just opened."""
         node = self.see(role, name)
         before = self._middle(node)
         self._driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-        return before if before == self._middle(node) else None
+        return before if before and before == self._middle(node) and self._is_on_top(node, before) else None
+
+    def _is_on_top(self, node: dict, point: tuple[float, float]) -> bool:
+        from selenium.common.exceptions import WebDriverException
+
+        try:
+            it = self._tell("DOM.resolveNode", backendNodeId=node["backendDOMNodeId"])["object"]["objectId"]
+            found = self._tell(
+                "Runtime.callFunctionOn",
+                objectId=it,
+                functionDeclaration="function (x, y) { return this.contains(document.elementFromPoint(x, y)); }",
+                arguments=[{"value": place} for place in point],
+                returnByValue=True,
+            )
+        except WebDriverException:
+            return False
+        return found["result"]["value"]
 
     def click(self, role: str, name: str | None = None, button: str = "left", count: int = 1) -> None:
         """With the mouse, in its middle."""
-        middle = check.until(f"the {role} {name or ''} stands still", lambda: self._still(role, name))
+        middle = check.until(f"the {role} {name or ''} stands still with nothing over it", lambda: self._still(role, name))
         where = {"x": middle[0], "y": middle[1], "button": button, "clickCount": count}
         self._tell("Input.dispatchMouseEvent", type="mouseMoved", x=middle[0], y=middle[1])
         self._tell("Input.dispatchMouseEvent", type="mousePressed", **where)
