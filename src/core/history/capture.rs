@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::content::{is_versioned, mode_of, store, zone_path};
+use super::content::{Contents, is_versioned, mode_of, zone_path};
 use super::restore::Found;
 use super::tree::Edits;
 use super::{
@@ -44,11 +44,12 @@ impl History {
         for path in changed {
             self.look_at(path, &mut edits, &mut files)?;
         }
+        let mut contents = Contents::new(&self.repository, prepared, files.len())?;
         for path in files {
             let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
                 let mode = mode_of(entry.kind(), entry.mode());
-                mode.map(|mode| Ok((store(&self.repository, &entry, prepared)?, mode)))
+                mode.map(|mode| Ok((contents.store(&entry)?, mode)))
                     .transpose()
             });
             match stored {
@@ -59,6 +60,7 @@ impl History {
                 Err(error) => return Err(error),
             }
         }
+        contents.finish()?;
         Ok(edits)
     }
 
@@ -136,12 +138,13 @@ impl History {
         for (path, _, _) in &comparison.deleted {
             edits.remove(&String::from_utf8_lossy(path));
         }
+        let mut contents = Contents::new(&self.repository, &[], changed.len())?;
         let mut there = Vec::with_capacity(comparison.seen.len());
         for mut seen in std::mem::take(&mut comparison.seen) {
             if seen.change().is_some() {
                 let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
-                match stored.and_then(|entry| store(&self.repository, &entry, &[])) {
+                match stored.and_then(|entry| contents.store(&entry)) {
                     Ok(id) => seen.id = id,
                     // Another command has it, which will be captured when it ends.
                     Err(error) if error.is_passing() => continue,
@@ -151,6 +154,7 @@ impl History {
             }
             there.push(seen);
         }
+        contents.finish()?;
         comparison.seen = there;
         let commit = if changed.is_empty() {
             None

@@ -3,6 +3,7 @@
 use git2::{ObjectType, Oid, Repository};
 
 use super::large::{self, PreparedContent};
+use super::many::{self, ContentPack};
 use super::{HistoryError, object};
 use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::zone::{ZonePath, is_git_name};
@@ -52,20 +53,46 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     }
 }
 
-/// Stores the content, of which `prepared` may be a part.
-pub(super) fn store(
-    repository: &Repository,
-    entry: &Entry,
-    prepared: &[PreparedContent],
-) -> Result<Oid, HistoryError> {
-    let fail = HistoryError::git("write to");
-    match read(entry)? {
-        Content::Small(bytes) => {
-            let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
-            object::forget_damaged(repository, id);
-            repository.blob(&bytes).map_err(fail)
+/// Contents that one commit takes into a repository.
+pub(super) struct Contents<'a> {
+    repository: &'a Repository,
+    prepared: &'a [PreparedContent],
+    /// What is small goes into it, where there is much of it.
+    pack: Option<ContentPack<'a>>,
+}
+
+impl<'a> Contents<'a> {
+    /// The contents of so many files, of which `prepared` may be a part.
+    pub(super) fn new(
+        repository: &'a Repository,
+        prepared: &'a [PreparedContent],
+        files: usize,
+    ) -> Result<Self, HistoryError> {
+        let pack = (files >= many::MANY).then(|| ContentPack::new(repository));
+        Ok(Self {
+            repository,
+            prepared,
+            pack: pack.transpose()?,
+        })
+    }
+
+    /// Stores the content of a file or a link, and names it.
+    pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid, HistoryError> {
+        let fail = HistoryError::git("write to");
+        match (read(entry)?, &mut self.pack) {
+            (Content::Small(bytes), Some(pack)) => pack.add(&bytes),
+            (Content::Small(bytes), None) => {
+                let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
+                object::forget_damaged(self.repository, id);
+                self.repository.blob(&bytes).map_err(fail)
+            }
+            (Content::Large(file), _) => large::store(self.repository, entry, &file, self.prepared),
         }
-        Content::Large(file) => large::store(repository, entry, &file, prepared),
+    }
+
+    /// Everything that was stored is in the repository when this comes back.
+    pub(super) fn finish(self) -> Result<(), HistoryError> {
+        self.pack.map_or(Ok(()), |mut pack| pack.finish())
     }
 }
 

@@ -10,7 +10,6 @@
 //! they are of a size, so an object is written again a few times in the life of a history.
 
 mod loose;
-mod pack;
 mod place;
 
 use std::collections::HashSet;
@@ -19,10 +18,11 @@ use std::io::{BufWriter, Write as _};
 use git2::{ConfigLevel, Indexer, Oid, PackBuilder, Repository};
 
 use super::layout::NAME;
+use super::pack_index::Pack;
 use super::{HistoryError, isolation, object, size};
 use fileshed_storage::Root;
 use loose::Loose;
-use pack::Pack;
+
 use place::PackPlace;
 
 /// What one pack is made from, at most: objects, and their bytes before compression.
@@ -34,6 +34,10 @@ const LARGEST: u64 = 16 * 1024 * 1024;
 
 /// A pack takes in another one that has less than so many times its objects.
 const FACTOR: usize = 2;
+
+/// Where there are more packs, the smallest go into another one whatever they have: whoever looks
+/// for an object looks into each.
+const PACKS: usize = 32;
 
 /// Buffers of libgit2 are kept small; what is written is on disk before it has its name.
 const SETTINGS: &str = "[pack]\n\twindowMemory = 67108864\n\tdeltaCacheSize = 33554432\n";
@@ -182,8 +186,11 @@ fn merge(
 ) -> std::io::Result<Vec<Pack>> {
     let mut merged = Vec::new();
     let database = repository.odb().map_err(std::io::Error::other)?;
-    for pack in place.packs()? {
-        if pack.objects >= FACTOR * ids.len() || ids.len() + pack.objects > OBJECTS {
+    let packs = place.packs()?;
+    let count = packs.len();
+    for pack in packs {
+        let is_small = pack.objects < FACTOR * ids.len() || count - merged.len() > PACKS;
+        if !is_small || ids.len() + pack.objects > OBJECTS {
             break;
         }
         let inside = place.pack_ids(&pack.name)?;

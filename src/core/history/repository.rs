@@ -11,7 +11,7 @@ use git2::Repository;
 
 use super::config::cleaned;
 use super::layout::{NAME, OWN};
-use super::{HistoryError, file, head, power_cut};
+use super::{HistoryError, file, head, many, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -43,6 +43,7 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     }
     mend(&place).map_err(HistoryError::repository("mend"))?;
     remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
+    many::clear(&place).map_err(HistoryError::repository("mend"))?;
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.

@@ -10,8 +10,8 @@ use git2::Oid;
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::pack::{self, Pack};
 use crate::layout::{NAME, OWN};
+use crate::pack_index::{self, Pack};
 use fileshed_storage::Root;
 
 /// Where a pack is made, inside the server's own part of the repository.
@@ -121,7 +121,7 @@ impl PackPlace {
 
     /// The objects of a pack that was made and has no place yet.
     pub(super) fn read_index(&self, name: &str) -> io::Result<Vec<Oid>> {
-        pack::ids(&content(&self.work, &file_name(name, "idx"), usize::MAX)?)
+        pack_index::ids(&content(&self.work, &file_name(name, "idx"), usize::MAX)?)
     }
 
     /// Gives a pack that was made its place, on disk before this comes back.
@@ -163,8 +163,8 @@ impl PackPlace {
             if is_kept || !has(&file_name(name, "pack")) {
                 continue;
             }
-            let header = content(&self.packs, file, pack::HEADER_BYTES)?;
-            if let Ok(objects) = pack::count(&header) {
+            let header = content(&self.packs, file, pack_index::HEADER_BYTES)?;
+            if let Ok(objects) = pack_index::count(&header) {
                 packs.push(Pack {
                     name: name.to_owned(),
                     objects,
@@ -177,7 +177,7 @@ impl PackPlace {
 
     /// The objects of a pack.
     pub(super) fn pack_ids(&self, name: &str) -> io::Result<Vec<Oid>> {
-        pack::ids(&content(&self.packs, &file_name(name, "idx"), usize::MAX)?)
+        pack_index::ids(&content(&self.packs, &file_name(name, "idx"), usize::MAX)?)
     }
 
     /// Removes a pack whose objects another one has.

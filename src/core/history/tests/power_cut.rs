@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{Zone, moment};
+use crate::many::MANY;
 use crate::{head, power_cut};
 
 /// A start of the kernel that was before this one.
@@ -202,4 +203,28 @@ fn a_detached_head_is_put_back_too() {
     zone.start_again();
     zone.recover();
     assert_eq!(zone.git(&["rev-parse", "HEAD^"]), kept);
+}
+
+#[test]
+fn contents_of_many_files_are_committed_anew_where_the_names_of_their_pack_are_lost() {
+    for lost in [&["pack", "idx"][..], &["pack"], &["idx"]] {
+        let zone = Zone::new();
+        zone.write("first", "1\n");
+        zone.commit(&["first"]).expect("a commit");
+        for number in 0..MANY {
+            zone.write(&format!("many/{number}"), format!("{number}\n"));
+        }
+        zone.commit(&["many"]).expect("a commit");
+        for item in fs::read_dir(zone.git_dir().join("objects/pack")).expect("packs") {
+            let file = item.expect("an item").path();
+            if lost
+                .iter()
+                .any(|part| file.extension().is_some_and(|end| end == *part))
+            {
+                fs::remove_file(file).expect("removed");
+            }
+        }
+        zone.start_again();
+        zone.recover();
+    }
 }

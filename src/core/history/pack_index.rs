@@ -1,8 +1,10 @@
-//! The index of a pack: which objects it has.
+//! The index of a pack: which objects it has, and where (gitformat-pack, version 2).
 
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 
 use git2::Oid;
+use sha1::{Digest as _, Sha1};
 
 /// A pack of a repository.
 #[derive(Debug)]
@@ -38,6 +40,37 @@ pub(super) fn ids(index: &[u8]) -> io::Result<Vec<Oid>> {
         .chunks_exact(ID_BYTES)
         .map(|bytes| Oid::from_bytes(bytes).map_err(io::Error::other))
         .collect()
+}
+
+/// Where a pack has an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Indexed {
+    /// Of the bytes that the pack has for it (CRC-32).
+    pub(super) crc: u32,
+    /// Less than 2 GiB: a pack that is written here is small.
+    pub(super) offset: usize,
+}
+
+/// The index of a pack that ends with `checksum`.
+pub(super) fn index(objects: &BTreeMap<Oid, Indexed>, checksum: [u8; ID_BYTES]) -> Vec<u8> {
+    let mut counts = [0_u32; 256];
+    for id in objects.keys() {
+        counts[usize::from(id.as_bytes()[0])] += 1;
+    }
+    let mut index = MAGIC.to_vec();
+    let mut sum = 0;
+    for count in counts {
+        sum += count;
+        index.extend(sum.to_be_bytes());
+    }
+    index.extend(objects.keys().flat_map(Oid::as_bytes));
+    index.extend(objects.values().flat_map(|object| object.crc.to_be_bytes()));
+    let offsets = objects.values().map(|object| object.offset as u32);
+    index.extend(offsets.flat_map(u32::to_be_bytes));
+    index.extend(checksum);
+    let own = Sha1::digest(&index);
+    index.extend(own);
+    index
 }
 
 #[cfg(test)]
