@@ -1,10 +1,9 @@
 //! What the read of a small file costs beside a bare handler of axum that opens one, reads it and
 //! answers: `cargo bench --bench read`.
 //!
-//! The bare handler runs in a process of its own, this program started once more, on the same kind
-//! of runtime; it knows no users and no zones, and logs nothing. One reads where the request is served, as
-//! fast as that can be; the other hands the read to a thread that may block, as handlers have to
-//! where files may lie on a slow disk. Only ratios count. A missed target ends with status 1.
+//! One bare handler reads where the request is served, as fast as that can be; the other hands the read
+//! to a thread that may block, as handlers have to where files may lie on a slow disk. Only ratios
+//! count. A missed target ends with status 1.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,10 +12,8 @@
     reason = "a benchmark prints, and stops where it cannot go on"
 )]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -24,6 +21,11 @@ use axum::routing::get;
 use fileshed_test_support::Server;
 use fileshed_test_support::wire::Wire;
 use serde_json::json;
+
+#[path = "bare/handler.rs"]
+mod handler;
+
+use handler::Process;
 
 /// Least share of either bare handler.
 const SHARE: f64 = 0.6;
@@ -41,13 +43,9 @@ const LOG: &str = "server.log";
 /// Longest wait until a server listens.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What this program is started with to be the bare handler, before the file that is read.
-const BARE: &str = "--bare-handler";
-
 fn main() -> ExitCode {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|argument| argument == BARE) {
-        serve_bare(arguments.next().unwrap().into());
+    if let Some(mut told) = handler::arguments() {
+        handler::serve(bare_routes(told.next().unwrap().into()));
         return ExitCode::SUCCESS;
     }
     let setup = Server::with()
@@ -62,7 +60,7 @@ fn main() -> ExitCode {
     let mut wire = Wire::connect(&address, "reader", "bench").unwrap();
     wire.data("shed_create_file", &call);
     let file = setup.path("data/users/reader/Storage/data/notes/small.txt");
-    let (bare, bare_address) = start_bare(&file);
+    let (bare, bare_address) = handler::start(&[&file]);
     let request = |line: &str, headers: &str, body: &str| {
         format!(
             "{line} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {}\r\n\r\n{body}",
@@ -139,64 +137,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// The handler without a workspace, until its input ends.
-fn serve_bare(file: PathBuf) {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.spawn(async move {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        println!("{}", listener.local_addr().unwrap());
-        let other = file.clone();
-        let read = |file: &Path| std::fs::read(file).unwrap();
-        let app = Router::new()
-            .route("/in-place", get(async move || read(&file)))
-            .route(
-                "/handed-over",
-                get(async move || {
-                    let file = other.clone();
-                    let work = tokio::task::spawn_blocking(move || read(&file));
-                    work.await.unwrap()
-                }),
-            );
-        axum::serve(NoDelay(listener), app).await.unwrap();
-    });
-    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
-}
-
-/// A listener whose connections send at once, as those of the server do.
-struct NoDelay(tokio::net::TcpListener);
-
-impl axum::serve::Listener for NoDelay {
-    type Io = tokio::net::TcpStream;
-    type Addr = std::net::SocketAddr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (stream, address) = self.0.accept().await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        (stream, address)
-    }
-
-    fn local_addr(&self) -> std::io::Result<Self::Addr> {
-        self.0.local_addr()
-    }
-}
-
-/// The process of the bare handler, and where it listens.
-fn start_bare(file: &Path) -> (Process, String) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .arg(BARE)
-        .arg(file)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut address = String::new();
-    let mut lines = BufReader::new(child.stdout.take().unwrap());
-    lines.read_line(&mut address).unwrap();
-    address.truncate(address.trim_end().len());
-    (Process(child), address)
+/// The routes without a workspace.
+fn bare_routes(file: PathBuf) -> Router {
+    let other = file.clone();
+    let read = |file: &Path| std::fs::read(file).unwrap();
+    Router::new()
+        .route("/in-place", get(async move || read(&file)))
+        .route(
+            "/handed-over",
+            get(async move || {
+                let file = other.clone();
+                let work = tokio::task::spawn_blocking(move || read(&file));
+                work.await.unwrap()
+            }),
+        )
 }
 
 /// Where the server listens, by its log.
@@ -213,16 +167,6 @@ fn listening(log: &Path) -> String {
     panic!("the server does not listen");
 }
 
-/// A process that ends with this value.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// How often a second the same is read by so many clients, each on a connection of its own. Each
 /// answer has at least so many bytes.
 fn rate(clients: usize, address: &str, request: &[u8], least: usize) -> f64 {
@@ -230,12 +174,11 @@ fn rate(clients: usize, address: &str, request: &[u8], least: usize) -> f64 {
     let until = begun + SLICE;
     let count: usize = std::thread::scope(|scope| {
         let client = || {
-            let mut stream = TcpStream::connect(address).unwrap();
-            stream.set_nodelay(true).unwrap();
+            let mut stream = handler::connect(address);
+            let mut read = [0; 8192];
             let mut count = 0;
             while Instant::now() < until {
-                stream.write_all(request).unwrap();
-                let body = answer(&mut stream);
+                let body = handler::exchange(&mut stream, request, &mut read);
                 assert!(body >= least, "{body} bytes");
                 count += 1;
             }
@@ -246,29 +189,6 @@ fn rate(clients: usize, address: &str, request: &[u8], least: usize) -> f64 {
         counts.sum()
     });
     count as f64 / begun.elapsed().as_secs_f64()
-}
-
-/// Reads an answer, which must be a success; the length of its body.
-fn answer(stream: &mut TcpStream) -> usize {
-    let mut read = [0; 8192];
-    let mut filled = 0;
-    let (head, length) = loop {
-        filled += stream.read(&mut read[filled..]).unwrap();
-        let text = &read[..filled];
-        if let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = std::str::from_utf8(&text[..end]).unwrap();
-            assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-            let mut lines = head.lines();
-            let length = lines.find_map(|line| line.strip_prefix("content-length: "));
-            break (end + 4, length.unwrap().parse::<usize>().unwrap());
-        }
-    };
-    while filled < head + length {
-        let more = stream.read(&mut read[filled..]).unwrap();
-        assert!(more > 0, "the connection ended");
-        filled += more;
-    }
-    length
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {

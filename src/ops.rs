@@ -8,6 +8,7 @@
 use fileshed_core::Code;
 
 mod access;
+mod answer;
 pub(crate) mod arguments;
 mod codes;
 mod cross_zone;
@@ -24,8 +25,9 @@ mod vocabulary;
 pub(crate) mod write;
 
 pub use access::Access;
+pub use answer::{Answer, AnswerData, SuccessEnvelope};
 pub use effect::Effect;
-pub use entry::{Answer, Entry, Handler, ImmediateHandler, offered};
+pub use entry::{Entry, Handler, ImmediateHandler, offered};
 pub use operation::{ImmediateRun, Operation, Picture, Reply};
 
 pub mod allowed_commands;

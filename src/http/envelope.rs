@@ -17,48 +17,21 @@ use serde_json::{Value, json};
 
 use super::admission::CallPermit;
 use super::response_body;
-use crate::ops::{self, Answer, Reply, short_answer};
+use crate::ops::{self, Answer, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
 
 /// A failure on its way out.
 #[derive(Clone)]
 struct FailureExtension(Arc<Error>);
 
-/// The envelope of a success.
-#[derive(Serialize)]
-struct SuccessEnvelope<'a> {
-    success: bool,
-    data: &'a Value,
-    message: &'a str,
-}
-
-impl<'a> SuccessEnvelope<'a> {
-    fn of(reply: &'a Reply<Value>) -> Self {
-        Self {
-            success: true,
-            data: &reply.data,
-            message: &reply.message,
-        }
-    }
-}
-
 /// The text of a success.
 pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
-    match answer {
-        Answer::Full(reply) | Answer::Picture(reply, _) => json_text(&SuccessEnvelope::of(reply)),
-        Answer::Short(fields) => json_text(fields),
-    }
+    answer.text().map_err(|error| SerializeError(error).into())
 }
 
 /// A success as JSON.
 pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
-    match answer {
-        Answer::Full(reply) | Answer::Picture(reply, _) => {
-            serde_json::to_value(SuccessEnvelope::of(reply))
-        }
-        Answer::Short(fields) => Ok(fields.clone()),
-    }
-    .map_err(|error| SerializeError(error).into())
+    answer.value().map_err(|error| SerializeError(error).into())
 }
 
 /// An answer as JSON text.
@@ -85,7 +58,7 @@ diagnostics! {
 #[must_use]
 pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
-        Ok(reply) => Json(SuccessEnvelope::of(&reply)).into_response(),
+        Ok(reply) => Json(SuccessEnvelope::new(&reply.data, &reply.message)).into_response(),
         Err(error) => failure(error),
     }
 }

@@ -336,6 +336,10 @@ mod tests {
         }))
     }
 
+    fn nothing() -> Answer {
+        Answer::Full(Reply::new(Box::new(Value::Null), "done"))
+    }
+
     fn server(calls: u64) -> (tempfile::TempDir, Arc<Server>) {
         let directory = tempfile::tempdir().expect("a directory");
         let config = Config {
@@ -410,12 +414,9 @@ mod tests {
         all.set_held(u64::MAX / 2);
         // A small body needs no more than its place.
         assert!(
-            called(
-                &server,
-                entry(|_, _, _| Ok(Answer::Full(Reply::new(Value::Null, "done"))))
-            )
-            .await
-            .is_ok()
+            called(&server, entry(|_, _, _| Ok(nothing())))
+                .await
+                .is_ok()
         );
         let mut admitted = server.admission.admit("b").await.expect("a permit");
         let mut body = Body::from(vec![b' '; 3 << 20]);
@@ -434,7 +435,7 @@ mod tests {
             while !caller.cancellation.is_cancelled() {
                 std::thread::yield_now();
             }
-            Ok(Answer::Full(Reply::new(Value::Null, "done")))
+            Ok(nothing())
         });
         let call = called(&server, waits);
         let left = tokio::time::timeout(Duration::from_millis(50), call).await;

@@ -5,24 +5,14 @@ use fileshed_core::hint::{Surface, Tools};
 use fileshed_core::{Answers, Caller, Code, Error, Settings, Store, Toolset};
 use serde_json::{Map, Value};
 
+use super::answer::Answer;
 use super::effect::Effect;
-use super::operation::{Operation, Picture, Reply};
+use super::operation::{Operation, Reply};
 use super::short_answer::{self, Keep};
 use super::{
     ALLOW_ZONE_IN_PATH, COMMON_ERRORS, GROUP_ERRORS, arguments, find, missing_file, read_only_zone,
     schema,
 };
-
-/// A success in the form that the caller asked for.
-#[derive(Debug)]
-pub enum Answer {
-    /// Every field of the answer, and the message.
-    Full(Reply<Value>),
-    /// What the caller cannot know yet.
-    Short(Value),
-    /// A picture as it is, and what is known of it.
-    Picture(Reply<Value>, Picture),
-}
 
 /// Runs an operation on raw arguments.
 pub type Handler = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
@@ -204,19 +194,25 @@ fn finished<O: Operation>(
         note.told(&surface)
     });
     let notes = notes.collect::<Vec<String>>().join("; ");
-    let picture = O::picture(&mut reply.data);
-    let data = serde_json::to_value(reply.data).map_err(arguments::ArgumentError::Answer)?;
-    if let Some(picture) = picture {
+    if let Some(picture) = O::picture(&mut reply.data) {
+        let data = Box::new(reply.data);
         return Ok(Answer::Picture(Reply::new(data, reply.message), picture));
     }
-    Ok(match (caller.client.answers, data) {
-        (Answers::Minimal, Value::Object(mut data)) => {
+    if caller.client.answers == Answers::Minimal {
+        let data = serde_json::to_value(&reply.data).map_err(arguments::ArgumentError::Answer)?;
+        if let Value::Object(mut data) = data {
             O::shorten(&mut data);
-            Answer::Short(short_answer::success(O::SHORT_ANSWER, data, given, notes))
+            let short = short_answer::success(O::SHORT_ANSWER, data, given, notes);
+            return Ok(Answer::Short(short));
         }
-        (_, data) if notes.is_empty() => Answer::Full(Reply::new(data, reply.message)),
-        (_, data) => Answer::Full(Reply::new(data, format!("{}; {notes}", reply.message))),
-    })
+    }
+    if !notes.is_empty() {
+        reply.message = format!("{}; {notes}", reply.message);
+    }
+    Ok(Answer::Full(Reply::new(
+        Box::new(reply.data),
+        reply.message,
+    )))
 }
 
 /// The operations of a toolset, as hints name them.

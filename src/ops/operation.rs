@@ -35,7 +35,7 @@ pub trait Operation: Sized + 'static {
     /// What it takes: a flat object of simple types.
     type Request: DeserializeOwned + ToSchema;
     /// What it answers in `data`.
-    type Response: Serialize + ToSchema;
+    type Response: Serialize + ToSchema + Send + 'static;
 
     /// What of [`Response`](Self::Response) a short answer keeps.
     const SHORT_ANSWER: &'static [Keep];

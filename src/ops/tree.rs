@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fileshed_core::size::human_size;
-use fileshed_core::storage::{Found, Kind};
+use fileshed_core::storage::{DiskError, Found, Kind};
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
@@ -124,16 +124,9 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     fn directory(&mut self, path: &ZonePath, indent: &str, depth: i64) -> Result<(), Error> {
-        let data = self.zone.data();
-        let mut entries = data
-            .list(path)
+        let (entries, more) = self
+            .entries(path)
             .map_err(|error| self.zone.explain_disk(error))?;
-        if self.zone.name().is_versioned() {
-            entries.retain(|entry| !entry.path.name().is_some_and(is_git_name));
-        }
-        entries.sort_by_cached_key(|entry| (entry.kind != Kind::Directory, entry.path.clone()));
-        let more = entries.len().saturating_sub(ENTRIES);
-        entries.truncate(ENTRIES);
         let last = entries.len() + usize::from(more > 0);
         for (place, entry) in (1..).zip(&entries) {
             let (branch, below) = branches(place == last);
@@ -154,6 +147,25 @@ impl Drawing<'_> {
             self.line(&format!("{indent}└── ... and {more} more items"));
         }
         Ok(())
+    }
+
+    /// The entries of a directory that are drawn, directories first, and how many more there are. The
+    /// state of these others is not asked for.
+    fn entries(&self, path: &ZonePath) -> Result<(Vec<Found>, usize), DiskError> {
+        let directory = self.zone.data().hold(path)?;
+        let mut names = directory.names()?;
+        if self.zone.name().is_versioned() {
+            names.retain(|(name, _)| !is_git_name(name));
+        }
+        names.sort_unstable_by(|(one, kind), (other, other_kind)| {
+            let is_file = |kind: &Kind| *kind != Kind::Directory;
+            (is_file(kind), one).cmp(&(is_file(other_kind), other))
+        });
+        let more = names.len().saturating_sub(ENTRIES);
+        names.truncate(ENTRIES);
+        let looked = names.iter().map(|(name, _)| directory.look(name));
+        let entries = looked.filter_map(Result::transpose);
+        Ok((entries.collect::<Result<_, _>>()?, more))
     }
 
     fn line(&mut self, line: &str) {

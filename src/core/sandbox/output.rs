@@ -7,6 +7,9 @@ use std::os::fd::OwnedFd;
 
 use super::SandboxError;
 
+/// Bytes that a process can write before somebody reads them.
+const PIPE_BYTES: usize = 256 * 1024;
+
 /// Where a stream of a process goes.
 #[derive(Debug)]
 pub enum Sink {
@@ -79,6 +82,8 @@ impl Sink {
         let (reader, writer) = std::io::pipe().map_err(SandboxError::Start)?;
         rustix::io::ioctl_fionbio(&reader, true)
             .map_err(|error| SandboxError::Start(error.into()))?;
+        // Whoever writes much then waits less often. The kernel may have no space for it.
+        let _smaller = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
         let pipe = Pipe {
             file: Some(File::from(OwnedFd::from(reader))),
             stream: Stream::default(),

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 
 use super::entry::{create_file, file_mode, open_file};
+use super::kind::kind_of_type;
 use super::walk::each;
-use super::{DiskError, Found, Root};
+use super::{DiskError, Found, Kind, Root};
 use fileshed_types::zone::ZonePath;
+use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::io::Errno;
 
 /// An open directory of a zone.
 #[derive(Debug)]
@@ -47,6 +50,39 @@ impl Directory {
             }
         })?;
         Ok(found)
+    }
+
+    /// The names and kinds of its entries, unordered, without those that are not UTF-8. Of many entries
+    /// this takes a fraction of [`Directory::list`], which asks for the state of each.
+    pub fn names(&self) -> Result<Vec<(String, Kind)>, DiskError> {
+        let fail = |error: Errno| DiskError::of("list", &self.path, error);
+        let mut names = Vec::new();
+        for item in Dir::read_from(&self.handle).map_err(fail)? {
+            let item = item.map_err(fail)?;
+            let Ok(name) = item.file_name().to_str() else {
+                continue;
+            };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            let kind = match item.file_type() {
+                // Some file systems do not say.
+                FileType::Unknown => self.look(name)?.map(|found| found.kind),
+                kind => Some(kind_of_type(kind)),
+            };
+            names.extend(kind.map(|kind| (name.to_owned(), kind)));
+        }
+        Ok(names)
+    }
+
+    /// The entry of that name, links not followed; nothing where there is none.
+    pub fn look(&self, name: &str) -> Result<Option<Found>, DiskError> {
+        let path = self.path.join(name);
+        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Found::new(path, stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(DiskError::of("look at", &path, error)),
+        }
     }
 
     /// When an entry last came or went, in seconds since 1970.

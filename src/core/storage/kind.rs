@@ -29,7 +29,11 @@ impl Kind {
 }
 
 pub(super) fn kind_of(stat: &Stat) -> Kind {
-    match FileType::from_raw_mode(stat.st_mode) {
+    kind_of_type(FileType::from_raw_mode(stat.st_mode))
+}
+
+pub(super) fn kind_of_type(kind: FileType) -> Kind {
+    match kind {
         FileType::RegularFile => Kind::File,
         FileType::Directory => Kind::Directory,
         FileType::Symlink => Kind::Symlink,

@@ -34,7 +34,7 @@ impl Encoding {
             [0xfe, 0xff, ..] => return Self::Utf16(true),
             _ => {}
         }
-        if beginning.iter().any(|&byte| is_control(byte)) {
+        if has_control(beginning) {
             return Self::Binary;
         }
         if beginning.is_ascii() {
@@ -115,6 +115,18 @@ impl Encoding {
             Self::Guessed(name) => name,
         }
     }
+}
+
+/// Whether there is a control character that no text has. A piece is judged to its end: without a way
+/// out, many bytes are judged at once.
+fn has_control(bytes: &[u8]) -> bool {
+    const PIECE_BYTES: usize = 4096;
+    let has = |piece: &[u8]| {
+        piece
+            .iter()
+            .fold(false, |has, byte| has | is_control(*byte))
+    };
+    bytes.chunks(PIECE_BYTES).any(has)
 }
 
 /// Control characters that no text has: all but BEL, BS, HT, LF, VT, FF, CR and ESC.

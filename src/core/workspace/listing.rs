@@ -43,10 +43,12 @@ impl DirectoryListing {
         let denied = sharing::denied_names(zone, directory)?;
         let mut records = records(zone, directory)?;
         let entries = found.into_iter().map(|found| {
-            let name = ZonePath::found(found.path.name().unwrap_or_default().to_owned()).key();
-            let record = records.remove(&found.path.key());
+            let is_denied = !denied.is_empty() && denied.contains(&name_key(&found.path));
+            // Most directories have no records, and a key is made of every character of a path.
+            let key = (!records.is_empty()).then(|| found.path.key());
+            let record = key.and_then(|key| records.remove(&key));
             ListedEntry {
-                is_writable: is_writable && !denied.contains(&name),
+                is_writable: is_writable && !is_denied,
                 owner: record.map(|record| (record.owner, record.mode)),
                 found,
             }
@@ -56,6 +58,11 @@ impl DirectoryListing {
             entries: entries.collect(),
         })
     }
+}
+
+/// The name of a file as records call it.
+fn name_key(path: &ZonePath) -> String {
+    ZonePath::found(path.name().unwrap_or_default().to_owned()).key()
 }
 
 /// The records of files in a directory of a group, by their paths; outside groups there are none.

@@ -81,6 +81,26 @@ fn a_staged_directory_holds_what_is_made_in_it_and_nothing_else() {
 }
 
 #[test]
+fn names_and_kinds_are_told_without_the_state_of_each() {
+    let scene = Scene::new();
+    scene.write("some/file", "12345");
+    scene.write("some/below/file", "");
+    std::os::unix::fs::symlink("file", scene.at("some/link")).expect("made");
+    let directory = scene.data.hold(&path("some")).expect("open");
+    let mut names = directory.names().expect("listed");
+    names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    let expected = [
+        ("below", Kind::Directory),
+        ("file", Kind::File),
+        ("link", Kind::Symlink),
+    ];
+    assert_eq!(names, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    let found = directory.look("file").expect("seen").expect("there");
+    assert_eq!((found.path.as_str(), found.size()), ("some/file", 5));
+    assert!(directory.look("other").expect("seen").is_none());
+}
+
+#[test]
 fn a_directory_takes_the_place_of_another_or_leaves_it_as_it_was() {
     let scene = Scene::new();
     scene.write("old/a/b", "old");

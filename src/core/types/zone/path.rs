@@ -96,6 +96,9 @@ impl ZonePath {
     /// The path as registries key it: one key for every spelling of the same name.
     #[must_use]
     pub fn key(&self) -> String {
+        if self.text.is_ascii() {
+            return self.text.clone();
+        }
         self.text.nfc().collect()
     }
 

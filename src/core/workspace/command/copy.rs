@@ -1,6 +1,7 @@
 //! A command on the working copy of a locked edit, which holds no more than the quota either.
 
 use super::invocation::{Invocation, Run};
+use super::outcome::CommandOutcome;
 use super::{CommandLine, Ran, line};
 use crate::Error;
 use crate::process::sink;
@@ -35,17 +36,21 @@ pub(crate) fn run_on_copy(
         })
     };
     if !plan.changes || plan.growth == Growth::Never {
-        let outcome = start()?;
-        return run
-            .finish(&outcome)
-            .map_err(|error| run.told(error, &outcome));
+        return ended(&run, start()?, None);
     }
     let permit = zone.open_ended_edit(directory, copy)?;
     run.limit(permit.must_stop());
     let outcome = start();
     let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
     let refused = permit.finish(plan.command, stopped)?;
-    let outcome = outcome?;
-    let ran = refused.map_or_else(|| run.finish(&outcome), Err);
-    ran.map_err(|error| run.told(error, &outcome))
+    ended(&run, outcome?, refused)
+}
+
+/// What came of it, or why nothing did, with what the command said.
+fn ended(run: &Run<'_>, mut outcome: CommandOutcome, refused: Option<Error>) -> Result<Ran, Error> {
+    let said = run.said(&mut outcome);
+    match refused.map_or_else(|| run.expect_ended(&outcome, &said), Err) {
+        Ok(()) => Ok(run.ran(&outcome, said)),
+        Err(error) => Err(said.told(error, outcome.status)),
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::command_line::{output_limit, seconds};
 use super::network::CommandNetwork;
-use super::outcome::CommandOutcome;
+use super::outcome::{CommandOutcome, Said};
 use super::output::Mask;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content, environment, portable, sqlite};
@@ -15,7 +15,7 @@ use crate::process::{
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings};
 use fileshed_rules::CommandPlan;
-use fileshed_sandbox::{Access, Ending, Job, JobSpec, Limits, Sink, landlock_version};
+use fileshed_sandbox::{Access, Ending, Job, JobSpec, Limits, Sink, Stream, landlock_version};
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
 use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
 
@@ -102,18 +102,6 @@ impl<'a> Run<'a> {
     /// Has the command stop when its zone holds too much.
     pub(super) fn limit(&self, is_over: impl Fn() -> bool + 'a) {
         let _first_counts = self.is_over.set(Box::new(is_over));
-    }
-
-    /// A failure after the command ran, with what it said.
-    pub(super) fn told(&self, error: Error, outcome: &CommandOutcome) -> Error {
-        let stdout = self.mask.show(&outcome.stdout, self.limit);
-        let stderr = self.mask.show(&outcome.stderr, self.limit);
-        let truncated = stdout.missing.is_some() || stderr.missing.is_some();
-        error
-            .with_detail("stdout", stdout.text)
-            .with_detail("stderr", stderr.text)
-            .with_detail("returncode", outcome.status)
-            .with_detail("truncated", truncated)
     }
 
     /// Bytes to read of each stream: enough to recognise what must not show.
@@ -227,19 +215,33 @@ impl<'a> Run<'a> {
         Ok(outcome)
     }
 
-    pub(super) fn finish(&self, outcome: &CommandOutcome) -> Result<Ran, Error> {
-        let shown = self.mask.show(&outcome.stdout, self.limit);
-        let (stdout, missing) = (shown.text, shown.missing);
-        let shown = self.mask.show(&outcome.stderr, self.limit);
-        let (stderr, stderr_cut) = (shown.text, shown.missing.is_some());
+    /// What a command said, which its outcome then has no more.
+    pub(super) fn said(&self, outcome: &mut CommandOutcome) -> Said {
+        let show = |stream: &mut Stream| self.mask.show(std::mem::take(stream), self.limit);
+        Said {
+            stdout: show(&mut outcome.stdout),
+            stderr: show(&mut outcome.stderr),
+        }
+    }
+
+    /// A command that ended as it should.
+    pub(super) fn finish(&self, mut outcome: CommandOutcome) -> Result<Ran, Error> {
+        let said = self.said(&mut outcome);
+        self.expect_ended(&outcome, &said)?;
+        Ok(self.ran(&outcome, said))
+    }
+
+    /// Fails where a command was ended, or did what is refused.
+    pub(super) fn expect_ended(&self, outcome: &CommandOutcome, said: &Said) -> Result<(), Error> {
         let command = self.plan.command.to_owned();
+        let (stdout, stderr) = (|| said.stdout.text.clone(), || said.stderr.text.clone());
         match outcome.ending {
             Ending::TimedOut => {
                 return Err(ExecError::TimedOut {
                     command,
                     seconds: self.timeout,
-                    stdout,
-                    stderr,
+                    stdout: stdout(),
+                    stderr: stderr(),
                     most: self.settings.exec_timeout_max,
                 }
                 .into());
@@ -256,8 +258,8 @@ impl<'a> Run<'a> {
                         mebibytes: self.settings.exec_memory_limit_mb,
                     },
                     status: outcome.status,
-                    stdout,
-                    stderr,
+                    stdout: stdout(),
+                    stderr: stderr(),
                 }
                 .into());
             }
@@ -265,7 +267,7 @@ impl<'a> Run<'a> {
             Ending::Exited | Ending::OverQuota => {}
         }
         if outcome.status == i32::from(fileshed_sandbox::FAILED)
-            && let Some(reason) = stderr.strip_prefix(fileshed_sandbox::COMPLAINT)
+            && let Some(reason) = said.stderr.text.strip_prefix(fileshed_sandbox::COMPLAINT)
         {
             return Err(ExecError::Helper {
                 command,
@@ -278,8 +280,8 @@ impl<'a> Run<'a> {
                 command,
                 limit,
                 status: outcome.status,
-                stdout,
-                stderr,
+                stdout: stdout(),
+                stderr: stderr(),
             }
             .into());
         }
@@ -289,22 +291,29 @@ impl<'a> Run<'a> {
                 removed: outcome.removed.clone(),
                 renamed: portable::told(&outcome.renamed),
                 status: outcome.status,
-                stdout,
-                stderr,
+                stdout: stdout(),
+                stderr: stderr(),
             }
             .into());
         }
+        Ok(())
+    }
+
+    /// What a command that ended did and said.
+    pub(super) fn ran(&self, outcome: &CommandOutcome, said: Said) -> Ran {
+        let Said { stdout, stderr } = said;
         let limit = match outcome.status {
             0 => None,
-            _ => Limit::of_words(&stderr, self.settings),
+            _ => Limit::of_words(&stderr.text, self.settings),
         };
-        Ok(Ran {
-            stdout,
-            stderr,
+        let left_out = stdout.missing.as_ref();
+        Ran {
             status: outcome.status,
-            truncated: missing.is_some() || stderr_cut,
-            left_out: missing
-                .map(|missing| content::note(self.zone, self.line, self.plan, &missing)),
+            truncated: left_out.is_some() || stderr.missing.is_some(),
+            left_out: left_out
+                .map(|missing| content::note(self.zone, self.line, self.plan, missing)),
+            stdout: stdout.text,
+            stderr: stderr.text,
             limit,
             missing: match outcome.status {
                 0 => None,
@@ -314,6 +323,6 @@ impl<'a> Run<'a> {
             stdout_size: None,
             stderr_size: None,
             renamed: portable::told(&outcome.renamed),
-        })
+        }
     }
 }

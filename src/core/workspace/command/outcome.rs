@@ -1,6 +1,8 @@
 //! How a command ended, as its zone sees it.
 
+use super::output::Shown;
 use super::portable::Renamed;
+use crate::Error;
 use fileshed_sandbox::{Ending, Stream};
 
 /// How a command ended.
@@ -30,6 +32,25 @@ impl From<fileshed_sandbox::Outcome> for CommandOutcome {
             removed: Vec::new(),
             renamed: Vec::new(),
         }
+    }
+}
+
+/// What a command said, as an answer shows it.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) stdout: Shown,
+    pub(super) stderr: Shown,
+}
+
+impl Said {
+    /// A failure after the command ran, with what it said.
+    pub(super) fn told(self, error: Error, status: i32) -> Error {
+        let truncated = self.stdout.missing.is_some() || self.stderr.missing.is_some();
+        error
+            .with_detail("stdout", self.stdout.text)
+            .with_detail("stderr", self.stderr.text)
+            .with_detail("returncode", status)
+            .with_detail("truncated", truncated)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What a command wrote, as an answer shows it.
 
+use memchr::memmem;
+
 use super::binary::{self, Binary};
 use fileshed_sandbox::Stream;
 
@@ -26,8 +28,9 @@ impl Mask {
     }
 
     /// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the
-    /// beginning and the end; of a binary one nothing. What is not UTF-8 is replaced.
-    pub(super) fn show(&self, stream: &Stream, limit: usize) -> Shown {
+    /// beginning and the end; of a binary one nothing. What is not UTF-8 is replaced. Most output is
+    /// whole and shows no place: it is looked at as bytes, and never copied.
+    pub(super) fn show(&self, stream: Stream, limit: usize) -> Shown {
         let bytes = stream.size();
         if let Some(binary) = binary::recognise(&stream.bytes) {
             return Shown {
@@ -35,9 +38,11 @@ impl Mask {
                 missing: Some(MissingOutput::Binary { binary, bytes }),
             };
         }
-        let tail: Vec<u8> = stream.tail.iter().copied().collect();
+        let tail = Vec::from(stream.tail);
         if stream.beyond == tail.len() as u64 {
-            let text = self.masked(&[&stream.bytes[..], &tail].concat());
+            let mut whole = stream.bytes;
+            whole.extend_from_slice(&tail);
+            let text = self.masked(whole);
             return match end(&text, limit) {
                 None => Shown {
                     text,
@@ -46,16 +51,20 @@ impl Mask {
                 Some(_) => cut(&text, &text, text.len() as u64, limit),
             };
         }
-        let mut beginning = self.masked(&stream.bytes);
+        let mut beginning = self.masked(stream.bytes);
         beginning.truncate(beginning.len() - self.begun_at_end(&beginning));
-        let ending = self.masked(&tail);
+        let ending = self.masked(tail);
         let ending = ending.trim_start_matches(char::REPLACEMENT_CHARACTER);
         let ending = &ending[self.ended_at_start(ending)..];
         cut(&beginning, ending, bytes, limit)
     }
 
-    fn masked(&self, bytes: &[u8]) -> String {
-        let mut text = String::from_utf8_lossy(bytes).into_owned();
+    fn masked(&self, bytes: Vec<u8>) -> String {
+        let mut text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        if !self.is_any_in(&text) {
+            return text;
+        }
         for (place, stand_in) in &self.places {
             if text.contains(place.as_str()) {
                 let below = format!("{}/", stand_in.trim_end_matches('/'));
@@ -65,6 +74,19 @@ impl Mask {
             }
         }
         text
+    }
+
+    /// Whether a text names a place.
+    fn is_any_in(&self, text: &str) -> bool {
+        let mut absent: Vec<&str> = Vec::new();
+        // Shorter ones first: where one is not named, none is that begins with it.
+        self.places.iter().rev().any(|(place, _)| {
+            if absent.iter().any(|above| place.starts_with(above)) {
+                return false;
+            }
+            absent.push(place);
+            memmem::find(text.as_bytes(), place.as_bytes()).is_some()
+        })
     }
 
     /// Bytes at the end of a text that was cut there and may be the beginning of a place.
@@ -122,6 +144,10 @@ const SHORT: usize = 1_000;
 /// Bytes of the line that stands for what is left out.
 const GAP: usize = 64;
 
+/// Bytes that are counted at once: no more than what JSON writes for them can be counted in one byte,
+/// so that the processor adds many at a time.
+const PIECE_BYTES: usize = 32;
+
 /// The beginning and the end of a text of `bytes` bytes, in whole lines where there are some.
 fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
     let front = if limit < SHORT {
@@ -173,43 +199,56 @@ pub(super) fn grouped(number: u64) -> String {
     text
 }
 
-/// What JSON writes for a character, in bytes.
-fn written(character: char) -> usize {
-    match character {
-        '"' | '\\' | '\n' | '\t' | '\r' | '\u{8}' | '\u{c}' => 2,
-        '\0'..'\u{20}' => 6,
-        _ => character.len_utf8(),
+/// How many bytes JSON writes for one of a text.
+fn written(byte: u8) -> u8 {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\t' | b'\r' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
     }
+}
+
+/// How many of these bytes fit, taken one after the other: at most `limit`, which JSON writes with
+/// twice as many.
+fn fitting<'b>(pieces: impl Iterator<Item = &'b [u8]>, limit: usize, backwards: bool) -> usize {
+    let (mut count, mut left) = (0, limit.saturating_mul(2));
+    for piece in pieces {
+        let sum = usize::from(piece.iter().map(|byte| written(*byte)).sum::<u8>());
+        if count + piece.len() <= limit && sum <= left {
+            count += piece.len();
+            left -= sum;
+            continue;
+        }
+        for at in 0..piece.len() {
+            let byte = piece[if backwards { piece.len() - 1 - at } else { at }];
+            let written = usize::from(written(byte));
+            if count == limit || written > left {
+                return count;
+            }
+            count += 1;
+            left -= written;
+        }
+    }
+    count
 }
 
 /// Where the last `limit` bytes of a text begin, or fewer that have twice as many as JSON.
 fn start(text: &str, limit: usize) -> usize {
-    let mut left = limit.saturating_mul(2);
-    for (place, character) in text.char_indices().rev() {
-        if text.len() - place > limit || written(character) > left {
-            return place + character.len_utf8();
-        }
-        left -= written(character);
-    }
-    0
+    let pieces = text.as_bytes().rchunks(PIECE_BYTES);
+    text.ceil_char_boundary(text.len() - fitting(pieces, limit, true))
 }
 
 /// Where a text has to be cut: behind `limit` bytes, or where it has twice as many as JSON, which
 /// writes some control characters with six.
 fn end(text: &str, limit: usize) -> Option<usize> {
-    let mut left = limit.saturating_mul(2);
-    for (place, character) in text.char_indices() {
-        let written = written(character);
-        if place + character.len_utf8() > limit || written > left {
-            return Some(place);
-        }
-        left -= written;
-    }
-    None
+    let fitting = fitting(text.as_bytes().chunks(PIECE_BYTES), limit, false);
+    (fitting < text.len()).then(|| text.floor_char_boundary(fitting))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// A stream of which so many bytes were taken at each end.
@@ -222,7 +261,7 @@ mod tests {
     }
 
     fn text(mask: &Mask, bytes: &[u8], limit: usize) -> (String, bool) {
-        let shown = mask.show(&stream(bytes, limit + mask.slack()), limit);
+        let shown = mask.show(stream(bytes, limit + mask.slack()), limit);
         (shown.text, shown.missing.is_some())
     }
 
@@ -279,13 +318,41 @@ mod tests {
         }
     }
 
+    /// Whether a text is no longer than it may be, and in JSON than twice that.
+    fn fits(text: &str, limit: usize) -> bool {
+        let json = serde_json::to_string(text).expect("JSON").len() - 2;
+        text.len() <= limit && json <= 2 * limit
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn a_text_is_cut_behind_the_last_character_that_fits(
+            parts in prop::collection::vec(("[a-zé€😀]{0,900}", "[\"\\n\x1b\t\\\\x]{0,900}"), 0..12),
+            limit in 0_usize..20_000,
+        ) {
+            let text: String = parts.into_iter().map(|(plain, escaped)| plain + &escaped).collect();
+            let whole = fits(&text, limit);
+            prop_assert_eq!(end(&text, limit).is_none(), whole);
+            prop_assert_eq!(start(&text, limit) == 0, whole);
+            if !whole {
+                let place = end(&text, limit).expect("it is cut");
+                let next = place + text[place..].chars().next().map_or(0, char::len_utf8);
+                prop_assert!(fits(&text[..place], limit) && !fits(&text[..next], limit));
+                let place = start(&text, limit);
+                let last = place - text[..place].chars().next_back().map_or(0, char::len_utf8);
+                prop_assert!(fits(&text[place..], limit) && !fits(&text[last..], limit));
+            }
+        }
+    }
+
     #[test]
     fn of_a_long_stream_both_ends_are_shown() {
         let mask = Mask::new(Vec::new());
         let lines: Vec<String> = (1..=5_000).map(|line| format!("line {line} é\n")).collect();
         let whole = lines.concat();
         for limit in [1_000, 1_001, 20_000] {
-            let shown = mask.show(&stream(whole.as_bytes(), limit), limit);
+            let shown = mask.show(stream(whole.as_bytes(), limit), limit);
             assert!(shown.text.len() <= limit, "{limit}");
             let (head, rest) = shown.text.split_once("… ").expect("a gap");
             let (number, tail) = rest.split_once(" bytes left out …\n").expect("a number");

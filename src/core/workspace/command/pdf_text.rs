@@ -50,12 +50,11 @@ pub(crate) fn pdf_text(zone: &Zone<'_>, document: &Entry, most: usize) -> Result
         writes: false,
         ..run.invocation(sinks)
     })?;
-    run.finish(&outcome)?;
-    if outcome.status != 0 {
-        let said = String::from_utf8_lossy(&outcome.stderr.bytes);
-        let first = said.lines().next().unwrap_or_default().trim();
+    let ran = run.finish(outcome)?;
+    if ran.status != 0 {
+        let first = ran.stderr.lines().next().unwrap_or_default().trim();
         let reason = match first {
-            "" => format!("{COMMAND} ended with status {}", outcome.status),
+            "" => format!("{COMMAND} ended with status {}", ran.status),
             said => said.chars().take(200).collect(),
         };
         return Ok(PdfText::Unreadable(reason));

@@ -62,7 +62,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             }
         }
     };
-    let (outcome, refused) = if plan.changes {
+    let (mut outcome, refused) = if plan.changes {
         let request = OpenEndedRequest {
             operation: "shed_exec",
             command: plan.command,
@@ -81,23 +81,29 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         drop(hold);
         (effect(None)?, None)
     };
-    let ended = || {
+    let said = run.said(&mut outcome);
+    let installed = || {
         if let Some(refused) = refused {
             return Err(refused);
         }
         for file in [&stdout_file, &stderr_file].into_iter().flatten() {
             file.expect_whole(zone, outcome.status)?;
         }
-        let ran = run.finish(&outcome)?;
+        run.expect_ended(&outcome, &said)?;
         // What is there stays, rather than becoming an empty file.
         let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
-        Ok(Ran {
-            stdout_size: stdout_file.map(|file| file.install(zone)).transpose()?,
-            stderr_size: stderr_file.map(|file| file.install(zone)).transpose()?,
-            ..ran
-        })
+        let stdout_size = stdout_file.map(|file| file.install(zone)).transpose()?;
+        let stderr_size = stderr_file.map(|file| file.install(zone)).transpose()?;
+        Ok((stdout_size, stderr_size))
     };
-    ended().map_err(|error| run.told(error, &outcome))
+    match installed() {
+        Ok((stdout_size, stderr_size)) => Ok(Ran {
+            stdout_size,
+            stderr_size,
+            ..run.ran(&outcome, said)
+        }),
+        Err(error) => Err(said.told(error, outcome.status)),
+    }
 }
 
 /// The command line as a commit message.
