@@ -71,6 +71,7 @@ fn main() -> ExitCode {
         .env("FILESHED_TERMINAL_API_KEYS", "terminal-key")
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_QUOTA_PER_USER_MB", "20000")
+        .env("FILESHED_MAX_FILES", "400000")
         .start();
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let parts: [(&str, Part); 4] = [

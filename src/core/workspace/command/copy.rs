@@ -48,9 +48,9 @@ pub(crate) fn run_on_copy(
 
 /// What came of it, or why nothing did, with what the command said.
 fn ended(run: &Run<'_>, mut outcome: CommandOutcome, refused: Option<Error>) -> Result<Ran, Error> {
-    let said = run.said(&mut outcome);
-    match refused.map_or_else(|| run.expect_ended(&outcome, &said), Err) {
-        Ok(()) => Ok(run.ran(&outcome, said)),
-        Err(error) => Err(said.told(error, outcome.status)),
+    let shown = run.shown(&mut outcome);
+    match refused.map_or_else(|| run.expect_ended(&outcome, &shown), Err) {
+        Ok(()) => Ok(run.ran(&outcome, shown)),
+        Err(error) => Err(shown.told(error, outcome.status)),
     }
 }

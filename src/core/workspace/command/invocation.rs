@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::command_line::{output_limit, seconds};
 use super::network::CommandNetwork;
-use super::outcome::{CommandOutcome, Said};
+use super::outcome::{CommandOutcome, ShownStreams};
 use super::output::Mask;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content, environment, portable, sqlite};
@@ -216,9 +216,9 @@ impl<'a> Run<'a> {
     }
 
     /// What a command said, which its outcome then has no more.
-    pub(super) fn said(&self, outcome: &mut CommandOutcome) -> Said {
+    pub(super) fn shown(&self, outcome: &mut CommandOutcome) -> ShownStreams {
         let show = |stream: &mut Stream| self.mask.show(std::mem::take(stream), self.limit);
-        Said {
+        ShownStreams {
             stdout: show(&mut outcome.stdout),
             stderr: show(&mut outcome.stderr),
         }
@@ -226,15 +226,19 @@ impl<'a> Run<'a> {
 
     /// A command that ended as it should.
     pub(super) fn finish(&self, mut outcome: CommandOutcome) -> Result<Ran, Error> {
-        let said = self.said(&mut outcome);
-        self.expect_ended(&outcome, &said)?;
-        Ok(self.ran(&outcome, said))
+        let shown = self.shown(&mut outcome);
+        self.expect_ended(&outcome, &shown)?;
+        Ok(self.ran(&outcome, shown))
     }
 
     /// Fails where a command was ended, or did what is refused.
-    pub(super) fn expect_ended(&self, outcome: &CommandOutcome, said: &Said) -> Result<(), Error> {
+    pub(super) fn expect_ended(
+        &self,
+        outcome: &CommandOutcome,
+        shown: &ShownStreams,
+    ) -> Result<(), Error> {
         let command = self.plan.command.to_owned();
-        let (stdout, stderr) = (|| said.stdout.text.clone(), || said.stderr.text.clone());
+        let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
         match outcome.ending {
             Ending::TimedOut => {
                 return Err(ExecError::TimedOut {
@@ -267,7 +271,7 @@ impl<'a> Run<'a> {
             Ending::Exited | Ending::OverQuota => {}
         }
         if outcome.status == i32::from(fileshed_sandbox::FAILED)
-            && let Some(reason) = said.stderr.text.strip_prefix(fileshed_sandbox::COMPLAINT)
+            && let Some(reason) = shown.stderr.text.strip_prefix(fileshed_sandbox::COMPLAINT)
         {
             return Err(ExecError::Helper {
                 command,
@@ -300,8 +304,8 @@ impl<'a> Run<'a> {
     }
 
     /// What a command that ended did and said.
-    pub(super) fn ran(&self, outcome: &CommandOutcome, said: Said) -> Ran {
-        let Said { stdout, stderr } = said;
+    pub(super) fn ran(&self, outcome: &CommandOutcome, shown: ShownStreams) -> Ran {
+        let ShownStreams { stdout, stderr } = shown;
         let limit = match outcome.status {
             0 => None,
             _ => Limit::of_words(&stderr.text, self.settings),

@@ -37,12 +37,12 @@ impl From<fileshed_sandbox::Outcome> for CommandOutcome {
 
 /// What a command said, as an answer shows it.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ShownStreams {
     pub(super) stdout: Shown,
     pub(super) stderr: Shown,
 }
 
-impl Said {
+impl ShownStreams {
     /// A failure after the command ran, with what it said.
     pub(super) fn told(self, error: Error, status: i32) -> Error {
         let truncated = self.stdout.missing.is_some() || self.stderr.missing.is_some();

@@ -81,7 +81,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         drop(hold);
         (effect(None)?, None)
     };
-    let said = run.said(&mut outcome);
+    let shown = run.shown(&mut outcome);
     let installed = || {
         if let Some(refused) = refused {
             return Err(refused);
@@ -89,7 +89,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         for file in [&stdout_file, &stderr_file].into_iter().flatten() {
             file.expect_whole(zone, outcome.status)?;
         }
-        run.expect_ended(&outcome, &said)?;
+        run.expect_ended(&outcome, &shown)?;
         // What is there stays, rather than becoming an empty file.
         let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
         let stdout_size = stdout_file.map(|file| file.install(zone)).transpose()?;
@@ -100,9 +100,9 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         Ok((stdout_size, stderr_size)) => Ok(Ran {
             stdout_size,
             stderr_size,
-            ..run.ran(&outcome, said)
+            ..run.ran(&outcome, shown)
         }),
-        Err(error) => Err(said.told(error, outcome.status)),
+        Err(error) => Err(shown.told(error, outcome.status)),
     }
 }
 
