@@ -1,6 +1,6 @@
 //! What changes cost beside what the disk and git themselves take, in the same run:
 //! `cargo bench --bench floors`, or with the name of a part: `writes`, `strict`, `append`,
-//! `large`, `removal`, `history`, `flat`.
+//! `copies`, `patch`, `large`, `removal`, `history`, `flat`.
 //!
 //! Only ratios count. A missed target ends with status 1.
 
@@ -10,6 +10,11 @@
     clippy::print_stdout,
     reason = "a benchmark prints, and stops where it cannot go on"
 )]
+
+#[path = "floors/copies.rs"]
+mod copies;
+#[path = "floors/patch.rs"]
+mod patch;
 
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
@@ -95,6 +100,12 @@ fn main() -> ExitCode {
     }
     if is_wanted("append") {
         met &= append(&server);
+    }
+    if is_wanted("copies") {
+        met &= copies::copies(&server);
+    }
+    if is_wanted("patch") {
+        met &= patch::patch(&server);
     }
     if is_wanted("large") {
         met &= large(&server);

@@ -18,6 +18,7 @@ mod carrier;
 mod faults;
 mod kills;
 mod load;
+mod many;
 mod overwrite;
 mod race;
 mod removal;

@@ -7,7 +7,7 @@ use super::content::{Contents, is_versioned, mode_of, zone_path};
 use super::restore::Found;
 use super::tree::Edits;
 use super::{
-    Author, Captured, Changes, CommitId, History, HistoryError, PreparedContent, head, power_cut,
+    Author, Captured, Changes, CommitId, History, HistoryError, Prepared, head, power_cut,
     repository,
 };
 use fileshed_storage::{DiskError, Kind, Vacancy};
@@ -20,7 +20,7 @@ impl History {
     pub fn commit_paths(
         &self,
         changed: &[ZonePath],
-        prepared: &[PreparedContent],
+        prepared: &Prepared,
         message: &str,
         author: &Author,
         when: Timestamp,
@@ -37,7 +37,7 @@ impl History {
     pub(super) fn edits(
         &self,
         changed: &[ZonePath],
-        prepared: &[PreparedContent],
+        prepared: &Prepared,
     ) -> Result<Edits, HistoryError> {
         let mut edits = Edits::default();
         let mut files = Vec::new();
@@ -138,7 +138,8 @@ impl History {
         for (path, _, _) in &comparison.deleted {
             edits.remove(&String::from_utf8_lossy(path));
         }
-        let mut contents = Contents::new(&self.repository, &[], changed.len())?;
+        let prepared = Prepared::default();
+        let mut contents = Contents::new(&self.repository, &prepared, changed.len())?;
         let mut there = Vec::with_capacity(comparison.seen.len());
         for mut seen in std::mem::take(&mut comparison.seen) {
             if seen.change().is_some() {

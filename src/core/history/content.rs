@@ -3,7 +3,7 @@
 use git2::{ObjectType, Oid, Repository};
 
 use super::large::{self, PreparedContent};
-use super::many::{self, ContentPack};
+use super::many::{self, ContentPack, SmallContents};
 use super::{HistoryError, object};
 use fileshed_storage::{DiskError, Entry, Kind};
 use fileshed_types::zone::{ZonePath, is_git_name};
@@ -53,10 +53,20 @@ pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     }
 }
 
+/// Contents that are ready before the writer lock is taken, or while what has them is copied: what is
+/// in files that have not changed since need not be read again.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    /// Large ones, each as an object of its own.
+    pub large: Vec<PreparedContent>,
+    /// Small ones; they count where a commit has many.
+    pub small: SmallContents,
+}
+
 /// Contents that one commit takes into a repository.
 pub(super) struct Contents<'a> {
     repository: &'a Repository,
-    prepared: &'a [PreparedContent],
+    prepared: &'a Prepared,
     /// What is small goes into it, where there is much of it.
     pack: Option<ContentPack<'a>>,
 }
@@ -65,7 +75,7 @@ impl<'a> Contents<'a> {
     /// The contents of so many files, of which `prepared` may be a part.
     pub(super) fn new(
         repository: &'a Repository,
-        prepared: &'a [PreparedContent],
+        prepared: &'a Prepared,
         files: usize,
     ) -> Result<Self, HistoryError> {
         let pack = (files >= many::MANY).then(|| ContentPack::new(repository));
@@ -79,6 +89,11 @@ impl<'a> Contents<'a> {
     /// Stores the content of a file or a link, and names it.
     pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid, HistoryError> {
         let fail = HistoryError::git("write to");
+        if let Some(pack) = &mut self.pack
+            && let Some(id) = pack.add_ready(&self.prepared.small, entry.stamp())?
+        {
+            return Ok(id);
+        }
         match (read(entry)?, &mut self.pack) {
             (Content::Small(bytes), Some(pack)) => pack.add(&bytes),
             (Content::Small(bytes), None) => {
@@ -86,7 +101,9 @@ impl<'a> Contents<'a> {
                 object::forget_damaged(self.repository, id);
                 self.repository.blob(&bytes).map_err(fail)
             }
-            (Content::Large(file), _) => large::store(self.repository, entry, &file, self.prepared),
+            (Content::Large(file), _) => {
+                large::store(self.repository, entry, &file, &self.prepared.large)
+            }
         }
     }
 

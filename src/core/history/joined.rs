@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::author::committer;
 use super::commit::as_message;
 use super::tree::Edits;
-use super::{Author, CommitId, History, HistoryError, PreparedContent, head, object};
+use super::{Author, CommitId, History, HistoryError, Prepared, head, object};
 use fileshed_types::zone::ZonePath;
 
 impl History {
@@ -22,7 +22,7 @@ impl History {
         &self,
         last: &CommitId,
         changed: &[ZonePath],
-        prepared: &[PreparedContent],
+        prepared: &Prepared,
         message: &str,
         author: &Author,
         when: Timestamp,

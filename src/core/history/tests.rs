@@ -61,7 +61,7 @@ impl Zone {
     fn commit(&self, paths: &[&str]) -> Option<CommitId> {
         let paths: Vec<ZonePath> = paths.iter().map(|path| zone_path(path)).collect();
         self.history()
-            .commit_paths(&paths, &[], "a change", &ana(), moment())
+            .commit_paths(&paths, &Prepared::default(), "a change", &ana(), moment())
             .expect("commits")
     }
 

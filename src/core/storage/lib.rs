@@ -52,7 +52,7 @@ pub use snapshot::Snapshot;
 pub use staging::{Appendable, Appended};
 pub use staging::{Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
-pub use stamp::Stamp;
+pub use stamp::{ContentState, Stamp};
 pub use store::FileIdentity;
 pub use sync::Flusher;
 pub use walk::{Found, Totals, Weight};

@@ -5,6 +5,7 @@
 //! old state still exists and can be put back.
 
 mod append;
+mod copy;
 mod directory;
 mod effect;
 mod journal;

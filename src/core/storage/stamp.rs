@@ -20,6 +20,15 @@ pub struct Stamp {
     changed: (i64, u64),
 }
 
+/// What a content is known by as long as nobody writes to the file: it keeps that under another name,
+/// mode or attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ContentState {
+    inode: u64,
+    size: u64,
+    modified: (i64, u64),
+}
+
 impl Stamp {
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
@@ -37,12 +46,21 @@ impl Stamp {
             .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))
     }
 
+    /// What the content is known by.
+    #[must_use]
+    pub fn content(&self) -> ContentState {
+        ContentState {
+            inode: self.inode,
+            size: self.size,
+            modified: self.modified,
+        }
+    }
+
     /// Whether a file in this state has the content of one in the other: it is the same file, which
     /// got another name, mode or attribute at most.
     #[must_use]
     pub fn has_content_of(&self, other: &Self) -> bool {
-        let content = |stamp: &Self| (stamp.inode, stamp.size, stamp.modified);
-        content(self) == content(other)
+        self.content() == other.content()
     }
 
     /// Size in bytes.

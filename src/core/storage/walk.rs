@@ -187,30 +187,10 @@ impl Root {
             if fault.is_some() || skip(&inside) {
                 return;
             }
-            let path_of = || ZonePath::found(place.clone().into_owned());
-            match kind {
-                _ if std::str::from_utf8(path).is_err() => {
-                    fault = Some(DiskError::Stays {
-                        path: path_of(),
-                        what: "has a name that is not UTF-8",
-                    });
-                }
-                Kind::File | Kind::Directory if path.len() > PATH_MAX_BYTES => {
-                    fault = Some(DiskError::TooDeep {
-                        path: entry.path().clone(),
-                    });
-                }
-                Kind::File => weight.add(inside.as_str().as_bytes(), size),
-                Kind::Directory => {}
-                Kind::Symlink | Kind::Special => {
-                    fault = Some(DiskError::Stays {
-                        path: path_of(),
-                        what: match kind {
-                            Kind::Symlink => "is a symbolic link",
-                            _ => "is a special file",
-                        },
-                    });
-                }
+            match expect_movable(path, kind, entry) {
+                Err(error) => fault = Some(error),
+                Ok(()) if kind == Kind::File => weight.add(inside.as_str().as_bytes(), size),
+                Ok(()) => {}
             }
         };
         look(entry.path().as_str().as_bytes(), entry.kind(), entry.size());
@@ -274,6 +254,23 @@ impl Root {
             .map_or(self.handle(), |base| base.as_fd());
         let relative = CString::new(&*below.relative).map_err(|_| Errno::INVAL)?;
         open_raw(base, &relative)
+    }
+}
+
+/// Fails unless what has this path, which is `entry` or below it, goes with it to another place.
+pub(super) fn expect_movable(path: &[u8], kind: Kind, entry: &Entry) -> Result<(), DiskError> {
+    let stays = |what| {
+        let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+        Err(DiskError::Stays { path, what })
+    };
+    match kind {
+        _ if std::str::from_utf8(path).is_err() => stays("has a name that is not UTF-8"),
+        Kind::File | Kind::Directory if path.len() > PATH_MAX_BYTES => Err(DiskError::TooDeep {
+            path: entry.path().clone(),
+        }),
+        Kind::File | Kind::Directory => Ok(()),
+        Kind::Symlink => stays("is a symbolic link"),
+        Kind::Special => stays("is a special file"),
     }
 }
 

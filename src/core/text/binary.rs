@@ -1,6 +1,7 @@
 //! Whether bytes can be edited as text.
 
 use file_format::{FileFormat, Kind};
+use memchr::memchr;
 
 use super::{Encoding, TextError};
 
@@ -27,21 +28,22 @@ pub fn is_binary_kind(format: FileFormat) -> bool {
 /// UTF-16 and UTF-32 have them, too, and the formats that are binary and show it. Bytes that are not UTF-8
 /// make no file binary: old encodings are edited, byte by byte as they are.
 pub fn expect_editable(beginning: &[u8]) -> Result<(), TextError> {
-    let encoding = Encoding::of(beginning, false);
-    if beginning.contains(&0) {
-        return Err(match encoding {
-            Encoding::Utf16(_) | Encoding::Utf32(_) => TextError::WideText {
+    if memchr(0, beginning).is_some() {
+        return Err(match Encoding::of(beginning, false) {
+            encoding @ (Encoding::Utf16(_) | Encoding::Utf32(_)) => TextError::WideText {
                 encoding: encoding.name().to_owned(),
             },
             _ => TextError::BinaryEdit,
         });
     }
+    // To know the encoding all bytes are looked at.
+    let encoding = || Encoding::of(beginning, false);
     let is_binary = !beginning.is_empty()
         && match FileFormat::from_bytes(beginning) {
             FileFormat::PortableDocumentFormat => {
-                !matches!(encoding, Encoding::Ascii | Encoding::Utf8)
+                !matches!(encoding(), Encoding::Ascii | Encoding::Utf8)
             }
-            format => encoding == Encoding::Binary && is_binary_kind(format),
+            format => is_binary_kind(format) && encoding() == Encoding::Binary,
         };
     if is_binary {
         return Err(TextError::BinaryEdit);

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use memchr::memchr_iter;
+
 /// The lines of a text: as many as `wc -l` counts, and one more for a last line without line end.
 #[must_use]
 pub fn line_count(text: &[u8]) -> u64 {
-    text.split_inclusive(|&byte| byte == b'\n').count() as u64
+    memchr_iter(b'\n', text).count() as u64 + u64::from(!is_complete(text))
 }
 
 /// Whether the last line, if there is one, has its line end.
@@ -15,11 +17,14 @@ pub(super) fn is_complete(text: &[u8]) -> bool {
 
 /// The ranges of the lines of a text, each with its line end.
 pub(super) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let rest = (!is_complete(text)).then_some(text.len());
     let mut end = 0;
-    text.split_inclusive(|&byte| byte == b'\n')
-        .map(move |line| {
+    memchr_iter(b'\n', text)
+        .map(|at| at + 1)
+        .chain(rest)
+        .map(move |next| {
             let start = end;
-            end += line.len();
+            end = next;
             start..end
         })
 }
@@ -49,9 +54,9 @@ pub(super) enum LineEnd {
 
 impl LineEnd {
     pub(super) fn of(text: &[u8]) -> Self {
-        let mut lines = text.split_inclusive(|&byte| byte == b'\n').peekable();
-        let has_ends = lines.peek().is_some_and(|line| is_complete(line));
-        if has_ends && lines.all(|line| line.ends_with(b"\r\n") || !is_complete(line)) {
+        let mut ends = memchr_iter(b'\n', text).peekable();
+        let has_ends = ends.peek().is_some();
+        if has_ends && ends.all(|at| text[..at].ends_with(b"\r")) {
             Self::Crlf
         } else {
             Self::Lf

@@ -95,14 +95,13 @@ impl CrossZoneTransfer<'_> {
         self.to.expect_space(whole.totals.bytes)?;
         let (leaving, arriving) = crossing.apart();
         let leaving = leaving.guard(ChangeRequest::remove(&entry, whole.totals))?;
-        let staged = arriving
-            .staging()
-            .copy_tree(self.from.data(), &entry, |_| false)
+        let way = (self.to, self.from.data());
+        let (staged, prepared) = prepared
+            .copy(arriving.staging(), way, &entry, |_| false)
             .map_err(|error| self.from.explain_disk(error))?;
         let weight = staged.weight()?;
         let path = target.path().clone();
         let message = self.describe("Move", entry.path(), &path);
-        let prepared = prepared.in_copy(&staged)?;
         let arrived = arriving
             .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
             .install(staged, target)?;
@@ -133,12 +132,11 @@ impl CrossZoneTransfer<'_> {
         let more = weight.totals.bytes.saturating_sub(replaced.bytes);
         self.to.expect_space(more)?;
         let skip = |inside: &ZonePath| self.is_kept_back(inside);
-        let staged = crossing
-            .staging()
-            .copy_tree(self.from.data(), &entry, skip)
+        let way = (self.to, self.from.data());
+        let (staged, prepared) = prepared
+            .copy(crossing.staging(), way, &entry, skip)
             .map_err(|error| self.from.explain_disk(error))?;
         let weight = staged.weight()?;
-        let prepared = prepared.in_copy(&staged)?;
         let path = target.path().clone();
         let commit = crossing
             .arrive()

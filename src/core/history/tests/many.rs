@@ -3,9 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::Zone;
 use super::packing::ALL;
-use crate::many::MANY;
+use super::{Zone, ana, moment};
+use crate::Prepared;
+use crate::content::zone_path;
+use crate::many::{MANY, SmallContents};
+use fileshed_storage::Stamp;
 
 /// Contents of all sizes that a pack writes in another way, some of them twice.
 fn content(number: usize) -> Vec<u8> {
@@ -82,6 +85,49 @@ fn a_commit_of_many_files_is_one_pack() {
     zone.assert_sound();
     assert_eq!(zone.head_files(), zone.disk_files());
     assert_eq!(zone.status(), "");
+}
+
+#[test]
+fn what_is_ready_is_not_read_unless_it_has_changed() {
+    let zone = Zone::new();
+    zone.write("first", "1\n");
+    zone.commit(&["first"]).expect("a commit");
+    zone.write_many("a");
+    let (said, small) = SmallContents::beside(|seen| {
+        for number in 0..MANY {
+            let file = fs::File::open(zone.at(&format!("a/{}/{number}", number % 7)));
+            let stamp = Stamp::of_file(&file.expect("a file")).expect("a state");
+            // What is ready is believed.
+            let told = if number == 0 {
+                b"told".to_vec()
+            } else {
+                content(number)
+            };
+            seen(told, stamp);
+        }
+        "done"
+    });
+    assert_eq!(said, "done");
+    fs::rename(zone.at("a"), zone.at("b")).expect("renamed");
+    // Another file of the name, and one that is longer now.
+    zone.write("b/1/other", content(1));
+    fs::rename(zone.at("b/1/other"), zone.at("b/1/1")).expect("renamed");
+    zone.write("b/2/2", "changed since\n");
+    let prepared = Prepared {
+        small,
+        ..Prepared::default()
+    };
+    let paths = [zone_path("b")];
+    zone.history()
+        .commit_paths(&paths, &prepared, "many", &ana(), moment())
+        .expect("commits")
+        .expect("a commit");
+    zone.assert_sound();
+    assert_eq!(zone.packs(".pack"), 1);
+    let mut expected = zone.disk_files();
+    let told = expected.get_mut(&b"b/0/0"[..]).expect("a file");
+    told.1 = b"told".to_vec();
+    assert_eq!(zone.head_files(), expected);
 }
 
 #[test]

@@ -18,7 +18,7 @@ use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Totals, Weig
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
 /// Permission bits of a directory.
-const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
+pub(super) const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 
 /// Clashing paths that a refusal names.
 const NAMED: usize = 5;
@@ -49,47 +49,6 @@ impl Staging {
             installed: false,
         })
     }
-
-    /// A private copy of an entry below `data`, files and directories; blocks are shared where the
-    /// file system can. `skip` gets paths below the entry and says what is left out. Fails at
-    /// links and special files.
-    pub fn copy_tree(
-        &self,
-        data: &Root,
-        entry: &Entry,
-        skip: impl Fn(&ZonePath) -> bool,
-    ) -> Result<StagedEntry, DiskError> {
-        data.weigh(entry, &skip)?;
-        if entry.kind() == Kind::File {
-            let mut staged = self.copy(&mut entry.open()?)?;
-            let mode = mode_of(entry);
-            rustix::fs::fchmod(staged.file(), mode)
-                .map_err(|error| DiskError::of("copy", entry.path(), error))?;
-            return Ok(staged.into());
-        }
-        let copy = self.directory()?;
-        data.walk(entry.path(), |found| {
-            let inside = ZonePath::found(found.path.below(entry.path()).to_owned());
-            if skip(&inside) {
-                return Ok(false);
-            }
-            if found.kind == Kind::Directory {
-                copy.create_directory(&inside)?;
-                return Ok(true);
-            }
-            let source = data.entry(&found.path)?;
-            let mut file = copy.create(&inside, mode_of(&source))?;
-            std::io::copy(&mut source.open()?, &mut file)
-                .map_err(|error| DiskError::of("copy", &found.path, error))?;
-            Ok(true)
-        })?;
-        Ok(copy.into())
-    }
-}
-
-/// What a copy of a file may: read and write, and be executed where the file may.
-fn mode_of(entry: &Entry) -> Mode {
-    file_mode(entry.mode() & 0o100 != 0)
 }
 
 impl StagedDirectory {

@@ -6,7 +6,7 @@ use super::{client_lock, edits, encrypted, owner};
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
-use fileshed_history::{Author, CommitId, PreparedContent};
+use fileshed_history::{Author, CommitId, Prepared};
 use fileshed_registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect, RegistryError};
 use fileshed_storage::{
     Appendable, Appended, DiskError, Entry, Installed, Journal, Merge, Removed, Renamed,
@@ -27,7 +27,7 @@ pub struct ChangeRequest {
     ends_edit: Option<Lock>,
     kind: RequestKind,
     /// What is ready for history of the files that come into being.
-    prepared: Vec<PreparedContent>,
+    prepared: Prepared,
 }
 
 /// How the paths of a change change.
@@ -131,7 +131,7 @@ impl ChangeRequest {
     }
 
     /// These contents need not be made ready for history any more.
-    pub(crate) fn prepared(mut self, contents: Vec<PreparedContent>) -> Self {
+    pub(crate) fn prepared(mut self, contents: Prepared) -> Self {
         self.prepared = contents;
         self
     }

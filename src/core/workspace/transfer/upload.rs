@@ -15,7 +15,7 @@ use crate::prepared_contents::prepare;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
-use fileshed_history::PreparedContent;
+use fileshed_history::{Prepared, PreparedContent};
 use fileshed_storage::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
 use same::Fingerprint;
 
@@ -287,7 +287,10 @@ impl<'a> Upload<'a> {
             .files
             .iter_mut()
             .filter_map(|file| file.prepared.take());
-        let prepared = prepared.collect();
+        let prepared = Prepared {
+            large: prepared.collect(),
+            ..Prepared::default()
+        };
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
         let mut all = Vec::new();
         for (number, file) in self.files.iter().enumerate() {

@@ -3,6 +3,7 @@
 use super::{Resolved, ViewError};
 use crate::cross_zone::CrossZoneTransfer;
 use crate::guard::{ChangeRequest, check_owner};
+use crate::prepared_contents::PreparedContents;
 use crate::{Error, Zone, ZonePath};
 use fileshed_storage::{Entry, Target, Totals};
 
@@ -86,13 +87,13 @@ impl Resolved<'_> {
             };
             let bytes = zone.totals(&entry)?.bytes;
             zone.expect_space(bytes.saturating_sub(replaced.bytes))?;
-            let staged = writer
-                .staging()
-                .copy_tree(zone.data(), &entry, |inside| is_kept_back(zone, inside))
+            let skip = |inside: &ZonePath| is_kept_back(zone, inside);
+            let (staged, prepared) = PreparedContents::default()
+                .copy(writer.staging(), (zone, zone.data()), &entry, skip)
                 .map_err(|error| zone.explain_disk(error))?;
             let weight = staged.weight()?;
             writer
-                .guard(ChangeRequest::install(&target, &weight, replaced))?
+                .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
                 .install(staged, target)?
                 .commit(None, &format!("Copy {old} to {new}"))?;
             zone.copy_dead_properties((zone, old), new);

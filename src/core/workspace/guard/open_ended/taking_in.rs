@@ -7,7 +7,7 @@ use crate::guard::space::Space;
 use crate::watched::Known;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
-use fileshed_history::{Found, History, Position};
+use fileshed_history::{Found, History, Position, Prepared};
 use fileshed_registry::Intent;
 use fileshed_storage::{Snapshot, Totals};
 
@@ -100,7 +100,8 @@ impl OpenEndedPermit<'_> {
         };
         if !paths.is_empty() {
             let (message, now) = (&self.request.message, zone.store.clock().now());
-            zone.history(|history| history.commit_paths(&paths, &[], message, &self.author, now))?;
+            let (nothing, author) = (Prepared::default(), &self.author);
+            zone.history(|history| history.commit_paths(&paths, &nothing, message, author, now))?;
         }
         Ok(Some(totals))
     }

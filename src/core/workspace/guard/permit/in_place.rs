@@ -6,7 +6,7 @@
 use super::Permit;
 use crate::Error;
 use crate::zone::{Zone, ZonePath};
-use fileshed_history::CommitId;
+use fileshed_history::{CommitId, Prepared};
 use fileshed_registry::OwnershipEffect;
 use fileshed_storage::{DiskError, Footprint, Kind};
 
@@ -58,7 +58,8 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            zone.commit_paths(&changed, &[], message, &self.permit.request.author)?
+            let (nothing, author) = (Prepared::default(), &self.permit.request.author);
+            zone.commit_paths(&changed, &nothing, message, author)?
         } else {
             None
         };
