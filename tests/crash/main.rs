@@ -17,6 +17,7 @@ mod by_hand;
 mod carrier;
 mod faults;
 mod kills;
+mod large;
 mod load;
 mod many;
 mod overwrite;

@@ -9,6 +9,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::PATIENCE;
 
+/// The unit in which Linux tells processor time (`proc(5)`, `USER_HZ`).
+const TICK: Duration = Duration::from_millis(10);
+
 /// A process: number, parent, and its line in the table of the kernel.
 struct Process {
     number: i32,
@@ -63,6 +66,14 @@ pub fn resident(process: i32) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.and_then(|line| line.split_whitespace().next());
     number.unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// Processor time that a process has had so far, in steps of 10 ms.
+pub fn processor_time(process: i32) -> Duration {
+    let line = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_, fields) = line.rsplit_once(") ").unwrap();
+    let ticks = fields.split(' ').skip(11).take(2);
+    ticks.map(|ticks| TICK * ticks.parse().unwrap()).sum()
 }
 
 /// What still runs for commands, ended processes included, once nothing does or it has had
