@@ -31,8 +31,9 @@ const DECAY: f64 = 1.5;
 /// How often a row is measured before it counts as slower.
 const ATTEMPTS: usize = 4;
 
-/// Processor time that is spent for a figure, at least: its unit is a hundredth of that.
-const SPENT: Duration = Duration::from_secs(1);
+/// Processor time that is spent for a measurement, at least, and measurements of a figure.
+const SPENT: Duration = Duration::from_millis(300);
+const ROUNDS: usize = 5;
 
 /// Measurements of a figure that is a time.
 const REPETITIONS: usize = 41;
@@ -218,17 +219,17 @@ fn commit(world: &World) -> f64 {
 fn removal(world: &World) -> f64 {
     let mut wire = world.wire("remover");
     let data = world.server.data().join("users/remover/Storage/data");
-    let (mut many, mut one) = (Vec::new(), Vec::new());
+    let (mut many, mut one) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..9 {
-        for (files, times) in [(2000, &mut many), (1, &mut one)] {
+        for (files, least) in [(2000, &mut many), (1, &mut one)] {
             fill(&data.join("going"), files);
             let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
             wire.data("shed_exec", &call);
             let call = json!({"zone": "storage", "path": "going"});
-            times.push(timed(&mut || drop(wire.data("shed_delete", &call))));
+            *least = least.min(timed(&mut || drop(wire.data("shed_delete", &call))));
         }
     }
-    median(many) / median(one)
+    many / one
 }
 
 fn command(world: &World) -> f64 {
@@ -251,39 +252,38 @@ fn file(zone: &str, content: &str) -> Value {
     json!({"zone": zone, "path": "a.txt", "content": content, "overwrite": true})
 }
 
-/// Microseconds of a process's processor time for one of these.
+/// Microseconds of a process's processor time for one of these: the least of all measurements, which
+/// other programs disturbed least.
 fn cost(process: i32, mut work: impl FnMut()) -> f64 {
     // The first ones warm up.
     (0..5).for_each(|_| work());
-    let before = processor_time(process);
-    let mut count = 0;
-    loop {
-        (0..10).for_each(|_| work());
-        count += 10;
-        let spent = processor_time(process).saturating_sub(before);
-        if spent >= SPENT {
-            return spent.as_secs_f64() * 1e6 / f64::from(count);
+    let mut measure = || {
+        let before = processor_time(process);
+        let mut count = 0;
+        loop {
+            (0..10).for_each(|_| work());
+            count += 10;
+            let spent = processor_time(process).saturating_sub(before);
+            if spent >= SPENT {
+                return spent.as_secs_f64() * 1e6 / f64::from(count);
+            }
         }
-    }
+    };
+    (0..ROUNDS).map(|_| measure()).fold(f64::INFINITY, f64::min)
 }
 
-/// The median of the first against that of the second, taken in turns.
+/// The shortest time of the first against that of the second, taken in turns.
 fn in_turns(first: &mut dyn FnMut(), second: &mut dyn FnMut()) -> f64 {
-    let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
+    let (mut firsts, mut seconds) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPETITIONS {
-        firsts.push(timed(first));
-        seconds.push(timed(second));
+        firsts = timed(first).min(firsts);
+        seconds = timed(second).min(seconds);
     }
-    median(firsts) / median(seconds)
+    firsts / seconds
 }
 
 fn timed(work: &mut dyn FnMut()) -> f64 {
     let begun = Instant::now();
     work();
     begun.elapsed().as_secs_f64()
-}
-
-fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_unstable_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
