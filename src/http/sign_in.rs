@@ -29,6 +29,7 @@ use crate::ops::Reply;
 
 mod link;
 mod oidc;
+mod tokens;
 
 pub(super) use oidc::OpenIdConnect;
 
@@ -46,6 +47,8 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/session", get(session))
         .route("/page/sign-in", post(sign_in))
         .route("/page/sign-out", post(sign_out))
+        .route("/page/tokens", get(tokens::list).post(tokens::create))
+        .route("/page/tokens/revoke", post(tokens::revoke))
         .route("/page/sign-in/{secret}", get(link::show).post(link::open))
         .route(oidc::BEGIN, get(oidc::start))
         .route(oidc::ANSWER, get(oidc::finish))
@@ -57,6 +60,8 @@ pub(super) fn operation(path: &str) -> Option<&'static str> {
         "page/session",
         "page/sign-in",
         "page/sign-out",
+        "page/tokens",
+        "page/tokens/revoke",
         "page/oidc",
         "page/oidc/callback",
     ];
@@ -273,10 +278,11 @@ diagnostics! {
             hint: "open the page of this server",
         },
         /// The body is not what is expected.
-        #[error("the request body is not a JSON object with what signing in needs")]
+        #[error("the request body is not a JSON object with what this address needs")]
         Unreadable => {
             code: InvalidParameter,
-            hint: "send {\"token\": \"shed_…\"} to sign in, {} or {\"everywhere\": true} to sign out",
+            hint: "send {\"token\": \"shed_…\"} to sign in, {} or {\"everywhere\": true} to sign out, \
+                   {\"label\": \"backup\"} for a token, {\"id\": \"…\"} to end one",
         },
     }
 }

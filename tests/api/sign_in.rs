@@ -5,3 +5,4 @@ mod browser;
 mod link;
 mod oidc;
 mod session;
+mod tokens;

@@ -406,6 +406,36 @@ def together(world: World) -> None:
             window.open("about:blank")
 
 
+def tokens(world: World) -> None:
+    """A token for a program: made, used, and ended."""
+    page, window = world.page, world.window
+    axe = npm.package(AXE, fileshed.target() / "e2e").modules / "axe-core" / "axe.min.js"
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with fileshed.Fileshed(fileshed.binary(), Path(directory), {"FILESHED_LOG_LEVEL": "warn"}) as server:
+            window.open(server.run("login-link", "--user", "ada").stdout.strip())
+            page.follow("button", "Open the files")
+            page.click("link", "Personal tokens")
+            page.click("button", "New token")
+            page.see("dialog", "New token")
+            _clean(world, axe, "a new token")
+            page.write("textbox", "What it is for", "backup")
+            page.click("checkbox", "May only read")
+            page.click("button", "Create")
+            page.see("dialog", "Personal token")
+            secret = page.see("textbox", "Personal token")["value"]["value"]
+            page.click("button", "Close")
+            page.see("button", "End token: backup")
+            _clean(world, axe, "the tokens")
+            world.picture("tokens")
+            check.equal("it reads", server.call("shed_stats", {}, secret).status, 200)
+            note = {"zone": "storage", "path": "a.md", "content": "x"}
+            check.equal("and no more", server.call("shed_create_file", note, secret).status, 403)
+            page.click("button", "End token: backup")
+            page.gone("button", "End token: backup")
+            check.equal("it has ended", server.call("shed_stats", {}, secret).status, 401)
+            window.open("about:blank")
+
+
 def attacks(world: World) -> None:
     """Nothing of a file runs in the page, whatever it and its name hold."""
     for name, content in ATTACKS.items():
@@ -602,7 +632,7 @@ def _packed(address: str) -> int:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, download, preview, edit, history, search, links, together, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, download, preview, edit, history, search, links, together, tokens, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Params};
 use sha2::{Digest, Sha256};
 
 use super::{Registry, RegistryError};
@@ -11,6 +11,9 @@ use fileshed_types::{Clock, Error, Scope, UserId, random};
 
 /// Every secret begins with it, so that a leaked one is recognised.
 const PREFIX: &str = "shed_";
+
+/// What [`read`] reads.
+const COLUMNS: &str = "id, user_id, scope, label, created_at, expires_at, revoked_at";
 
 /// The personal tokens of one registry.
 #[derive(Debug)]
@@ -84,15 +87,25 @@ impl<'a> Tokens<'a> {
 
     /// All tokens, oldest first.
     pub fn list(&self) -> Result<Vec<Token>, Error> {
+        self.select("ORDER BY created_at, id", ())
+    }
+
+    /// The tokens of a user that work, oldest first.
+    pub fn of_user(&self, user: &UserId) -> Result<Vec<Token>, Error> {
+        self.select(
+            "WHERE user_id = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)
+             ORDER BY created_at, id",
+            (user.as_str(), self.clock.now().as_second()),
+        )
+    }
+
+    fn select(&self, which: &str, values: impl Params) -> Result<Vec<Token>, Error> {
         let connection = self.registry.connection();
         let mut statement = connection
-            .prepare(
-                "SELECT id, user_id, scope, label, created_at, expires_at, revoked_at FROM tokens
-                 ORDER BY created_at, id",
-            )
+            .prepare(&format!("SELECT {COLUMNS} FROM tokens {which}"))
             .map_err(RegistryError::from)?;
         let rows = statement
-            .query_map([], read)
+            .query_map(values, read)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
             .map_err(RegistryError::from)?;
         Ok(rows.into_iter().flatten().collect())
@@ -100,12 +113,22 @@ impl<'a> Tokens<'a> {
 
     /// Ends a token; false where there is none of that id that still lives.
     pub fn revoke(&self, id: &str) -> Result<bool, Error> {
+        self.end(id, None)
+    }
+
+    /// Ends a token of a user; false where that user has none of that id that still lives.
+    pub fn revoke_of(&self, user: &UserId, id: &str) -> Result<bool, Error> {
+        self.end(id, Some(user))
+    }
+
+    fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool, Error> {
         let revoked = self
             .registry
             .connection()
             .execute(
-                "UPDATE tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL",
-                (id, self.clock.now().as_second()),
+                "UPDATE tokens SET revoked_at = ?2
+                 WHERE id = ?1 AND revoked_at IS NULL AND user_id = ifnull(?3, user_id)",
+                (id, self.clock.now().as_second(), user.map(UserId::as_str)),
             )
             .map_err(RegistryError::from)?;
         Ok(revoked == 1)
@@ -127,10 +150,7 @@ impl<'a> Tokens<'a> {
             return Ok(None);
         }
         let token = connection
-            .prepare_cached(
-                "SELECT id, user_id, scope, label, created_at, expires_at, revoked_at FROM tokens
-                 WHERE hash = ?1",
-            )
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1"))
             .and_then(|mut statement| statement.query_row([hash(secret)], read).optional())
             .map_err(RegistryError::from)?
             .flatten();
@@ -197,8 +217,19 @@ mod tests {
         assert!(tokens.revoke(&long.id).expect("revoked"));
         assert!(!tokens.revoke(&long.id).expect("asked again"));
         assert!(!lives(&long.secret));
+        let bob = UserId::parse("bob").expect("a name");
+        let of_bob = tokens.create(&bob, Scope::Write, None, "").expect("made");
+        let ids = |user| {
+            let tokens = tokens.of_user(user).expect("listed").into_iter();
+            tokens.map(|token| token.id).collect::<Vec<_>>()
+        };
+        assert_eq!((ids(&alice), ids(&bob)), (vec![], vec![of_bob.id.clone()]));
+        assert!(!tokens.revoke_of(&alice, &of_bob.id).expect("asked"));
+        assert!(lives(&of_bob.secret));
+        assert!(tokens.revoke_of(&bob, &of_bob.id).expect("revoked"));
+        assert_eq!(ids(&bob), Vec::<String>::new());
         let kept = tokens.list().expect("listed");
-        assert_eq!(kept.iter().filter(|token| token.revoked).count(), 1);
-        assert!(kept.iter().all(|token| token.user == alice));
+        assert_eq!(kept.iter().filter(|token| token.revoked).count(), 2);
+        assert_eq!(kept.len(), 3);
     }
 }

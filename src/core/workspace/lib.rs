@@ -57,6 +57,7 @@ mod make_directory;
 mod mode;
 pub mod namespace;
 mod opening;
+pub mod own_tokens;
 mod packer;
 mod prepared_contents;
 mod process;

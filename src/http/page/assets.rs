@@ -59,6 +59,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "state.js": JAVASCRIPT,
     "tables.js": JAVASCRIPT,
     "target.js": JAVASCRIPT,
+    "tokens.js": JAVASCRIPT,
     "toolbar.js": JAVASCRIPT,
     "upload.js": JAVASCRIPT,
     "words.js": JAVASCRIPT,

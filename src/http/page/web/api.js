@@ -42,12 +42,7 @@ async function refusal(response) {
 
 /** Runs an operation and gives its data. @param {string} operation @param {object} given */
 export async function call(operation, given = {}) {
-  const response = await request(operation, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(given),
-  });
-  return (await response.json()).data;
+  return post(operation, given);
 }
 
 /** Reads an address of the page. @param {string} name @param {Record<string, string>} query */
@@ -56,13 +51,19 @@ export async function read(name, query = {}) {
   return response.json();
 }
 
-/** Sends something to an address of the page. @param {string} name @param {object} given */
+/** Sends something to an address of the page and gives the data of the answer. @param {string} name @param {object} given */
 export async function send(name, given) {
-  await request(`page/${name}`, {
+  return post(`page/${name}`, given);
+}
+
+/** @param {string} address @param {object} given */
+async function post(address, given) {
+  const response = await request(address, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(given),
   });
+  return (await response.json()).data;
 }
 
 /** @typedef {{zone: string, group?: string}} Zone */

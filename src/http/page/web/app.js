@@ -10,6 +10,7 @@ import { Preview } from "./preview.js";
 import { Results } from "./search.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
+import { Tokens } from "./tokens.js";
 import { takeDropped, Transfers } from "./upload.js";
 import { language, word } from "./words.js";
 
@@ -85,6 +86,7 @@ function Notes() {
 function Place() {
   const { view } = location.value;
   if (view === "links") return html`<${Links} />`;
+  if (view === "tokens") return html`<${Tokens} />`;
   if (view === "search") return html`<${Results} />`;
   return html`<${Toolbar} /><${List} />`;
 }

@@ -9,7 +9,7 @@ import { attempt, dialog, location, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @param {string} url */
-async function copy(url) {
+export async function copy(url) {
   try {
     await navigator.clipboard.writeText(url);
     tell(word("copied"));

@@ -50,6 +50,8 @@ export function Sidebar() {
       <ul>
         <li><a href="#/links" aria-current=${location.value.view === "links" ? "page" : undefined}>
           <${Icon} name="link" /><span>${word("links")}</span></a></li>
+        ${person.mode === "user" && html`<li><a href="#/tokens" aria-current=${location.value.view === "tokens" ? "page" : undefined}>
+          <${Icon} name="rights" /><span>${word("tokens")}</span></a></li>`}
       </ul>
       <${Usage} />
       <p class="person">
