@@ -13,17 +13,21 @@
     reason = "a benchmark prints, and stops where it cannot go on"
 )]
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
+use axum::Router;
+use axum::routing::get;
 use serde_json::{Value, json};
 
 use fileshed_test_support::Server;
 use fileshed_test_support::processes::processor_time;
 use fileshed_test_support::wire::Wire;
+
+#[path = "bare/handler.rs"]
+mod handler;
 
 /// Most times its own ratio that a row may have.
 const DECAY: f64 = 1.5;
@@ -34,6 +38,9 @@ const ATTEMPTS: usize = 4;
 /// Processor time that is spent for a measurement, at least, and measurements of a figure.
 const SPENT: Duration = Duration::from_millis(300);
 const ROUNDS: usize = 5;
+
+/// The content of a small file.
+const SMALL: &str = "a small file\n";
 
 /// Measurements of a figure that is a time.
 const REPETITIONS: usize = 41;
@@ -62,7 +69,10 @@ const ROWS: [(&str, Measure, f64); 8] = [
 type Measure = fn(&World) -> f64;
 
 fn main() -> ExitCode {
-    if BareHandler::serve_if_asked() {
+    if let Some(mut told) = handler::arguments() {
+        let file = PathBuf::from(told.next().unwrap());
+        let read = get(async move || std::fs::read(&file).unwrap());
+        handler::serve(Router::new().route("/", read));
         return ExitCode::SUCCESS;
     }
     let world = World::new();
@@ -93,7 +103,8 @@ fn main() -> ExitCode {
 /// A server with some files, and what it is compared with.
 struct World {
     server: Server,
-    bare: BareHandler,
+    bare: handler::Process,
+    bare_address: String,
 }
 
 impl World {
@@ -117,12 +128,16 @@ impl World {
             ("many", "documents"),
         ] {
             let mut wire = Wire::open(&server, user, "bench");
-            wire.data("shed_create_file", &file(zone, "a small file\n"));
+            wire.data("shed_create_file", &file(zone, SMALL));
             let call = json!({"zone": zone, "cmd": "touch", "args": ["a.txt"], "timeout": 300});
             wire.data("shed_exec", &call);
         }
-        let bare = BareHandler::start(&zone("reader", "Storage").join("a.txt"));
-        Self { server, bare }
+        let (bare, bare_address) = handler::start(&[zone("reader", "Storage").join("a.txt")]);
+        Self {
+            server,
+            bare,
+            bare_address,
+        }
     }
 
     fn wire(&self, user: &str) -> Wire {
@@ -151,15 +166,14 @@ fn list(world: &World) -> f64 {
 
 /// Processor time of the bare handler for a read.
 fn bare_read(world: &World) -> f64 {
-    let mut stream = TcpStream::connect(world.bare.address()).unwrap();
-    stream.set_nodelay(true).unwrap();
+    let mut stream = handler::connect(&world.bare_address);
     let mut answer = [0; 1024];
-    cost(world.bare.process(), || {
-        stream
-            .write_all(b"GET /in-place HTTP/1.1\r\nHost: bare\r\n\r\n")
-            .unwrap();
-        let read = stream.read(&mut answer).unwrap();
-        assert!(answer[..read].ends_with(b"a small file\n"));
+    cost(world.bare.0.id() as i32, || {
+        let request = b"GET / HTTP/1.1\r\nHost: bare\r\n\r\n";
+        assert_eq!(
+            handler::exchange(&mut stream, request, &mut answer),
+            SMALL.len()
+        );
     })
 }
 
@@ -198,7 +212,7 @@ fn bare_write(world: &World) -> f64 {
     cost(std::process::id() as i32, || {
         let beside = place.join("beside");
         let mut file = std::fs::File::create(&beside).unwrap();
-        file.write_all(b"a small file\n").unwrap();
+        file.write_all(SMALL.as_bytes()).unwrap();
         file.sync_data().unwrap();
         std::fs::rename(&beside, place.join("a.txt")).unwrap();
     })
