@@ -116,8 +116,8 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
         let registry = (counted("size_bytes"), counted("files"));
         assert_eq!(registry, totals(&found), "round {round}");
         let call = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
-        let status = wire.data("shed_exec", &call);
-        assert_eq!(status["stdout"], "", "round {round}");
+        let answer = wire.data("shed_exec", &call);
+        assert_eq!(answer["stdout"], "", "round {round}");
         if looks_at_histories(round, rounds) && !found.is_empty() {
             Repository::of(&home).assert_sound();
         }
