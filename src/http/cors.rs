@@ -10,7 +10,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::Request;
 use axum::http::header::{
-    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, ORIGIN, RETRY_AFTER, VARY,
+    AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, LOCATION, ORIGIN, RETRY_AFTER, VARY,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -19,6 +19,9 @@ use axum::response::{IntoResponse as _, Response};
 use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 use super::Server;
+use super::files::resumable::{
+    TUS_RESUMABLE, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET,
+};
 use super::identity::{X_SESSION_ID, X_USER_ID};
 use super::middleware::X_REQUEST_ID;
 use super::prefer::{PREFER, X_FILESHED_PREFER};
@@ -46,11 +49,23 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
             Method::GET,
             Method::POST,
             Method::PUT,
+            Method::PATCH,
+            Method::HEAD,
             Method::DELETE,
             Method::OPTIONS,
         ])
         .allow_headers(taken(config))
-        .expose_headers([CONTENT_DISPOSITION, ETAG, RETRY_AFTER, X_REQUEST_ID])
+        .expose_headers([
+            CONTENT_DISPOSITION,
+            ETAG,
+            RETRY_AFTER,
+            X_REQUEST_ID,
+            LOCATION,
+            TUS_RESUMABLE,
+            UPLOAD_OFFSET,
+            UPLOAD_LENGTH,
+            UPLOAD_EXPIRES,
+        ])
         .max_age(MAX_AGE);
     routes
         .layer(layer)
@@ -67,6 +82,10 @@ fn taken(config: &Config) -> Vec<HeaderName> {
         CONTENT_TYPE,
         X_SESSION_ID,
         X_USER_ID,
+        TUS_RESUMABLE,
+        UPLOAD_OFFSET,
+        UPLOAD_LENGTH,
+        UPLOAD_METADATA,
         PREFER,
         X_FILESHED_PREFER,
         config.header_user_id.clone(),

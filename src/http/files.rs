@@ -1,4 +1,4 @@
-//! Files in and out, as they are: `/files/upload`, `/files/content`, `/files/archive` and
+//! Files in and out, as they are: `/files/upload`, `/files/uploads`, `/files/content`, `/files/archive` and
 //! `/links/…`.
 //!
 //! Contents flow through in pieces. What arrives goes from the connection over a short channel to
@@ -11,7 +11,7 @@ use axum::Router;
 use axum::extract::Query;
 use axum::http::request::Parts;
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use fileshed_core::identifier::is_short_text;
 use fileshed_core::{Caller, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
@@ -36,6 +36,7 @@ mod link;
 pub(super) mod multipart;
 mod page;
 mod range;
+pub(in crate::http) mod resumable;
 mod selection;
 mod upload;
 
@@ -47,6 +48,8 @@ pub(super) use page::{
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/files/upload", post(upload::upload))
+        .route("/files/uploads", any(resumable::uploads))
+        .route("/files/uploads/{id}", any(resumable::upload))
         .route("/files/archive", get(selection::archive))
         .route("/files/content", get(content::fetch).put(content::store))
         .route("/links/{token}", get(link::open).post(link::bring))

@@ -148,6 +148,7 @@ impl Registry {
                 "statements",
                 "links",
                 "published",
+                "resumable_uploads",
                 "attachments",
                 "working_directories",
                 "file_metadata",

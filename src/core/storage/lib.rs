@@ -7,6 +7,7 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
+mod arriving_file;
 mod attributes;
 mod cached;
 mod directory;
@@ -36,6 +37,7 @@ mod tests;
 mod walk;
 mod watch;
 
+pub use arriving_file::{ArrivingFile, OpenedArrivingFile};
 pub use attributes::{Attributes, is_media_type};
 pub use cached::{CachedFile, CachedReader};
 pub use directory::Directory;

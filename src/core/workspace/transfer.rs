@@ -6,7 +6,9 @@
 //! is dropped is gone. A [`TransferPermit`] is the right to move bytes at all: so many for one
 //! user, so many on the whole server.
 
+mod resumable;
 mod upload;
 
 pub use crate::transfer_limiter::{PATIENCE, TransferBusyError, TransferPermit, TransferQueue};
+pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
 pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

@@ -4,6 +4,8 @@
 //! uploads of a conversation end some days after the last change in them, and they end with their
 //! conversation. They go together, so that none has a part of its files, and `shed_tree` says the day
 //! for a week before. What a person wants to keep is moved to another zone, where nothing ends.
+//!
+//! The same thread ends uploads that nobody went on with.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -37,22 +39,18 @@ pub struct UploadsRetention {
 }
 
 impl UploadsRetention {
-    /// Starts the thread, if uploads end at all.
-    pub fn start(store: &Arc<Store>) -> Result<Option<Self>, Error> {
-        let settings = store.settings();
-        if settings.uploads_retention_days.is_none() && !settings.uploads_end_with_chat {
-            return Ok(None);
-        }
+    /// Starts the thread.
+    pub fn start(store: &Arc<Store>) -> Result<Self, Error> {
         let (stop, stopped) = channel();
         let store = Arc::clone(store);
         let thread = std::thread::Builder::new()
             .name("retention".to_owned())
             .spawn(move || work(&store, &stopped))
             .map_err(|error| DiskError::of("remove", &ZonePath::root(), error))?;
-        Ok(Some(Self {
+        Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
-        }))
+        })
     }
 }
 
@@ -70,6 +68,9 @@ fn work(store: &Store, stopped: &Receiver<()>) {
     let goes_on = || stopped.try_recv() == Err(TryRecvError::Empty);
     for round in 0_u64.. {
         report(store.end_old_uploads(&goes_on));
+        if let Err(error) = store.resumable_uploads().end_abandoned() {
+            tracing::warn!(%error, "uploads that were given up are still there");
+        }
         if round % ROUNDS_A_DAY == 0 {
             report(store.end_uploads_of_gone_chats(&goes_on));
         }

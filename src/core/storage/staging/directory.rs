@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 
-use rustix::fs::{Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -113,6 +113,21 @@ impl StagedDirectory {
     pub fn adopt(&self, other: &Self, from: &ZonePath, to: &ZonePath) -> Result<(), DiskError> {
         Renamed::new(&other.root.entry(from)?, self.root.vacancy_as_named(to)?)?.keep();
         Ok(())
+    }
+
+    /// Holds the file `name` of a directory of the server's own under `to`, too: the same bytes, which
+    /// stay there where this directory goes.
+    pub fn link(&self, from: &Root, name: &str, to: &ZonePath) -> Result<File, DiskError> {
+        let (place, _made) = make_directories(self.root.vacancy_as_named(to)?)?;
+        let linked = rustix::fs::linkat(
+            from.handle(),
+            name,
+            &place.parent,
+            &*place.name,
+            AtFlags::empty(),
+        );
+        linked.map_err(|error| DiskError::of("stage", to, error))?;
+        open_file(&place.parent, &place.name, to)
     }
 
     /// Gives away a file that it holds, to be installed alone.

@@ -16,7 +16,7 @@ use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
 use fileshed_history::{Prepared, PreparedContent};
-use fileshed_storage::{DiskError, Entry, Kind, StagedDirectory, Stamp, Target, Totals};
+use fileshed_storage::{DiskError, Entry, Kind, Root, StagedDirectory, Stamp, Target, Totals};
 use same::Fingerprint;
 
 /// Files of one request.
@@ -164,30 +164,48 @@ impl<'a> Upload<'a> {
         self.receive(FILE, name.to_owned(), path)
     }
 
+    /// Takes in a file that has arrived whole in a directory of the server's own, and leaves it
+    /// there, too.
+    pub(super) fn arrived_file(
+        mut self,
+        name: &str,
+        (directory, file): (&Root, &str),
+    ) -> Result<Self, Error> {
+        let path = self.zone.path_below(FILE, &self.directory, name)?;
+        self.expect_acceptable(FILE, &path)?;
+        let file = self
+            .arrived
+            .link(directory, file, &place(self.files.len()))?;
+        let size = file
+            .metadata()
+            .map_err(|error| DiskError::of("look at", &path, error))?
+            .len();
+        let fingerprint = if self.existing == Existing::KeepOther {
+            let read = Fingerprint::of(&file);
+            Some(read.map_err(|error| DiskError::of("read", &path, error))?)
+        } else {
+            None
+        };
+        let incoming = Incoming {
+            upload: self,
+            parameter: FILE,
+            name: name.to_owned(),
+            path,
+            size,
+            fingerprint,
+            file,
+        };
+        incoming.announce(size)?;
+        incoming.finish()
+    }
+
     fn receive(
         mut self,
         parameter: &'static str,
         name: String,
         path: ZonePath,
     ) -> Result<Incoming<'a>, Error> {
-        if self.files.len() == FILES_MAX {
-            return Err(UploadError::TooMany.into());
-        }
-        if !self.names.insert(path.key()) {
-            return Err(UploadError::Twice { path }.into());
-        }
-        // What can be refused is refused before the content comes.
-        let target = self.target(parameter, &path, &HashSet::new())?;
-        if self.existing == Existing::Replace {
-            check_lock(self.zone, &path)?;
-        }
-        // A file that may be there already needs no space of its own.
-        let spared = if self.existing == Existing::KeepOther {
-            self.largest_of_the_name(&path)
-        } else {
-            target.size()
-        };
-        self.transfer_permit.replace(spared);
+        self.expect_acceptable(parameter, &path)?;
         let file = self.arrived.create_file(&place(self.files.len()), false)?;
         let compared = self.existing == Existing::KeepOther;
         Ok(Incoming {
@@ -199,6 +217,29 @@ impl<'a> Upload<'a> {
             fingerprint: compared.then(Fingerprint::default),
             file,
         })
+    }
+
+    /// Refuses the next file where its name alone says that it cannot be taken.
+    fn expect_acceptable(&mut self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
+        if self.files.len() == FILES_MAX {
+            return Err(UploadError::TooMany.into());
+        }
+        if !self.names.insert(path.key()) {
+            return Err(UploadError::Twice { path: path.clone() }.into());
+        }
+        // What can be refused is refused before the content comes.
+        let target = self.target(parameter, path, &HashSet::new())?;
+        if self.existing == Existing::Replace {
+            check_lock(self.zone, path)?;
+        }
+        // A file that may be there already needs no space of its own.
+        let spared = if self.existing == Existing::KeepOther {
+            self.largest_of_the_name(path)
+        } else {
+            target.size()
+        };
+        self.transfer_permit.replace(spared);
+        Ok(())
     }
 
     /// Where a file goes. `taken` are names that others of the same upload get.
@@ -374,6 +415,13 @@ pub struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
+    /// Bytes of the file that it takes the place of; none where it gets a name of its own.
+    pub(super) fn replaces(&self) -> u64 {
+        let upload = &self.upload;
+        let target = upload.target(self.parameter, &self.path, &HashSet::new());
+        target.map_or(0, |target| target.size())
+    }
+
     /// Fails where so many bytes in all cannot be taken, before they come.
     pub fn announce(&self, bytes: u64) -> Result<(), Error> {
         let limit = self.upload.zone.store.settings().largest_file();

@@ -1,6 +1,8 @@
 //! Whether what arrives is there already.
 
-use std::io::Read;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use sha2::{Digest, Sha256};
 
@@ -30,15 +32,21 @@ impl Fingerprint {
         if entry.kind() != Kind::File || entry.size() != size {
             return Ok(false);
         }
-        let mut file = entry.open()?;
-        let (mut other, mut piece) = (Self::default(), vec![0; PIECE]);
+        let other = Self::of(&entry.open()?);
+        let other = other.map_err(|error| DiskError::of("read", entry.path(), error))?;
+        Ok(self.0.clone().finalize() == other.0.finalize())
+    }
+
+    /// What the content of a file is known by; the file stays where it stands.
+    pub(super) fn of(file: &File) -> io::Result<Self> {
+        let (mut fingerprint, mut piece, mut position) = (Self::default(), vec![0; PIECE], 0);
         loop {
-            let read = file.read(&mut piece);
-            let read = read.map_err(|error| DiskError::of("read", entry.path(), error))?;
+            let read = file.read_at(&mut piece, position)?;
             if read == 0 {
-                return Ok(self.0.clone().finalize() == other.0.finalize());
+                return Ok(fingerprint);
             }
-            other.add(&piece[..read]);
+            fingerprint.add(&piece[..read]);
+            position += read as u64;
         }
     }
 }

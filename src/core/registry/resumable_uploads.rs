@@ -1,0 +1,220 @@
+//! Uploads that go on after a lost connection, and the space that is kept for them.
+//!
+//! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
+//! for space knows of it.
+
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+
+use super::{QuotaError, Registry, RegistryError};
+
+/// Where the space of a tenant's unfinished uploads stands among that of its zones.
+const ARRIVING: &str = "arriving";
+
+const COLUMNS: &str = "id, sender, home, zone, group_id, chat, directory, name, overwrite, message,
+                       length, complete, expires_at";
+
+/// An upload as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResumableUpload {
+    /// Its id.
+    pub id: String,
+    /// The key of the tenant of who sends it.
+    pub sender: String,
+    /// The key of the tenant whose zone it goes to.
+    pub tenant: String,
+    /// The zone.
+    pub zone: String,
+    /// The id of the group, in a group's zone.
+    pub group: Option<String>,
+    /// The conversation that it was begun in.
+    pub chat: String,
+    /// The directory that it goes to, as it was named.
+    pub directory: String,
+    /// The name of the file, as it was sent.
+    pub name: String,
+    /// Whether it replaces a file of its name.
+    pub overwrite: bool,
+    /// The message of the commit.
+    pub message: Option<String>,
+    /// Bytes of the whole file.
+    pub length: u64,
+    /// Whether it is stored.
+    pub complete: bool,
+    /// When it ends, in seconds since 1970.
+    pub expires_at: i64,
+}
+
+/// Why an upload cannot begin.
+#[derive(Debug)]
+pub enum UploadRefusal {
+    /// The sender has as many as one may have.
+    TooMany,
+    /// It does not fit.
+    Space(QuotaError),
+}
+
+impl ResumableUpload {
+    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+        Ok(Self {
+            id: row.get(0)?,
+            sender: row.get(1)?,
+            tenant: row.get(2)?,
+            zone: row.get(3)?,
+            group: row.get(4)?,
+            chat: row.get(5)?,
+            directory: row.get(6)?,
+            name: row.get(7)?,
+            overwrite: row.get(8)?,
+            message: row.get(9)?,
+            length: row.get::<_, i64>(10)? as u64,
+            complete: row.get(11)?,
+            expires_at: row.get(12)?,
+        })
+    }
+}
+
+impl Registry {
+    /// Enters an upload and keeps `reserved` bytes for it, unless its sender has `most` that are not
+    /// complete, or its tenant may hold no more than `limit` bytes and has not as many left.
+    pub fn begin_resumable_upload(
+        &self,
+        upload: &ResumableUpload,
+        reserved: u64,
+        limit: u64,
+        most: u64,
+    ) -> Result<Option<UploadRefusal>, RegistryError> {
+        self.transact(|transaction| {
+            let others: i64 = transaction.query_row(
+                "SELECT count(*) FROM resumable_uploads WHERE sender = ?1 AND complete = 0",
+                [&upload.sender],
+                |row| row.get(0),
+            )?;
+            if others as u64 >= most {
+                return Ok(Some(UploadRefusal::TooMany));
+            }
+            let used: i64 = transaction.query_row(
+                "SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1",
+                [&upload.tenant],
+                |row| row.get(0),
+            )?;
+            let used = used as u64;
+            if used.saturating_add(reserved) > limit {
+                return Ok(Some(UploadRefusal::Space(QuotaError {
+                    used,
+                    needed: reserved,
+                    limit,
+                })));
+            }
+            transaction.execute(
+                &format!(
+                    "INSERT INTO resumable_uploads ({COLUMNS}, reserved)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+                ),
+                params![
+                    upload.id,
+                    upload.sender,
+                    upload.tenant,
+                    upload.zone,
+                    upload.group,
+                    upload.chat,
+                    upload.directory,
+                    upload.name,
+                    upload.overwrite,
+                    upload.message,
+                    upload.length as i64,
+                    upload.complete,
+                    upload.expires_at,
+                    reserved as i64,
+                ],
+            )?;
+            enter_reserved(transaction, &upload.tenant)?;
+            Ok(None)
+        })
+    }
+
+    /// The upload with this id.
+    pub fn resumable_upload(&self, id: &str) -> Result<Option<ResumableUpload>, RegistryError> {
+        let select = format!("SELECT {COLUMNS} FROM resumable_uploads WHERE id = ?1");
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&select)?;
+        Ok(statement
+            .query_row([id], ResumableUpload::read)
+            .optional()?)
+    }
+
+    /// A piece of it came: it ends at `expires_at`, in seconds since 1970.
+    pub fn extend_resumable_upload(&self, id: &str, expires_at: i64) -> Result<(), RegistryError> {
+        self.connection()
+            .prepare_cached("UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1")?
+            .execute((id, expires_at))?;
+        Ok(())
+    }
+
+    /// Keeps so many bytes for it from now on; gives how many were kept before.
+    pub fn reserve_for_resumable_upload(
+        &self,
+        upload: &ResumableUpload,
+        reserved: u64,
+    ) -> Result<u64, RegistryError> {
+        self.transact(|transaction| {
+            let before: Option<i64> = transaction
+                .query_row(
+                    "SELECT reserved FROM resumable_uploads WHERE id = ?1",
+                    [&upload.id],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            transaction.execute(
+                "UPDATE resumable_uploads SET reserved = ?2 WHERE id = ?1",
+                (&upload.id, reserved as i64),
+            )?;
+            enter_reserved(transaction, &upload.tenant)?;
+            Ok(before.unwrap_or_default() as u64)
+        })
+    }
+
+    /// It is stored: nothing is kept for it any more.
+    pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<(), RegistryError> {
+        self.transact(|transaction| {
+            transaction.execute(
+                "UPDATE resumable_uploads SET complete = 1, reserved = 0 WHERE id = ?1",
+                [&upload.id],
+            )?;
+            enter_reserved(transaction, &upload.tenant)
+        })
+    }
+
+    /// Forgets an upload; false where it is not known.
+    pub fn forget_resumable_upload(&self, upload: &ResumableUpload) -> Result<bool, RegistryError> {
+        self.transact(|transaction| {
+            let gone =
+                transaction.execute("DELETE FROM resumable_uploads WHERE id = ?1", [&upload.id])?;
+            enter_reserved(transaction, &upload.tenant)?;
+            Ok(gone > 0)
+        })
+    }
+
+    /// Uploads that ended at this second or before it.
+    pub fn expired_resumable_uploads(
+        &self,
+        now: i64,
+    ) -> Result<Vec<ResumableUpload>, RegistryError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM resumable_uploads WHERE expires_at <= ?1"
+        ))?;
+        let rows = statement.query_map([now], ResumableUpload::read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+/// Enters what is kept for the uploads of a tenant beside the space of its zones.
+fn enter_reserved(transaction: &Transaction<'_>, tenant: &str) -> Result<(), RegistryError> {
+    transaction.execute(
+        "INSERT INTO usage (home, zone, bytes, files)
+         SELECT ?1, ?2, coalesce(sum(reserved), 0), 0 FROM resumable_uploads WHERE home = ?1
+         ON CONFLICT (home, zone) DO UPDATE SET bytes = excluded.bytes",
+        [tenant, ARRIVING],
+    )?;
+    Ok(())
+}
