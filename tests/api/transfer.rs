@@ -12,5 +12,6 @@ mod interrupted;
 mod large;
 mod limits;
 mod links;
+mod resumable;
 mod selection;
 mod upload;

@@ -23,4 +23,5 @@ mod many;
 mod overwrite;
 mod race;
 mod removal;
+mod resumable;
 mod terminal;

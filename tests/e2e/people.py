@@ -9,6 +9,7 @@ cannot be reached, and a browser that is not there, is skipped by a line that be
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Callable
 from urllib.parse import urlencode
 
-from harness import browser, check, fileshed, install, npm, web
+from harness import browser, check, fileshed, install, npm, proxy, web
 from harness.accessible import Accessible
 
 AXE = "axe-core@4.14.1"
@@ -29,6 +30,10 @@ AXE = "axe-core@4.14.1"
 FIRST_PAINT = 100
 ASSETS_AT_FIRST = 60_000
 ASSETS = 400_000
+
+#: Bytes of an upload that is cut off, and how many of it pass in a second.
+LARGE = 1024 * 1024 * 1024
+RATE = 80 * 1024 * 1024
 
 #: A picture of one red point.
 POINT = bytes.fromhex(
@@ -214,6 +219,85 @@ def upload(world: World) -> None:
     """)
     world.row("dropped.txt")
     check.equal("what was dropped", world.content("documents", "dropped.txt"), b"dropped")
+
+
+def resumable(world: World) -> None:
+    """A large upload goes on after a lost connection and a killed server, is paused, and is given up."""
+    settings = {
+        "FILESHED_API_KEYS": "", "FILESHED_PUBLIC_URL": "", "FILESHED_LOG_LEVEL": "warn",
+        "FILESHED_QUOTA_PER_USER_MB": "3000", "FILESHED_MAX_FILE_SIZE_MB": "2000",
+    }
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        sent = Path(directory) / "large.bin"
+        with sent.open("wb") as file:
+            file.truncate(LARGE)
+            for number in range(64):
+                file.seek(number * (LARGE // 64) + number)
+                file.write(f"piece {number}".encode())
+        arriving = Path(directory) / "data" / "shared" / "arriving"
+        with fileshed.Fileshed(fileshed.binary(), Path(directory), settings) as server:
+            with proxy.Proxy(server.port, RATE) as connection:
+                _interrupted(world, server, connection, sent, arriving)
+
+
+def _interrupted(
+    world: World, server: fileshed.Fileshed, connection: proxy.Proxy, sent: Path, arriving: Path
+) -> None:
+    page = world.page
+
+    def arrived() -> int:
+        return sum(file.stat().st_size for file in arriving.glob("*"))
+
+    def shows(text: str) -> bool:
+        return text in world.script("return document.querySelector('.transfers')?.textContent ?? ''")
+
+    world.window.open(f"{connection.url}/#/storage")
+    page.see("grid", "Files")
+    begun = time.monotonic()
+    page.choose_files("button", "Upload files", [sent])
+    check.until("much has arrived", lambda: arrived() > LARGE // 10)
+    connection.cut()
+    before = arrived()
+    check.until("the page says so", lambda: shows("Connection lost"))
+    check.that("what arrived stays", arrived() >= before)
+    connection.mend()
+    check.until("it goes on by itself", lambda: arrived() > max(before, LARGE // 3))
+    page.click("button", "Pause: large.bin")
+    check.until("the page says so", lambda: shows("Paused"))
+    page.see("progressbar", "large.bin")
+    world.picture("paused")
+    before = check.until("nothing more comes", lambda: _still(arrived))
+    page.click("button", "Resume: large.bin")
+    check.until("it goes on", lambda: arrived() > max(before, LARGE // 2))
+    server.kill()
+    before = arrived()
+    server.start()
+    check.until("it goes on after a restart", lambda: arrived() > before)
+    world.row("large.bin")
+    print(f"{LARGE // 2**20} MiB, interrupted three times: {time.monotonic() - begun:.1f} s")
+    stored = server.directory / "data" / "shared" / "Storage" / "data" / "large.bin"
+    check.equal("to the last byte", _digest(stored), _digest(sent))
+    check.equal("nothing is left of it", arrived(), 0)
+
+    page.choose_files("button", "Upload files", [sent])
+    page.see("dialog", "“large.bin” already exists")
+    page.click("button", "Keep both")
+    check.until("some has arrived", lambda: arrived() > LARGE // 50)
+    page.click("button", "Give up: large.bin")
+    check.until("nothing of it stays", lambda: not list(arriving.glob("*")))
+    check.equal("nothing is stored", page.count("checkbox", "Select large (2).bin"), 0)
+
+
+def _still(number: Callable[[], int]) -> int:
+    """The number, if it does not change for half a second."""
+    before = number()
+    time.sleep(0.5)
+    return before if number() == before else 0
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def download(world: World) -> None:
@@ -632,7 +716,7 @@ def _packed(address: str) -> int:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, download, preview, edit, history, search, links, together, tokens, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 

@@ -54,6 +54,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "markdown.js": JAVASCRIPT,
     "menu.js": JAVASCRIPT,
     "preview.js": JAVASCRIPT,
+    "resumable.js": JAVASCRIPT,
     "search.js": JAVASCRIPT,
     "sidebar.js": JAVASCRIPT,
     "state.js": JAVASCRIPT,
@@ -67,12 +68,13 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "lib/core.js": JAVASCRIPT,
     "lib/editor.js": JAVASCRIPT,
     "lib/markdown.js": JAVASCRIPT,
+    "lib/tus.js": JAVASCRIPT,
     "lib/licences.txt": TEXT,
     "style.css": STYLE,
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 2] = ["lib/editor.js", "lib/markdown.js"];
+const LATER: [&str; 3] = ["lib/editor.js", "lib/markdown.js", "lib/tus.js"];
 
 /// The document; `{version}` stands where the addresses of the files have it, `{modules}` for those
 /// that the page begins with: a browser would else learn of one from another.

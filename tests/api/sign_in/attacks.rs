@@ -133,6 +133,16 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
         .any()
         .send("POST", "/files/upload?zone=storage", b"x");
     answer.refused(401, "UNAUTHORIZED");
+    for (method, address) in [
+        ("POST", "/files/uploads?zone=storage"),
+        ("PATCH", "/files/uploads/0"),
+        ("DELETE", "/files/uploads/0"),
+    ] {
+        let cookie = browser.any().header("Tus-Resumable", "1.0.0");
+        cookie
+            .send(method, address, b"")
+            .refused(401, "UNAUTHORIZED");
+    }
     let answer = browser
         .page()
         .send("PUT", "/files/content?zone=storage&path=b.md", b"x");

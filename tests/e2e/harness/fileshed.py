@@ -35,17 +35,25 @@ class Fileshed:
         self.program = program
         self.directory = directory
         self.key = secrets.token_hex(16)
-        self._port = free_port()
-        self.url = f"http://{LOOPBACK}:{self._port}"
+        self.port = free_port()
+        self.url = f"http://{LOOPBACK}:{self.port}"
         self._environment = {
-            "FILESHED_BIND": f"{LOOPBACK}:{self._port}",
+            "FILESHED_BIND": f"{LOOPBACK}:{self.port}",
             "FILESHED_PUBLIC_URL": self.url,
             "FILESHED_API_KEYS": self.key,
             **settings,
         }
         # An empty setting is one that is not made.
         self._environment = {name: value for name, value in self._environment.items() if value}
-        self.process = Process("fileshed", [program, "serve"], self._environment, directory)
+        self.start()
+
+    def start(self) -> None:
+        """Starts it on its data, at the first time or after its end."""
+        self.process = Process("fileshed", [self.program, "serve"], self._environment, self.directory)
+
+    def kill(self) -> None:
+        """Ends it at once; `start` has it back."""
+        self.process.kill()
 
     def __enter__(self) -> "Fileshed":
         check.until("fileshed answers", self._answers)

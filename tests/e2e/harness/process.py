@@ -53,6 +53,11 @@ class Process:
             except subprocess.TimeoutExpired:
                 continue
 
+    def kill(self) -> None:
+        """Ends it at once, whatever it does."""
+        os.killpg(self._child.pid, signal.SIGKILL)
+        self._child.wait(15)
+
     def last_lines(self, count: int = 20) -> str:
         lines = self.log.read_text(errors="replace").splitlines()[-count:]
         return "\n".join([f"-- last lines of {self.name}", *lines])

@@ -3,7 +3,7 @@
 import { word } from "./words.js";
 
 /** Says that this page makes the request, which no other site can. */
-const OWN = { "X-Fileshed-Page": "1" };
+export const OWN = { "X-Fileshed-Page": "1" };
 
 /** What the server refused, in its words. */
 export class Refusal extends Error {

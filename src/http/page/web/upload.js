@@ -5,15 +5,21 @@ import { Refusal, upload } from "./api.js";
 import { ask } from "./dialog.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
+import { sendInPieces } from "./resumable.js";
 import { listing, location, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{name: string, file: File}} Sent */
-/** @typedef {{id: number, label: string, bytes: number, sent: number, state: "waiting"|"uploading"|"uploaded"|"failed"|"skipped", why: string, stop: AbortController, run: () => Promise<void>}} Transfer */
+/** @typedef {"waiting"|"uploading"|"interrupted"|"paused"|"uploaded"|"failed"|"skipped"} State */
+/** @typedef {{id: number, label: string, bytes: number, sent: number, state: State, why: string, stop: AbortController, inPieces: boolean, sending?: import("./resumable.js").Sending, run: () => Promise<void>}} Transfer */
 
-/** One request takes so many files or bytes: together they are one change in the history. */
+/** One request takes so many files or bytes: together they are one change in the history. A larger
+ * file goes in pieces. */
 const BATCH_FILES = 100;
 const BATCH_BYTES = 32 * 1024 * 1024;
+
+/** States in which something is still to come. @type {State[]} */
+const UNFINISHED = ["waiting", "uploading", "interrupted", "paused"];
 
 const transfers = signal(/** @type {Transfer[]} */ ([]));
 let lastId = 0;
@@ -37,6 +43,7 @@ export async function sendFiles(files) {
     /** @type {Transfer} */
     const transfer = {
       id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", stop: new AbortController(),
+      inPieces: bytes > BATCH_BYTES,
       run: () => send(transfer, { zone, group, path }, batch, overwrite),
     };
     transfers.value = [...transfers.value, transfer];
@@ -89,15 +96,27 @@ async function work() {
 }
 
 function forgetDone() {
-  transfers.value = transfers.value.filter(({ state }) => ["waiting", "uploading", "failed"].includes(state));
+  transfers.value = transfers.value.filter(({ state }) => [...UNFINISHED, "failed"].includes(state));
 }
 
 /** @param {Transfer} transfer @param {any} to @param {Sent[]} files @param {boolean} overwrite */
 async function send(transfer, to, files, overwrite) {
   update(transfer, { state: "uploading" });
-  const progress = (/** @type {number} */ sent) => update(transfer, { sent: Math.min(sent, transfer.bytes) });
+  const progress = (/** @type {number} */ sent) => {
+    if (transfer.state === "interrupted") transfer.state = "uploading";
+    update(transfer, { sent: Math.min(sent, transfer.bytes) });
+  };
   try {
-    await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
+    if (transfer.inPieces) {
+      const interrupted = () => update(transfer, { state: "interrupted" });
+      transfer.sending ??= await sendInPieces(to, to.path, files[0], { overwrite, progress, interrupted });
+      // A person may have pressed a button while that was prepared.
+      if (isStopped(transfer)) return transfer.stop.signal.aborted ? transfer.sending.giveUp() : undefined;
+      await transfer.sending.start();
+      if (isStopped(transfer)) return;
+    } else {
+      await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
+    }
     update(transfer, { state: "uploaded", sent: transfer.bytes });
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -105,6 +124,30 @@ async function send(transfer, to, files, overwrite) {
     update(transfer, { state: "failed", why: error.message });
     tell(error.message, { kind: "error" });
   }
+}
+
+/** Whether a person has paused it or given it up. @param {Transfer} transfer */
+function isStopped({ state }) {
+  return state === "paused" || state === "skipped";
+}
+
+/** Stops sending; what has arrived stays on the server. @param {Transfer} transfer */
+function pause(transfer) {
+  update(transfer, { state: "paused" });
+  transfer.sending?.pause();
+}
+
+/** Goes on, after what is on its way now. @param {Transfer} transfer */
+function resume(transfer) {
+  update(transfer, { state: "waiting" });
+  work();
+}
+
+/** Nothing more of it is sent, and nothing of it stays. @param {Transfer} transfer */
+function giveUp(transfer) {
+  update(transfer, { state: "skipped" });
+  transfer.stop.abort();
+  transfer.sending?.giveUp();
 }
 
 /** Opens the browser's own choice of files. @param {boolean} folders */
@@ -152,7 +195,7 @@ async function filesOf(entry, above = "") {
 export function Transfers() {
   const all = transfers.value;
   if (all.length === 0) return null;
-  const running = all.filter(({ state }) => state === "waiting" || state === "uploading").length;
+  const running = all.some(({ state }) => UNFINISHED.includes(state));
   return html`<section class="transfers" aria-label=${word("transfers")}>
     <header><h2>${word(running ? "uploading" : "transfers")}</h2>
       <button class="quiet" aria-label=${word("close")} onClick=${forgetDone}><${Icon} name="close" /></button></header>
@@ -162,18 +205,22 @@ export function Transfers() {
 
 /** @param {{transfer: Transfer}} given */
 function TransferRow({ transfer }) {
-  const { label, bytes, sent, state, why, stop } = transfer;
+  const { label, bytes, sent, state, why, inPieces } = transfer;
   const percent = bytes ? Math.round((100 * sent) / bytes) : 0;
-  const goesOn = state === "waiting" || state === "uploading";
-  const cancel = () => {
-    if (state === "waiting") update(transfer, { state: "skipped" });
-    stop.abort();
-  };
+  const goesOn = state === "uploading" || state === "interrupted";
+  const shown = state === "uploading" ? `${percent} % · ${size(bytes)}` : word(state);
+  /** @param {string} action @param {"pause"|"resume"|"close"} icon @param {(transfer: Transfer) => void} run */
+  const button = (action, icon, run) => html`<button class="quiet" aria-label=${`${word(action)}: ${label}`}
+    onClick=${() => run(transfer)}><${Icon} name=${icon} size=${16} /></button>`;
   return html`<li>
     <span class="label" title=${label}>${label}</span>
-    <span class="state" role="status">${state === "uploading" ? `${percent} % · ${size(bytes)}` : word(state)}</span>
-    ${goesOn && html`<button class="quiet" aria-label=${`${word("cancel")}: ${label}`} onClick=${cancel}><${Icon} name="close" size=${16} /></button>`}
-    ${state === "uploading" && html`<progress max="100" value=${percent} aria-label=${label}></progress>`}
+    <span class="state" role="status">${shown}</span>
+    ${UNFINISHED.includes(state) && html`<span class="buttons">
+      ${inPieces && goesOn && button("pause", "pause", pause)}
+      ${state === "paused" && button("resume", "resume", resume)}
+      ${button(inPieces ? "give_up" : "cancel", "close", giveUp)}
+    </span>`}
+    ${(goesOn || state === "paused") && html`<progress max="100" value=${percent} aria-label=${label}></progress>`}
     ${why && html`<span class="why">${why}</span>`}
   </li>`;
 }

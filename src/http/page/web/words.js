@@ -24,6 +24,8 @@ const WORDS = {
   failed: ["Failed", "Fehlgeschlagen"],
   waiting: ["Waiting", "Wartet"],
   skipped: ["Skipped", "Übersprungen"],
+  interrupted: ["Connection lost, trying again", "Verbindung verloren, neuer Versuch"],
+  give_up: ["Give up", "Aufgeben"],
   paused: ["Paused", "Angehalten"],
   pause: ["Pause", "Anhalten"],
   resume: ["Resume", "Fortsetzen"],

@@ -1,0 +1,1 @@
+export { Upload, DetailedError } from "tus-js-client";

@@ -1,0 +1,86 @@
+// A large file on its way to the server: in pieces, which go on after a lost connection, a restart of
+// the server, or when the same file is chosen again after the page was closed.
+
+import { OWN, Refusal, place } from "./api.js";
+
+/** Bytes of a piece: what a proxy has to pass on in one request. */
+const PIECE = 16 * 1024 * 1024;
+
+/** Milliseconds before each new attempt, for an hour without any progress. */
+const DELAYS = Array.from({ length: 720 }, (_, attempt) => Math.min(5000, 500 * 2 ** attempt));
+
+/** Attempts after which something that stands in the way is told: a lock, or too many transfers. */
+const ATTEMPTS = 12;
+
+/** What may pass by itself: another request for the same upload, a locked file, too many transfers. */
+const PASSES = [409, 423, 429];
+
+/** @typedef {{start: () => Promise<void>, pause: () => void, giveUp: () => void}} Sending */
+
+/**
+ * One file on its way to a directory. `start` begins or goes on, and ends when it is stored or paused;
+ * `progress` is told how many bytes have arrived, `interrupted` that the connection is lost.
+ * @param {import("./api.js").Zone} zone @param {string} path @param {{name: string, file: File}} sent
+ * @param {{overwrite: boolean, progress: (bytes: number) => void, interrupted: () => void}} options
+ * @returns {Promise<Sending>}
+ */
+export async function sendInPieces(zone, path, { name, file }, { overwrite, progress, interrupted }) {
+  const { Upload } = await import("./lib/tus.js");
+  const query = new URLSearchParams({ ...place(zone), path: path || "." });
+  if (overwrite) query.set("overwrite", "true");
+  const endpoint = new URL(`files/uploads?${query}`, document.baseURI).href;
+  /** What ends the present run. @type {{resolve: () => void, reject: (error: Error) => void}} */
+  let run;
+  const upload = new Upload(file, {
+    endpoint,
+    headers: OWN,
+    metadata: { filename: name },
+    chunkSize: PIECE,
+    retryDelays: DELAYS,
+    removeFingerprintOnSuccess: true,
+    fingerprint: async () => ["fileshed", endpoint, name, file.size, file.lastModified].join(" "),
+    onProgress: progress,
+    onShouldRetry: (/** @type {any} */ error, /** @type {number} */ attempt) => {
+      const status = statusOf(error);
+      const mayPass = status === 0 || status >= 500 || (PASSES.includes(status) && attempt < ATTEMPTS);
+      if (mayPass) interrupted();
+      return mayPass;
+    },
+    onSuccess: () => run.resolve(),
+    onError: (/** @type {any} */ error) => run.reject(refusal(error)),
+  });
+  const [earlier] = (await upload.findPreviousUploads()).reverse();
+  if (earlier) upload.resumeFromPreviousUpload(earlier);
+  return {
+    start: () =>
+      new Promise((resolve, reject) => {
+        run = { resolve: () => resolve(undefined), reject };
+        upload.start();
+      }),
+    pause: () => {
+      upload.abort();
+      run.resolve();
+    },
+    giveUp: () => {
+      // Where the server cannot be told, the upload ends there by itself.
+      upload.abort(true).catch(() => {});
+      run?.resolve();
+    },
+  };
+}
+
+/** @param {any} error */
+function statusOf(error) {
+  return error.originalResponse?.getStatus() ?? 0;
+}
+
+/** @param {any} error */
+function refusal(error) {
+  let said = {};
+  try {
+    said = JSON.parse(error.originalResponse.getBody()).error ?? {};
+  } catch {
+    // Nobody answered, or a proxy.
+  }
+  return new Refusal(statusOf(error), said);
+}
