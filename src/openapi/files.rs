@@ -9,6 +9,11 @@ use super::groups::{FILES, SERVER};
 pub(super) fn paths() -> Map<String, Value> {
     let paths = [
         ("/files/upload", json!({"post": upload()})),
+        ("/files/uploads", json!({"post": begin()})),
+        (
+            "/files/uploads/{id}",
+            json!({"head": look(), "patch": go_on(), "delete": give_up()}),
+        ),
         ("/files/content", json!({"get": fetch(), "put": store()})),
         ("/files/archive", json!({"get": pack()})),
         ("/links/{token}", json!({"get": open(), "post": bring()})),
@@ -36,6 +41,53 @@ fn upload() -> Value {
         ],
         "requestBody": form(),
         "responses": answers("Stored", &["400", "401", "403", "413", "429", "507"]),
+    })
+}
+
+fn begin() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Begin the upload of one file in pieces (tus 1.0)",
+        "parameters": [
+            zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
+            query("overwrite", "boolean", "Replace a file of the same name; else the new one gets another."),
+            query("message", "string", "Message of the commit, where there is a history."), chat(),
+            tus(), header("Upload-Length", "integer", "Bytes of the whole file."),
+            header("Upload-Metadata", "string", "The name of the file in base64: `filename bm90ZXMubWQ=`."),
+        ],
+        "responses": no_content("201", "Begun: `Location` is the address of the upload", &["400", "401", "403", "412", "413", "429", "507"]),
+    })
+}
+
+fn look() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Ask how much of an upload has arrived",
+        "parameters": [upload_id(), tus()],
+        "responses": no_content("200", "`Upload-Offset` and `Upload-Length`", &["401", "404", "412", "423"]),
+    })
+}
+
+fn go_on() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Bring the next piece of an upload; the last one stores the file",
+        "parameters": [
+            upload_id(), tus(), header("Upload-Offset", "integer", "Bytes that have arrived before."),
+        ],
+        "requestBody": {"required": true, "content": {"application/offset+octet-stream": {
+            "schema": {"type": "string", "format": "binary"},
+        }}},
+        "responses": no_content("204", "`Upload-Offset`", &["400", "401", "403", "404", "409", "412", "413", "415", "423", "429", "507"]),
+    })
+}
+
+fn give_up() -> Value {
+    json!({
+        "tags": [FILES],
+        "summary": "Give an upload up",
+        "parameters": [upload_id(), tus()],
+        "responses": no_content("204", "Nothing of it is left", &["401", "403", "404", "412"]),
     })
 }
 
@@ -155,6 +207,30 @@ fn query(name: &str, kind: &str, description: &str) -> Value {
     json!({"name": name, "in": "query", "description": description, "schema": {"type": kind}})
 }
 
+fn header(name: &str, kind: &str, description: &str) -> Value {
+    json!({
+        "name": name, "in": "header", "required": true, "description": description, "schema": {"type": kind},
+    })
+}
+
+fn tus() -> Value {
+    header(
+        "Tus-Resumable",
+        "string",
+        "The version of the protocol: `1.0.0`.",
+    )
+}
+
+fn upload_id() -> Value {
+    json!({
+        "name": "id",
+        "in": "path",
+        "required": true,
+        "description": "The end of the address of the upload.",
+        "schema": {"type": "string"},
+    })
+}
+
 fn required(mut parameter: Value) -> Value {
     parameter["required"] = true.into();
     parameter
@@ -183,6 +259,14 @@ fn content(statuses: &[&str]) -> Map<String, Value> {
     let bytes = json!({"type": "string", "format": "binary"});
     let answer = json!({"description": "The content", "content": {"application/octet-stream": {"schema": bytes}}});
     with(answer, statuses)
+}
+
+/// Headers alone, and the statuses besides.
+fn no_content(status: &str, description: &str, statuses: &[&str]) -> Map<String, Value> {
+    let mut responses = with(json!({}), statuses);
+    responses.remove("200");
+    responses.insert(status.to_owned(), json!({"description": description}));
+    responses
 }
 
 fn with(answer: Value, statuses: &[&str]) -> Map<String, Value> {

@@ -44,8 +44,9 @@ fn half_a_piece(server: &Server, address: &str, offset: usize, bytes: &[u8]) -> 
         "PATCH {address} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer service-key\r\n\
          X-OpenWebUI-User-Id: {USER}\r\nTus-Resumable: 1.0.0\r\n\
          Content-Type: application/offset+octet-stream\r\nUpload-Offset: {offset}\r\n\
-         Content-Length: {PIECE}\r\n\r\n",
-        server.address()
+         Content-Length: {}\r\n\r\n",
+        server.address(),
+        2 * bytes.len()
     );
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.write_all(head.as_bytes()).unwrap();

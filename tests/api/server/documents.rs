@@ -128,6 +128,8 @@ fn whole_files_are_described_and_are_no_tools() {
         "/files/archive",
         "/files/content",
         "/files/upload",
+        "/files/uploads",
+        "/files/uploads/{id}",
         "/health",
         "/links/{token}",
         "/ready",
