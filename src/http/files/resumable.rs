@@ -256,7 +256,7 @@ fn number(headers: &HeaderMap, name: &HeaderName) -> Result<u64, ProtocolError> 
     let number = text.filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     number
         .and_then(|text| text.parse().ok())
-        .filter(|number| *number <= i64::MAX as u64)
+        .filter(|number| i64::try_from(*number).is_ok())
         .ok_or(ProtocolError::Number {
             header: name.clone(),
         })
