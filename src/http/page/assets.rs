@@ -49,6 +49,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "groups.js": JAVASCRIPT,
     "history.js": JAVASCRIPT,
     "icons.js": JAVASCRIPT,
+    "later.js": JAVASCRIPT,
     "links.js": JAVASCRIPT,
     "list.js": JAVASCRIPT,
     "markdown.js": JAVASCRIPT,
@@ -74,7 +75,15 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 3] = ["lib/editor.js", "lib/markdown.js", "lib/tus.js"];
+const LATER: [&str; 7] = [
+    "lib/editor.js",
+    "lib/markdown.js",
+    "lib/tus.js",
+    "resumable.js",
+    "search.js",
+    "tables.js",
+    "tokens.js",
+];
 
 /// The document; `{version}` stands where the addresses of the files have it, `{modules}` for those
 /// that the page begins with: a browser would else learn of one from another.

@@ -4,17 +4,19 @@ import { effect, html, render, signal, useEffect, useRef } from "./lib/core.js";
 import { dialog, dismiss, failure, listing, location, menuOpen, notes, session, start, tell } from "./state.js";
 import { send } from "./api.js";
 import { Icon } from "./icons.js";
+import { later } from "./later.js";
 import { Links } from "./links.js";
 import { List } from "./list.js";
 import { Preview } from "./preview.js";
-import { Results } from "./search.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
-import { Tokens } from "./tokens.js";
 import { takeDropped, Transfers } from "./upload.js";
 import { language, word } from "./words.js";
 
 document.documentElement.lang = language;
+
+const Results = later(() => import("./search.js"), "Results");
+const Tokens = later(() => import("./tokens.js"), "Tokens");
 
 const dragged = signal(false);
 

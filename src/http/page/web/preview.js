@@ -7,10 +7,10 @@ import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
 import { date, extension, join, size } from "./format.js";
 import { EntryIcon, Icon, kind } from "./icons.js";
+import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
 import { attempt, entries, go, isText, listing, location, reload, tell } from "./state.js";
-import { CsvTable, DatabaseTable, ZipTable } from "./tables.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
@@ -20,6 +20,11 @@ const TEXT_MAX = 2 * 1024 * 1024;
 const EXTRACTED = ["docx", "pptx", "xlsx", "epub", "odt", "ods", "odp"];
 const DATABASES = ["sqlite", "sqlite3", "db"];
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif"];
+
+const tables = () => import("./tables.js");
+const CsvTable = later(tables, "CsvTable");
+const DatabaseTable = later(tables, "DatabaseTable");
+const ZipTable = later(tables, "ZipTable");
 
 /** The working copy that is open, with what reads its text. */
 const edit = signal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));

@@ -2,6 +2,7 @@
 // the server, or when the same file is chosen again after the page was closed.
 
 import { OWN, Refusal, place } from "./api.js";
+import { fetched } from "./later.js";
 
 /** Bytes of a piece: what a proxy has to pass on in one request. */
 const PIECE = 16 * 1024 * 1024;
@@ -25,7 +26,7 @@ const PASSES = [409, 423, 429];
  * @returns {Promise<Sending>}
  */
 export async function sendInPieces(zone, path, { name, file }, { overwrite, progress, interrupted }) {
-  const { Upload } = await import("./lib/tus.js");
+  const { Upload } = await fetched(() => import("./lib/tus.js"));
   const query = new URLSearchParams({ ...place(zone), path: path || "." });
   if (overwrite) query.set("overwrite", "true");
   const endpoint = new URL(`files/uploads?${query}`, document.baseURI).href;

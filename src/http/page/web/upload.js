@@ -5,7 +5,7 @@ import { Refusal, upload } from "./api.js";
 import { ask } from "./dialog.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
-import { sendInPieces } from "./resumable.js";
+import { fetched } from "./later.js";
 import { listing, location, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
@@ -109,6 +109,7 @@ async function send(transfer, to, files, overwrite) {
   try {
     if (transfer.inPieces) {
       const interrupted = () => update(transfer, { state: "interrupted" });
+      const { sendInPieces } = await fetched(() => import("./resumable.js"));
       transfer.sending ??= await sendInPieces(to, to.path, files[0], { overwrite, progress, interrupted });
       // A person may have pressed a button while that was prepared.
       if (isStopped(transfer)) return transfer.stop.signal.aborted ? transfer.sending.giveUp() : undefined;
