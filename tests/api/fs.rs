@@ -1,6 +1,9 @@
 //! The compact tools under `/fs`, in the words of the two documents that they come from. Each
 //! scenario, table row and rule of those is a test with its name; `scenarios.txt` lists them.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
 use fileshed_test_support::{Answer, Client};
 use serde_json::Value;
 
@@ -9,6 +12,7 @@ mod document;
 mod errors;
 mod isolation;
 mod limits;
+mod modes;
 mod objects;
 mod provider;
 mod scenarios;
@@ -45,4 +49,22 @@ fn refused(client: &Client<'_>, tool: &str, arguments: &Value) -> String {
     assert_eq!(members, Some(2), "{}", answer.text);
     assert!(answer.body["path"].is_string(), "{}", answer.text);
     answer.body["error"].as_str().expect("an error").to_owned()
+}
+
+/// Every file below a directory.
+fn files(place: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![place.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten() {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                pending.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
 }

@@ -1,4 +1,5 @@
-//! User isolation: every scenario of the document, in shared, isolated and refused mode.
+//! User isolation: every scenario of the document, each under its name and in full. `modes` has all
+//! of them in shared, isolated and refused mode.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use fileshed_test_support::{Client, Server, TestApp};
 use serde_json::{Value, json};
 
-use super::{call, done, refused};
+use super::{call, done, files, refused};
 
 /// The one directory of a user below a data directory.
 fn users(data: &Path) -> Vec<PathBuf> {
@@ -22,23 +23,6 @@ fn info(client: &Client<'_>) -> Value {
     let answer = client.get("/fs/info");
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body
-}
-
-/// Every file below a directory.
-fn files(place: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut pending = vec![place.to_owned()];
-    while let Some(directory) = pending.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten() {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                pending.push(path);
-            } else {
-                found.push(path);
-            }
-        }
-    }
-    found
 }
 
 #[test]
