@@ -1,75 +1,20 @@
 //! Files in a bucket of a real server of S3's interface, which the tests of the storage start too.
 
-use std::env;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-
+use fileshed_test_servers::TestServer;
 use fileshed_test_support::Server;
 use serde_json::json;
 
 use super::{done, refused};
 
-/// moto, with an empty bucket; gone with the value.
-struct S3 {
-    child: Child,
-    address: String,
-}
-
-impl S3 {
-    fn start() -> Option<Self> {
-        let path = env::var_os("PATH").unwrap_or_default();
-        let installed = fileshed_test_support::repository().join("target/ci/moto/bin");
-        let named = env::var_os("FILESHED_TEST_S3_SERVER").map(PathBuf::from);
-        let places = [installed].into_iter().chain(env::split_paths(&path));
-        let mut found = places.map(|place| place.join("moto_server"));
-        let Some(program) = named.or_else(|| found.find(|program| program.is_file())) else {
-            println!("SKIP: moto_server is not installed");
-            return None;
-        };
-        let mut child = Command::new(program)
-            .args(["-H", "127.0.0.1", "-p", "0"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap());
-        let address = loop {
-            let mut line = String::new();
-            assert_ne!(lines.read_line(&mut line).unwrap(), 0, "moto_server ended");
-            if let Some((_, address)) = line.trim().split_once("Running on http://") {
-                break address.to_owned();
-            }
-        };
-        // It writes a line for each request, and waits where nobody reads them.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let mut stream = TcpStream::connect(&address).unwrap();
-        let request = format!(
-            "PUT /bucket HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        Some(Self { child, address })
-    }
-}
-
-impl Drop for S3 {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
-    }
-}
-
 #[test]
 fn files_are_in_the_bucket_that_the_setting_names() {
-    let Some(s3) = S3::start() else { return };
+    let Some(s3) = TestServer::with_bucket() else {
+        return;
+    };
     let server = Server::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_FILES_URL", "s3://bucket/some/path")
-        .env("AWS_ENDPOINT", &format!("http://{}", s3.address))
+        .env("AWS_ENDPOINT", &format!("http://{}", s3.address()))
         .env("AWS_ALLOW_HTTP", "true")
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ACCESS_KEY_ID", "known")
@@ -123,13 +68,17 @@ fn a_bucket_that_cannot_be_used_is_told_with_its_setting() {
     let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let closed = nobody.local_addr().unwrap().to_string();
     drop(nobody);
-    let s3 = S3::start();
+    let s3 = TestServer::with_bucket();
     let mut cases = vec![
         (silent, "s3://bucket", "no answer in 5 seconds"),
         (closed, "s3://bucket", ""),
     ];
     if let Some(s3) = &s3 {
-        cases.push((s3.address.clone(), "s3://other", "it has no such bucket"));
+        cases.push((
+            s3.address().to_owned(),
+            "s3://other",
+            "it has no such bucket",
+        ));
     }
     for (address, url, why) in cases {
         let server = Server::with()

@@ -1,15 +1,14 @@
 //! Signing in with OpenID Connect: with a real provider, and with one that lies.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use fileshed_test_servers::{OIDC_PROVIDER, TestServer};
 use fileshed_test_support::jwt::{now, with};
 use fileshed_test_support::standin::{Answer as Answered, Asked, StandIn};
-use fileshed_test_support::{Answer, Setup, TestApp, repository};
+use fileshed_test_support::{Answer, Setup, TestApp};
 use ring::rand::SystemRandom;
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde_json::{Value, json};
@@ -364,54 +363,15 @@ fn a_provider_that_is_another_or_away_is_told() {
     assert_eq!(server.client().get("/page/oidc").status, 404);
 }
 
-/// The provider of a package, which ends with the value.
-struct Package {
-    child: Child,
-    url: String,
-}
-
-impl Package {
-    fn start() -> Option<Self> {
-        let program = repository().join("target/ci/oidc/bin/oidc-provider-mock");
-        if !program.is_file() {
-            println!("SKIP: oidc-provider-mock is not installed");
-            return None;
-        }
-        let user = json!({"sub": "ada", "email": "ada@example.org", "name": "Ada L"});
-        let mut child = Command::new(program)
-            .args(["-p", "0", "-n", "true", "--user-claims", &user.to_string()])
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap());
-        let url = loop {
-            let mut line = String::new();
-            assert_ne!(lines.read_line(&mut line).unwrap(), 0, "the provider ended");
-            if let Some((_, rest)) = line.split_once("running on ") {
-                break rest.split(' ').next().unwrap().to_owned();
-            }
-        };
-        // It writes a line for each request, and waits where nobody reads them.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Some(Self { child, url })
-    }
-}
-
-impl Drop for Package {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
-    }
-}
-
 #[test]
 fn people_of_a_real_provider_sign_in() {
-    let Some(package) = Package::start() else {
+    let user = json!({"sub": "ada", "email": "ada@example.org", "name": "Ada L"}).to_string();
+    let claims = ["--user-claims", &user];
+    let Some(package) = TestServer::start(&OIDC_PROVIDER, &claims) else {
         return;
     };
     // This one does not decode what RFC 6749 encodes in a header.
-    let server = setup(&package.url)
+    let server = setup(&format!("http://{}", package.address()))
         .env("FILESHED_OIDC_CLIENT_ID", "fileshed")
         .start();
     let browser = Browser::at(&server);

@@ -1,17 +1,9 @@
-//! On a real server of Azure's interface, started for one test: azurite, from the package index of
-//! npm. `FILESHED_TEST_AZURE_SERVER` names its program, `azurite-blob`; else it is looked for where
-//! `.ci/run` installs it, and in `PATH`.
-
-use std::env;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+//! On a real server of Azure's interface: azurite, from the package index of npm.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_files::{Provider as _, ZonePath, conformance};
+use fileshed_test_servers::{AZURITE, TestServer};
 use fileshed_types::{Clock, Secret};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use proptest::prelude::*;
@@ -25,39 +17,12 @@ const ACCOUNT: &str = "devstoreaccount1";
 const KEY: &str =
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-/// The server; gone with the value.
-struct Azure {
-    child: Child,
-    address: String,
-}
+/// The server, with an empty container.
+struct Azure(TestServer);
 
 impl Azure {
-    /// Starts it with an empty container. Nothing where it is not installed, which is said.
     fn start() -> Option<Self> {
-        let Some(program) = program() else {
-            skip();
-            return None;
-        };
-        #[expect(clippy::disallowed_methods, reason = "a server for tests")]
-        let mut child = Command::new(program)
-            .args(["--inMemoryPersistence", "--skipApiVersionCheck"])
-            .args(["--disableTelemetry", "--silent"])
-            .args(["--blobHost", "127.0.0.1", "--blobPort", "0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("azurite starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("its output"));
-        let address = loop {
-            let mut line = String::new();
-            let count = lines.read_line(&mut line).expect("a line");
-            assert_ne!(count, 0, "azurite ended");
-            if let Some((_, address)) = line.trim().split_once("listens on http://") {
-                break address.to_owned();
-            }
-        };
-        thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        let server = Self { child, address };
+        let server = Self(TestServer::start(&AZURITE, &[])?);
         server.make_container();
         Some(server)
     }
@@ -75,22 +40,18 @@ impl Azure {
         let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("a key");
         mac.update(signed.as_bytes());
         let signature = STANDARD.encode(mac.finalize().into_bytes());
-        let request = format!(
-            "PUT /{ACCOUNT}/container?restype=container HTTP/1.1\r\nHost: {}\r\n\
-             x-ms-date: {now}\r\nx-ms-version: 2021-08-06\r\nContent-Length: 0\r\n\
-             Authorization: SharedKey {ACCOUNT}:{signature}\r\nConnection: close\r\n\r\n",
-            self.address
+        let headers = format!(
+            "x-ms-date: {now}\r\nx-ms-version: 2021-08-06\r\n\
+             Authorization: SharedKey {ACCOUNT}:{signature}\r\n"
         );
-        let mut stream = TcpStream::connect(&self.address).expect("a connection");
-        stream.write_all(request.as_bytes()).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
+        let target = format!("/{ACCOUNT}/container?restype=container");
+        let answer = self.0.request("PUT", &target, &headers);
         assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     }
 
     /// One server of ours that uses the container.
     fn storage(&self) -> ObjectStorage {
-        let endpoint = format!("http://{}/{ACCOUNT}", self.address);
+        let endpoint = format!("http://{}/{ACCOUNT}", self.0.address());
         let options = [
             ("endpoint", endpoint.as_str()),
             ("account_name", ACCOUNT),
@@ -101,33 +62,6 @@ impl Azure {
         ObjectStorage::open("az://container/some/path", &options, Clock::default())
             .expect("a storage")
     }
-}
-
-impl Drop for Azure {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
-    }
-}
-
-#[expect(clippy::print_stdout, reason = "what is skipped is shown")]
-fn skip() {
-    println!("SKIP: azurite-blob is not installed");
-}
-
-fn program() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("FILESHED_TEST_AZURE_SERVER") {
-        return Some(named.into());
-    }
-    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../target")),
-        PathBuf::from,
-    );
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).collect::<Vec<_>>();
-    places.insert(0, target.join("ci/azurite/node_modules/.bin"));
-    let mut programs = places.into_iter().map(|place| place.join("azurite-blob"));
-    programs.find(|program| program.is_file())
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use fileshed_files::{Condition, Provider, ProviderError, Write, ZonePath, conformance};
+use fileshed_test_servers::TestServer;
 
 use super::proxy::{Fault, Proxy};
-use super::s3_server::{S3, storage};
+use super::s3::storage;
 
 fn path(text: &str) -> ZonePath {
     ZonePath::found(text.to_owned())
@@ -34,8 +35,10 @@ fn reason(result: Result<(), ProviderError>) -> String {
 
 #[test]
 fn requests_that_are_too_many_are_repeated() {
-    let Some(server) = S3::start() else { return };
-    let proxy = Proxy::start(&server.address, |_, number| match number % 12 {
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let proxy = Proxy::start(server.address(), |_, number| match number % 12 {
         0 => Fault::SlowDown,
         _ => Fault::None,
     });
@@ -46,8 +49,10 @@ fn requests_that_are_too_many_are_repeated() {
 
 #[test]
 fn a_storage_that_is_always_busy_is_told_as_such() {
-    let Some(server) = S3::start() else { return };
-    let proxy = Proxy::start(&server.address, |_, _| Fault::SlowDown);
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let proxy = Proxy::start(server.address(), |_, _| Fault::SlowDown);
     let files = storage(&proxy.address, &[]).files("alice");
     let told = reason(files.stat(&path("a")).map(|_| ()));
     assert_eq!(told, "it asks for fewer requests");
@@ -55,8 +60,10 @@ fn a_storage_that_is_always_busy_is_told_as_such() {
 
 #[test]
 fn writes_whose_answers_are_lost_are_neither_lost_nor_done_twice() {
-    let Some(server) = S3::start() else { return };
-    let proxy = Proxy::start(&server.address, |request, number| {
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let proxy = Proxy::start(server.address(), |request, number| {
         if request.changes() && number.is_multiple_of(5) {
             Fault::LostAnswer
         } else {
@@ -72,13 +79,15 @@ fn writes_whose_answers_are_lost_are_neither_lost_nor_done_twice() {
 
 #[test]
 fn a_write_whose_answer_is_lost_and_that_is_overwritten_then_was_made() {
-    let Some(server) = S3::start() else { return };
-    let direct = storage(&server.address, &[]).files("alice");
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let direct = storage(server.address(), &[]).files("alice");
     write(&direct, "file", b"before").expect("written");
     // While the first write waits for its answer, another one replaces what it wrote.
     let overwrites = direct.clone();
     let first = AtomicBool::new(true);
-    let proxy = Proxy::start(&server.address, move |request, _| {
+    let proxy = Proxy::start(server.address(), move |request, _| {
         let is_look = request.method() == "HEAD" && request.target().ends_with("/files/file");
         let is_put = request.method() == "PUT" && request.target().ends_with("/files/file");
         if is_put && first.swap(false, Ordering::Relaxed) {
@@ -103,10 +112,12 @@ fn a_write_whose_answer_is_lost_and_that_is_overwritten_then_was_made() {
 
 #[test]
 fn requests_without_an_answer_are_given_up_and_repeated() {
-    let Some(server) = S3::start() else { return };
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
     let hung = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hung);
-    let proxy = Proxy::start(&server.address, move |request, _| {
+    let proxy = Proxy::start(server.address(), move |request, _| {
         let is_file = request.target().contains("/files/hang");
         // The first of each kind.
         let bit = match request.method() {
@@ -130,8 +141,10 @@ fn requests_without_an_answer_are_given_up_and_repeated() {
 
 #[test]
 fn a_storage_that_never_answers_is_told_as_such() {
-    let Some(server) = S3::start() else { return };
-    let proxy = Proxy::start(&server.address, |_, _| Fault::Hang);
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let proxy = Proxy::start(server.address(), |_, _| Fault::Hang);
     let files = storage(&proxy.address, &[("timeout", "300ms")]).files("alice");
     assert_eq!(reason(write(&files, "a", b"x")), "no answer in time");
     let gone = storage("127.0.0.1:1", &[]);
@@ -146,13 +159,15 @@ fn a_storage_that_never_answers_is_told_as_such() {
 
 #[test]
 fn lists_that_come_in_parts_are_put_together_or_fail() {
-    let Some(server) = S3::start() else { return };
-    let direct = storage(&server.address, &[]).files("alice");
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let direct = storage(server.address(), &[]).files("alice");
     let all: Vec<String> = (0..9).map(|number| format!("file-{number}")).collect();
     for name in &all {
         write(&direct, &format!("directory/{name}"), b"x").expect("written");
     }
-    let short = Proxy::start(&server.address, |request, _| {
+    let short = Proxy::start(server.address(), |request, _| {
         if request.is_list() {
             Fault::ShortPage
         } else {
@@ -164,7 +179,7 @@ fn lists_that_come_in_parts_are_put_together_or_fail() {
     assert!(short.faults() >= 5, "{}", short.faults());
 
     // The second page never comes.
-    let broken = Proxy::start(&server.address, |request, _| {
+    let broken = Proxy::start(server.address(), |request, _| {
         match (
             request.is_list(),
             request.target().contains("continuation-token"),
@@ -186,7 +201,7 @@ fn lists_that_come_in_parts_are_put_together_or_fail() {
 
     // The end of a page is cut off, once.
     let first = AtomicBool::new(true);
-    let cut = Proxy::start(&server.address, move |request, _| {
+    let cut = Proxy::start(server.address(), move |request, _| {
         if request.is_list() && first.swap(false, Ordering::Relaxed) {
             Fault::HalfAnswer
         } else {
@@ -203,11 +218,13 @@ fn lists_that_come_in_parts_are_put_together_or_fail() {
 
 #[test]
 fn content_that_is_cut_off_is_never_given_as_whole() {
-    let Some(server) = S3::start() else { return };
-    let direct = storage(&server.address, &[]).files("alice");
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let direct = storage(server.address(), &[]).files("alice");
     let content = vec![b'x'; 100_000];
     write(&direct, "file", &content).expect("written");
-    let proxy = Proxy::start(&server.address, |request, number| {
+    let proxy = Proxy::start(server.address(), |request, number| {
         if request.method() == "GET" && number.is_multiple_of(2) {
             Fault::HalfAnswer
         } else {
@@ -225,9 +242,11 @@ fn content_that_is_cut_off_is_never_given_as_whole() {
 
 #[test]
 fn large_files_come_over_a_bad_line() {
-    let Some(server) = S3::start() else { return };
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
     let (parts, completed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let proxy = Proxy::start(&server.address, move |request, _| {
+    let proxy = Proxy::start(server.address(), move |request, _| {
         let target = request.target();
         let is_part = target.contains("partNumber");
         let is_completion = request.method() == "POST" && target.contains("uploadId=");
@@ -259,8 +278,10 @@ fn an_upload_that_breaks_off_leaves_the_file_as_it_was() {
             }
         }
     }
-    let Some(server) = S3::start() else { return };
-    let files = storage(&server.address, &[]).files("alice");
+    let Some(server) = TestServer::with_bucket() else {
+        return;
+    };
+    let files = storage(server.address(), &[]).files("alice");
     write(&files, "file", b"before").expect("written");
     let mut source = Gone(20_000_000);
     let broken = files.write(&path("file"), &mut source, &Write::default());

@@ -24,10 +24,39 @@ pub(crate) enum Fault {
     ShortPage,
 }
 
+/// An interface that a server has instead of its own.
+pub(crate) trait Dialect: Send + Sync {
+    /// Whether no other such request is between [`Dialect::request`] and [`Dialect::answer`].
+    fn alone(&self, request: &Request) -> bool;
+
+    /// The head of a request as the server understands it, or an answer that it cannot give.
+    fn request(&self, request: &Request) -> Result<String, String>;
+
+    /// The head of its answer as a client understands it.
+    fn answer(&self, request: &Request, head: &str) -> String;
+}
+
+/// The server's own.
+struct Own;
+
+impl Dialect for Own {
+    fn alone(&self, request: &Request) -> bool {
+        request.changes()
+    }
+
+    fn request(&self, request: &Request) -> Result<String, String> {
+        Ok(request.head.clone())
+    }
+
+    fn answer(&self, _: &Request, head: &str) -> String {
+        head.to_owned()
+    }
+}
+
 /// A request as it came.
 #[derive(Debug)]
 pub(crate) struct Request {
-    head: String,
+    pub(crate) head: String,
     body: Vec<u8>,
 }
 
@@ -67,6 +96,15 @@ impl Proxy {
         server: &str,
         plan: impl Fn(&Request, usize) -> Fault + Send + Sync + 'static,
     ) -> Self {
+        Self::speaking(server, Arc::new(Own), plan)
+    }
+
+    /// The same, where clients speak another interface than the server.
+    pub(crate) fn speaking(
+        server: &str,
+        dialect: Arc<dyn Dialect>,
+        plan: impl Fn(&Request, usize) -> Fault + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let (server, plan): (_, Arc<Plan>) = (server.to_owned(), Arc::new(plan));
@@ -77,7 +115,11 @@ impl Proxy {
             for stream in listener.incoming().flatten() {
                 let (server, plan) = (server.clone(), Arc::clone(&plan));
                 let (count, faults) = (Arc::clone(&count), Arc::clone(&faults));
-                let changes = Arc::clone(&changes);
+                let upstream = Upstream {
+                    server,
+                    dialect: Arc::clone(&dialect),
+                    changes: Arc::clone(&changes),
+                };
                 thread::spawn(move || {
                     let mut stream = BufReader::new(stream);
                     while let Ok(Some(request)) = read(&mut stream) {
@@ -86,7 +128,7 @@ impl Proxy {
                         if fault != Fault::None {
                             faults.fetch_add(1, Ordering::Relaxed);
                         }
-                        if pass(&server, request, fault, &changes, stream.get_mut()).is_err() {
+                        if upstream.pass(&request, fault, stream.get_mut()).is_err() {
                             let _closed = stream.get_ref().shutdown(Shutdown::Both);
                             return;
                         }
@@ -105,66 +147,85 @@ impl Proxy {
     }
 }
 
-/// Answers a request. Fails where the connection is to end.
-fn pass(
-    server: &str,
-    request: Request,
-    fault: Fault,
-    changes: &Mutex<()>,
-    client: &mut TcpStream,
-) -> io::Result<()> {
-    match fault {
-        Fault::SlowDown => {
-            let body =
-                "<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>";
-            // What answers to HEAD has no body.
-            let body = if request.head.starts_with("HEAD ") {
-                ""
-            } else {
-                body
-            };
-            let length = body.len();
-            return write!(
-                client,
-                "HTTP/1.1 503 Slow Down\r\nContent-Length: {length}\r\n\r\n{body}"
-            );
+/// The server behind a connection.
+struct Upstream {
+    server: String,
+    dialect: Arc<dyn Dialect>,
+    /// Held by a request that is alone.
+    changes: Arc<Mutex<()>>,
+}
+
+impl Upstream {
+    /// Answers a request. Fails where the connection is to end.
+    fn pass(&self, request: &Request, fault: Fault, client: &mut TcpStream) -> io::Result<()> {
+        match fault {
+            Fault::SlowDown => {
+                let body = "<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>";
+                // What answers to HEAD has no body.
+                let body = if request.head.starts_with("HEAD ") {
+                    ""
+                } else {
+                    body
+                };
+                let length = body.len();
+                return write!(
+                    client,
+                    "HTTP/1.1 503 Slow Down\r\nContent-Length: {length}\r\n\r\n{body}"
+                );
+            }
+            Fault::Hang => {
+                // Until the client gives up, whatever it sends.
+                client.set_read_timeout(Some(Duration::from_mins(1)))?;
+                let _gone = client.read(&mut [0; 1]);
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            _ => {}
         }
-        Fault::Hang => {
-            // Until the client gives up, whatever it sends.
-            client.set_read_timeout(Some(Duration::from_mins(1)))?;
-            let _gone = client.read(&mut [0; 1]);
-            return Err(io::ErrorKind::ConnectionAborted.into());
+        let alone = self
+            .dialect
+            .alone(request)
+            .then(|| self.changes.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut head = match self.dialect.request(request) {
+            Ok(head) => head,
+            Err(answer) => return client.write_all(answer.as_bytes()),
+        };
+        if fault == Fault::ShortPage {
+            let (before, after) = head.split_once(" HTTP/1.1").expect("a request line");
+            let kept: Vec<&str> = before
+                .split('&')
+                .filter(|parameter| !parameter.starts_with("max-keys="))
+                .collect();
+            head = format!("{}&max-keys=2 HTTP/1.1{after}", kept.join("&"));
         }
-        _ => {}
+        let mut upstream = TcpStream::connect(&self.server)?;
+        upstream.write_all(
+            head.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        )?;
+        upstream.write_all(&request.body)?;
+        let mut answer = Vec::new();
+        upstream.read_to_end(&mut answer)?;
+        let end = end_of_head(&answer);
+        let head = self
+            .dialect
+            .answer(request, &String::from_utf8_lossy(&answer[..end]));
+        answer.splice(..end, head.into_bytes());
+        drop(alone);
+        match fault {
+            Fault::LostAnswer => return Err(io::ErrorKind::ConnectionAborted.into()),
+            Fault::HalfAnswer => answer.truncate(answer.len() - answer.len().min(40)),
+            _ => {}
+        }
+        client.write_all(&answer)?;
+        // The server closes, so the answer's end may be the connection's.
+        Err(io::ErrorKind::ConnectionAborted.into())
     }
-    let alone = request.changes();
-    let mut head = request.head;
-    if fault == Fault::ShortPage {
-        let (before, after) = head.split_once(" HTTP/1.1").expect("a request line");
-        let kept: Vec<&str> = before
-            .split('&')
-            .filter(|parameter| !parameter.starts_with("max-keys="))
-            .collect();
-        head = format!("{}&max-keys=2 HTTP/1.1{after}", kept.join("&"));
-    }
-    let alone = alone.then(|| changes.lock().unwrap_or_else(PoisonError::into_inner));
-    let mut upstream = TcpStream::connect(server)?;
-    upstream.write_all(
-        head.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n")
-            .as_bytes(),
-    )?;
-    upstream.write_all(&request.body)?;
-    let mut answer = Vec::new();
-    upstream.read_to_end(&mut answer)?;
-    drop(alone);
-    match fault {
-        Fault::LostAnswer => return Err(io::ErrorKind::ConnectionAborted.into()),
-        Fault::HalfAnswer => answer.truncate(answer.len() - answer.len().min(40)),
-        _ => {}
-    }
-    client.write_all(&answer)?;
-    // The server closes, so the answer's end may be the connection's.
-    Err(io::ErrorKind::ConnectionAborted.into())
+}
+
+/// Where the head of an answer ends.
+fn end_of_head(answer: &[u8]) -> usize {
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    end.map_or(answer.len(), |end| end + 4)
 }
 
 /// The next request of a connection; nothing at its end.
