@@ -112,8 +112,6 @@ diagnostics! {
             command: String,
             /// Their paths.
             removed: Vec<String> = vec!["notes/.lfsig".to_owned()],
-            /// What it made under names that some system cannot hold, and what it is called now.
-            renamed: Option<String>,
             /// Its exit status.
             status: i32,
             /// What it had written.
@@ -126,8 +124,8 @@ diagnostics! {
                 storage: .lfsig, .fs_pepper and, where there is history, every spelling of .git are kept",
             details: {
                 "command": command, "removed": &removed[..removed.len().min(NAMED)],
-                "removed_total": removed.len(), "renamed": renamed, "returncode": status,
-                "stdout": stdout, "stderr": stderr
+                "removed_total": removed.len(), "returncode": status, "stdout": stdout,
+                "stderr": stderr
             },
         },
         /// A repository that git is not started with.

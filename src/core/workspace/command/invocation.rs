@@ -231,12 +231,21 @@ impl<'a> Run<'a> {
         Ok(self.ran(&outcome, shown))
     }
 
-    /// Fails where a command was ended, or did what is refused.
+    /// Fails where a command was ended, or did what is refused. What has another name now is said in
+    /// the failure too.
     pub(super) fn expect_ended(
         &self,
         outcome: &CommandOutcome,
         shown: &ShownStreams,
     ) -> Result<(), Error> {
+        self.expect_end(outcome, shown)
+            .map_err(|error| match portable::told(&outcome.renamed) {
+                Some(renamed) => error.with_detail("renamed", renamed),
+                None => error,
+            })
+    }
+
+    fn expect_end(&self, outcome: &CommandOutcome, shown: &ShownStreams) -> Result<(), Error> {
         let command = self.plan.command.to_owned();
         let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
         match outcome.ending {
@@ -293,7 +302,6 @@ impl<'a> Run<'a> {
             return Err(ExecError::KeptNames {
                 command,
                 removed: outcome.removed.clone(),
-                renamed: portable::told(&outcome.renamed),
                 status: outcome.status,
                 stdout: stdout(),
                 stderr: stderr(),

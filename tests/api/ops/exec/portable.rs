@@ -216,6 +216,42 @@ fn what_had_such_a_name_before_keeps_it() {
     }
 }
 
+/// Makes a file, and counts for ever.
+const ENDLESS: &str = "CREATE TABLE t (x); WITH RECURSIVE n (x) AS \
+    (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+
+/// Also where the command fails: what it left is there, under a name that its caller has to know.
+#[test]
+fn what_a_command_that_was_ended_left_is_told() {
+    let endless = |client: &Client<'_>, zone: &Value, name: &str, seconds: u32| {
+        let mut call = zone.clone();
+        call["cmd"] = "sqlite3".into();
+        call["args"] = json!([name, ENDLESS]);
+        call["timeout"] = seconds.into();
+        let answer = client.call("shed_exec", &call);
+        answer.refused(504, "TIMEOUT");
+        answer
+    };
+    let server = small().start();
+    let alice = server.as_member("alice", "team");
+    let note = "`CON` is now `_CON`: its name is a device name on Windows";
+    for (zone, directory) in zones(&server) {
+        let answer = endless(&alice, &zone, "CON", 1);
+        let renamed = &answer.body["error"]["details"]["renamed"];
+        assert_eq!(renamed, note, "{zone}: {}", answer.text);
+        assert!(directory.join("_CON").exists());
+    }
+    // Where nothing was renamed, nothing is said of it.
+    let storage = json!({"zone": "storage"});
+    let fast = small().env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1").start();
+    let alice = fast.as_member("alice", "team");
+    for (name, expected) in [("fine", Value::Null), ("CON", json!(note))] {
+        let answer = endless(&alice, &storage, name, 60);
+        let details = &answer.body["error"]["details"];
+        assert_eq!(details["renamed"], expected, "{}", answer.text);
+    }
+}
+
 #[test]
 fn what_git_keeps_in_a_repository_keeps_its_name() {
     let server = small().start();
