@@ -28,6 +28,7 @@ mod mcp;
 mod names;
 mod openwebui;
 mod start;
+mod tenant;
 mod token;
 mod user;
 
@@ -39,6 +40,7 @@ pub use loss::LossArguments;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
 pub use start::{report, report_store};
+pub use tenant::TenantCommand;
 pub use token::TokenCommand;
 pub use user::UserCommand;
 
@@ -75,6 +77,18 @@ pub enum Failure {
         /// How much, and whose.
         what: String,
     },
+    /// Something would be removed, and it was not named once more.
+    #[error("this removes for good: {what}. Add --name with the same id if that is meant")]
+    NotNamed {
+        /// How much, and whose.
+        what: String,
+    },
+    /// An archive would go to a screen.
+    #[error("an archive is no text: send it to a file, with > user.zip")]
+    Terminal,
+    /// Neither a user nor a group was named.
+    #[error("say of whom with --user <id> or --group <id>")]
+    NoTenant,
     /// Something would be given up, and nobody said that this is meant.
     #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
     LossNotConfirmed(Loss),
@@ -161,6 +175,7 @@ pub fn run(
         Command::Token(command) => command.run(&open(config)?),
         Command::Group(command) => command.run(&open(config)?),
         Command::User(command) => command.run(&open(config)?),
+        Command::Tenant(command) => command.run(&open(config)?),
         Command::Openwebui(command) => {
             let mut config = config.clone();
             if config.keys_to_make().next().is_some() {
@@ -258,7 +273,8 @@ fn doctor(config: &Config) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// Writes lines. The only place that uses standard output; a reader that went away is no panic.
+/// Writes lines. But for exports, the only place that uses standard output; a reader that went away is
+/// no panic.
 fn print(text: &str) -> Result<ExitCode, Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)

@@ -79,6 +79,10 @@ pub struct Config {
     pub oidc_user_claim: String,
     /// What it is asked for, separated by blanks.
     pub oidc_scopes: String,
+    /// Claim that says who administers the server; empty where none does.
+    pub oidc_admin_claim: String,
+    /// What it holds for them.
+    pub oidc_admin_value: String,
     /// Sites whose pages may call this server from a browser.
     pub cors_origins: Vec<Origin>,
     /// Seconds for which its answers about groups count.
@@ -145,6 +149,8 @@ impl Default for Config {
             oidc_client_secret: None,
             oidc_user_claim: "sub".to_owned(),
             oidc_scopes: "openid profile email".to_owned(),
+            oidc_admin_claim: String::new(),
+            oidc_admin_value: "admin".to_owned(),
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,

@@ -18,6 +18,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use crate::config::Config;
 use crate::openwebui::OpenWebUi;
 
+mod admin;
 mod admission;
 pub mod body;
 mod cookie;
@@ -42,6 +43,7 @@ mod response_body;
 mod route;
 mod serve;
 mod sign_in;
+mod small_body;
 pub mod terminal;
 
 use admission::Admission;
@@ -146,6 +148,7 @@ pub(crate) fn router(
         .merge(dav::routes())
         .merge(page::routes())
         .merge(sign_in::routes())
+        .merge(admin::routes())
         .route("/", get(index::page).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
@@ -162,8 +165,13 @@ pub(crate) fn router(
             .or_else(|| fs::operation(path))
             .or_else(|| dav::operation(method, path))
             .or_else(|| sign_in::operation(path))
+            .or_else(|| admin::operation(path))
+    };
+    let logger = middleware::RequestLogger {
+        names,
+        server: Arc::clone(&server),
     };
     cors::allow(routes, config)
-        .layer(from_fn_with_state(names, middleware::log_request))
+        .layer(from_fn_with_state(logger, middleware::log_request))
         .with_state(server)
 }

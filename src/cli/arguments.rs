@@ -12,6 +12,7 @@ use super::loss::LossArguments;
 use super::mcp::McpArguments;
 use super::names::one_of;
 use super::openwebui::OpenWebUiCommand;
+use super::tenant::TenantCommand;
 use super::token::TokenCommand;
 use super::user::UserCommand;
 use crate::config::{Config, Inputs, SETTINGS};
@@ -84,6 +85,9 @@ pub enum Command {
     /// List and suspend users, end their tokens and links, remove their files
     #[command(subcommand)]
     User(UserCommand),
+    /// List users and groups, set their quotas, move them elsewhere, remove them
+    #[command(subcommand)]
+    Tenant(TenantCommand),
     /// Register this server in Open WebUI
     #[command(subcommand)]
     Openwebui(OpenWebUiCommand),

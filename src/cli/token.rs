@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, value_parser};
 use fileshed_core::tokens::Token;
-use fileshed_core::{Scope, Store, UserId};
+use fileshed_core::{Role, Scope, Store, UserId};
 use jiff::{SignedDuration, Timestamp};
 
 use super::names::one_of;
@@ -18,14 +18,14 @@ pub enum TokenCommand {
         /// The user whose workspace the token opens
         #[arg(long, value_name = "ID", value_parser = UserId::parse)]
         user: UserId,
-        /// What it allows
+        /// What it allows; `admin` is `write`, and administering this server
         #[arg(
             long,
             value_name = "scope",
             default_value = "write",
-            value_parser = one_of(&["read", "write"], Scope::parse)
+            value_parser = one_of(&["read", "write", "admin"], rights)
         )]
-        scope: Scope,
+        scope: (Scope, Role),
         /// Days after which it ends; without this, never
         #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
         expires_days: Option<u32>,
@@ -58,7 +58,8 @@ impl TokenCommand {
                     })
                     .transpose()
                     .map_err(|_| Failure::NoSuchDate)?;
-                let token = store.tokens().create(user, *scope, expires_at, label)?;
+                let tokens = store.tokens();
+                let token = tokens.create_with_role(user, *scope, expires_at, label)?;
                 print(&token.secret)
             }
             Self::List => {
@@ -79,6 +80,14 @@ impl TokenCommand {
     }
 }
 
+/// What the name of a scope allows.
+fn rights(name: &str) -> Option<(Scope, Role)> {
+    match name {
+        "admin" => Some((Scope::Write, Role::Admin)),
+        name => Some((Scope::parse(name)?, Role::User)),
+    }
+}
+
 /// A token for people and for `cut`: tabs, because a user id or a label may hold blanks.
 fn line(token: &Token, now: Timestamp) -> String {
     let state = match token.expires_at {
@@ -90,7 +99,7 @@ fn line(token: &Token, now: Timestamp) -> String {
     let columns = [
         token.id.as_str(),
         token.user.as_str(),
-        token.scope.as_str(),
+        token.scope_name(),
         &day(token.created_at),
         &state,
         &token.label,

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fileshed_core::users::{SpaceSummary, UserSummary};
+use fileshed_core::administration::TenantSummary;
+use fileshed_core::users::UserSummary;
 use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};
@@ -58,7 +59,7 @@ impl UserCommand {
             }
             Self::Show(OneUser { id: user }) => show(store, &store.user(user)?),
             Self::Usage => {
-                for space in store.space()? {
+                for space in store.tenant_summaries()? {
                     print(&space_line(&space))?;
                 }
                 Ok(ExitCode::SUCCESS)
@@ -137,7 +138,7 @@ fn delete(
 }
 
 /// Space for people and for `cut`.
-fn space_line(space: &SpaceSummary) -> String {
+fn space_line(space: &TenantSummary) -> String {
     let percent = space.bytes.saturating_mul(100) / space.limit.max(1);
     let columns = [
         space.bytes.to_string(),

@@ -125,6 +125,16 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.oidc_scopes,
     ),
     open(
+        "oidc.admin_claim",
+        "Claim that says who administers this server, like roles or realm_access.roles; empty: nobody does",
+        |c| &mut c.oidc_admin_claim,
+    ),
+    open(
+        "oidc.admin_value",
+        "What that claim holds, alone or in a list, for an administrator",
+        |c| &mut c.oidc_admin_value,
+    ),
+    open(
         "cors_origins",
         "Sites whose pages may call from a browser, like https://chat.example.org, comma-separated",
         |c| &mut c.cors_origins,

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use fileshed_core::cancellation::Cancellation;
-use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
+use fileshed_core::fair::{FairSemaphore, Full, Grant, Occupancy, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::{self, TransferPermit};
 use fileshed_core::{Caller, Error, Store, diagnostics};
@@ -57,6 +57,11 @@ impl Admission {
                 largest.saturating_mul(2).saturating_add(BUDGET),
             )),
         }
+    }
+
+    /// How far the places of calls are taken.
+    pub(super) fn occupancy(&self) -> Occupancy {
+        self.calls.occupancy()
     }
 
     /// Waits for the permit to run one call.

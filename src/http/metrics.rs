@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::WorkspaceMode;
+use fileshed_core::{Code, WorkspaceMode};
 
 use super::Server;
 
@@ -26,6 +26,8 @@ struct Counters {
     /// By whose workspace was to be left.
     boundary_violations: BTreeMap<&'static str, u64>,
     refused: u64,
+    /// Failures of all calls, by code.
+    failures: BTreeMap<&'static str, u64>,
 }
 
 impl Metrics {
@@ -51,6 +53,16 @@ impl Metrics {
     /// Somebody called who is nobody.
     pub(super) fn refused(&self) {
         self.counters().refused += 1;
+    }
+
+    /// A call failed.
+    pub(super) fn failed(&self, code: Code) {
+        *self.counters().failures.entry(code.as_str()).or_default() += 1;
+    }
+
+    /// Failures of all calls since the start, by code.
+    pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
+        self.counters().failures.clone()
     }
 
     /// All of them as text.

@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
-use super::envelope;
+use super::{Server, envelope};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX_BYTES: usize = 64;
@@ -89,9 +89,16 @@ pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
 /// What a surface calls the requests that are its own.
 pub(super) type Names = fn(&Method, &str) -> Option<&'static str>;
 
+/// What writes the lines of requests, and counts their failures.
+#[derive(Clone)]
+pub(super) struct RequestLogger {
+    pub(super) names: Names,
+    pub(super) server: Arc<Server>,
+}
+
 /// Gives a request its id, logs it, and writes out its failure.
 pub(super) async fn log_request(
-    State(names): State<Names>,
+    State(RequestLogger { names, server }): State<RequestLogger>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -113,6 +120,9 @@ pub(super) async fn log_request(
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Ok(id) = HeaderValue::from_str(&line.id) {
         headers.insert(X_REQUEST_ID, id);
+    }
+    if let Some(error) = &error {
+        server.metrics.failed(error.code());
     }
     line.write(&mut response, error.as_deref());
     response

@@ -103,11 +103,17 @@ async fn known(server: &Arc<Server>, credential: Credential) -> Result<Caller, E
     Ok(caller)
 }
 
-/// Finds out whose credential it is.
+/// Finds out whose credential it is, and notes that its user calls.
 pub(super) async fn authenticate(
     server: &Arc<Server>,
     credential: Credential,
 ) -> Result<Caller, Error> {
+    let caller = caller_of(server, credential).await?;
+    server.store.called(&caller);
+    Ok(caller)
+}
+
+async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
     let known = server
         .authenticator
         .authenticate_at_once(credential, &server.store);

@@ -5,9 +5,8 @@
 //! same address, whose session counts here as it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
@@ -24,7 +23,7 @@ use serde_json::json;
 use super::files::show_refusal;
 use super::identity::{IdentityError, is_by_page};
 use super::route::{self, RouteError};
-use super::{Server, envelope};
+use super::{Server, envelope, small_body};
 use crate::ops::Reply;
 
 mod link;
@@ -35,11 +34,6 @@ pub(super) use oidc::OpenIdConnect;
 
 /// The page, from an address like `/page/oidc/callback`: a proxy may have put the server below a path.
 const PAGE: HeaderValue = HeaderValue::from_static("../../");
-
-/// Largest body: a token and what is around it.
-const BODY_MAX_BYTES: usize = 8 * 1024;
-/// How long it may take to arrive.
-const BODY_WAIT: Duration = Duration::from_secs(10);
 
 /// The addresses of signing in.
 pub(super) fn routes() -> Router<Arc<Server>> {
@@ -230,7 +224,7 @@ fn refused(error: Error) -> Response {
 }
 
 /// An answer that nobody keeps.
-fn unstored(mut response: Response) -> Response {
+pub(super) fn unstored(mut response: Response) -> Response {
     let nobody = HeaderValue::from_static("no-store");
     response.headers_mut().insert(CACHE_CONTROL, nobody);
     response
@@ -250,15 +244,10 @@ async fn look_up<T: Send + 'static>(
     done.await.map_err(RouteError::from)?
 }
 
-/// The arguments of a small call; an empty body has none.
+/// The arguments of a small call.
 async fn arguments<T: DeserializeOwned>(body: Body) -> Result<T, Error> {
-    let unreadable = || SignInError::Unreadable.into();
-    let bytes = tokio::time::timeout(BODY_WAIT, to_bytes(body, BODY_MAX_BYTES)).await;
-    let Ok(Ok(bytes)) = bytes else {
-        return Err(unreadable());
-    };
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-    serde_json::from_slice(text).map_err(|_| unreadable())
+    let arguments = small_body::arguments(body).await;
+    arguments.ok_or_else(|| SignInError::Unreadable.into())
 }
 
 diagnostics! {

@@ -114,10 +114,7 @@ impl Operation for GroupInfo {
             id: member.id.clone(),
             name: member.name.clone(),
         };
-        let space = Space::of(
-            store.group_usage(&group)?,
-            store.settings().quota_per_group_mb,
-        );
+        let space = Space::of(store.group_usage(&group)?, store.group_quota_mb(&group)?);
         let files: Vec<GroupFile> = page
             .files
             .into_iter()

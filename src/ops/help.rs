@@ -151,10 +151,7 @@ impl Operation for Help {
                 &settings.max_output_absolute.to_string(),
             )
             .replace("{max_file_size_mb}", &settings.max_file_size_mb.to_string())
-            .replace(
-                "{quota_per_user_mb}",
-                &settings.quota_per_user_mb.to_string(),
-            )
+            .replace("{quota_per_user_mb}", &store.quota_mb(caller)?.to_string())
             .replace(
                 "{link_expiry_hours}",
                 &settings.link_expiry_hours.to_string(),

@@ -134,7 +134,7 @@ impl Operation for Parameters {
         let settings = store.settings();
         let report = store.workspace_report(caller, &settings.fs_workspace);
         let data = Response {
-            quota_per_user_mb: settings.quota_per_user_mb,
+            quota_per_user_mb: store.quota_mb(caller)?,
             quota_per_group_mb: settings.quota_per_group_mb,
             max_file_size_mb: settings.max_file_size_mb,
             lock_max_age_hours: settings.lock_max_age_hours,

@@ -136,14 +136,13 @@ impl Operation for Stats {
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
         };
-        let settings = store.settings();
-        let total = Total::of(used, settings.quota_per_user_mb);
+        let total = Total::of(used, store.quota_mb(caller)?);
         let message = format!("{} of {} MB are used", total.size_human, total.quota_mb);
         let mut groups = Vec::new();
         for group in store.known_groups(caller)?.unwrap_or_default() {
             let used = store.group_usage(&group)?;
             groups.push(GroupSpace {
-                space: Total::of(used, settings.quota_per_group_mb),
+                space: Total::of(used, store.group_quota_mb(&group)?),
                 name: group.name,
             });
         }

@@ -10,6 +10,7 @@
     reason = "a test that cannot go on panics, one that cannot run says why, and all look at the disk"
 )]
 
+mod admin;
 mod dav;
 mod fs;
 mod groups;

@@ -1,7 +1,7 @@
 //! Signing in on the page: sessions, links, tokens, and who tries to use somebody else's.
 
 mod attacks;
-mod browser;
+pub(crate) mod browser;
 mod link;
 mod oidc;
 mod session;

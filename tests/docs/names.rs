@@ -62,7 +62,7 @@ fn command_lines(text: &str) -> Vec<Vec<String>> {
     commands
         .filter_map(shlex::split)
         .map(|words| {
-            let shell = |word: &String| [">", "|", "&&"].contains(&word.as_str());
+            let shell = |word: &String| ["<", ">", "|", "&&"].contains(&word.as_str());
             words
                 .iter()
                 .take_while(|word| !shell(word))

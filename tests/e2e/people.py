@@ -520,6 +520,109 @@ def tokens(world: World) -> None:
             window.open("about:blank")
 
 
+def admin(world: World) -> None:
+    """An administrator looks after users, groups, links and locks, and never sees what a file is called."""
+    page, window = world.page, world.window
+    axe = npm.package(AXE, fileshed.target() / "e2e").modules / "axe-core" / "axe.min.js"
+    settings = {"FILESHED_GROUPS": "local", "FILESHED_LOG_LEVEL": "warn"}
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with fileshed.Fileshed(fileshed.binary(), Path(directory), settings) as server:
+
+            def told(*arguments: str) -> str:
+                done = server.run(*arguments)
+                check.equal(f"{arguments}: {done.stderr}", done.returncode, 0)
+                return done.stdout.strip()
+
+            def call(user: str, operation: str, **given: object) -> web.Response:
+                return server.call(operation, given, server.key, {"X-OpenWebUI-User-Id": user})
+
+            told("group", "create", "--id", "team", "--name", "Team", "--members", "ada,bob")
+            place = {"zone": "documents", "path": "canary.md"}
+            for user in ("ada", "bob"):
+                check.equal("a file", call(user, "shed_create_file", **place, content="canary").status, 200)
+                check.equal("a lock", call(user, "shed_lockedit_open", **place).status, 200)
+                check.equal("a link", call(user, "shed_link_create", **place).status, 200)
+            shared = {"zone": "group", "group": "Team", "path": "canary.md", "content": "canary"}
+            check.equal("a file of the group", call("ada", "shed_create_file", **shared).status, 200)
+
+            # Who is no administrator is shown none of it.
+            window.open(f"{server.url}/")
+            page.write("textbox", "Personal token", told("token", "create", "--user", "ada"))
+            page.click("button", "Sign in")
+            page.see("link", "Documents")
+            check.equal("no way there", page.count("link", "Administration"), 0)
+            page.click("button", "Sign out")
+
+            page.see("textbox", "Personal token")
+            window.open(f"{server.url}/admin")
+            page.write("textbox", "Personal token", told("token", "create", "--user", "keeper", "--scope", "admin"))
+            page.click("button", "Sign in")
+            page.see("button", "Suspend: bob")
+            page.see("rowheader", "Team team")
+            for scheme in ("light", "dark"):
+                feature = {"name": "prefers-color-scheme", "value": scheme}
+                window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+                for name, sign in (
+                    ("Running", "Refresh"), ("Links", "End: Download, bob"), ("Locks", "Release: Documents, bob"),
+                    ("Server", "Refresh"), ("Users and groups", "Suspend: bob"),
+                ):
+                    page.click("button", name)
+                    page.see("button", sign)
+                    _clean(world, axe, f"administration, {name}, {scheme}")
+                    shown = world.script("return document.body.innerText")
+                    check.that(f"no name of a file: {name}", "canary" not in shown, shown)
+            world.picture("admin")
+
+            page.click("button", "Suspend: bob")
+            page.see("dialog", "Suspend bob?")
+            _clean(world, axe, "a suspension")
+            page.click("button", "Suspend")
+            page.see("button", "End suspension: bob")
+            check.equal("he does nothing", call("bob", "shed_stats").status, 403)
+            page.click("button", "End suspension: bob")
+            page.see("button", "Suspend: bob")
+            check.equal("he goes on", call("bob", "shed_stats").status, 200)
+
+            page.click("button", "Quota: bob")
+            page.write("spinbutton", "Space in MiB", "7")
+            page.click("button", "Save")
+            page.gone("dialog")
+            check.until(
+                "it counts",
+                lambda: call("bob", "shed_stats").json()["data"]["total"]["quota_mb"] == 7,
+            )
+
+            page.click("button", "Locks")
+            page.click("button", "Release: Documents, bob")
+            page.gone("button", "Release: Documents, bob")
+            page.click("button", "Links")
+            page.click("button", "End: Download, ada")
+            page.gone("button", "End: Download, ada")
+
+            page.click("button", "Users and groups")
+            page.click("button", "Delete: bob")
+            page.see("dialog", "Remove bob for good?")
+            check.equal("not yet", page.state("button", "Delete", "disabled"), True)
+            page.write("textbox", "Type bob to confirm", "bob")
+            _clean(world, axe, "a deletion")
+            page.click("button", "Delete")
+            page.gone("button", "Delete: bob")
+            page.see("button", "Delete: ada")
+
+            window.resize(390, 844)
+            try:
+                check.that(
+                    "nothing is wider than the screen",
+                    world.script("return document.documentElement.scrollWidth <= innerWidth"),
+                )
+                page.see("button", "Delete: ada")
+                world.picture("admin-phone")
+            finally:
+                window.resize(1280, 800)
+            window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+            window.open("about:blank")
+
+
 def attacks(world: World) -> None:
     """Nothing of a file runs in the page, whatever it and its name hold."""
     for name, content in ATTACKS.items():
@@ -716,7 +819,7 @@ def _packed(address: str) -> int:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, admin, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 

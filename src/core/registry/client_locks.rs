@@ -41,9 +41,10 @@ pub enum TakenLock {
     TooMany,
 }
 
-const COLUMNS: &str = "token, path, spelled, user_id, owner, shared, deep, seconds, expires_at";
+pub(super) const COLUMNS: &str =
+    "token, path, spelled, user_id, owner, shared, deep, seconds, expires_at";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<ClientLock> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<ClientLock> {
     Ok(ClientLock {
         token: row.get(0)?,
         path: row.get(1)?,

@@ -5,6 +5,7 @@
 //! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
 mod access;
+mod administration;
 mod attachments;
 mod client_locks;
 mod connection;
@@ -28,6 +29,7 @@ mod users;
 mod working_directories;
 
 pub use access::Access;
+pub use administration::InZone;
 pub use client_locks::{ClientLock, TakenLock};
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
 pub use dead_properties::{DeadProperty, PropertyChange};

@@ -29,11 +29,11 @@ pub struct LinkRow {
     pub expires_at: i64,
 }
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "id, home, user_id, chat, zone, path, purpose, created_at, expires_at, group_id";
 
 impl LinkRow {
-    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+    pub(super) fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
         Ok(Self {
             id: row.get(0)?,
             tenant: row.get(1)?,

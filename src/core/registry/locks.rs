@@ -21,9 +21,9 @@ pub struct Lock {
     pub opened: Option<[u8; 32]>,
 }
 
-const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at, opened";
+pub(super) const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at, opened";
 
-fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
+pub(super) fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
     Ok(Lock {
         path: row.get(0)?,
         user: row.get(1)?,

@@ -7,13 +7,13 @@ use rusqlite::{Connection, OptionalExtension, Params};
 use sha2::{Digest, Sha256};
 
 use super::{Registry, RegistryError};
-use fileshed_types::{Clock, Error, Scope, UserId, random};
+use fileshed_types::{Clock, Error, Role, Scope, UserId, random};
 
 /// Every secret begins with it, so that a leaked one is recognised.
 const PREFIX: &str = "shed_";
 
 /// What [`read`] reads.
-const COLUMNS: &str = "id, user_id, scope, label, created_at, expires_at, revoked_at";
+const COLUMNS: &str = "id, user_id, scope, label, created_at, expires_at, revoked_at, administers";
 
 /// The personal tokens of one registry.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub struct Token {
     pub user: UserId,
     /// What it allows.
     pub scope: Scope,
+    /// What it allows beyond the workspace of its user.
+    pub role: Role,
     /// What people call it.
     pub label: String,
     /// When it was made.
@@ -48,6 +50,17 @@ pub struct Token {
     pub expires_at: Option<Timestamp>,
     /// Whether it was ended.
     pub revoked: bool,
+}
+
+impl Token {
+    /// The name of what it allows: `read`, `write` or `admin`.
+    #[must_use]
+    pub fn scope_name(&self) -> &'static str {
+        match self.role {
+            Role::Admin => Role::Admin.as_str(),
+            Role::User => self.scope.as_str(),
+        }
+    }
 }
 
 impl<'a> Tokens<'a> {
@@ -64,13 +77,24 @@ impl<'a> Tokens<'a> {
         expires_at: Option<Timestamp>,
         label: &str,
     ) -> Result<NewToken, Error> {
+        self.create_with_role(user, (scope, Role::User), expires_at, label)
+    }
+
+    /// Makes a token that may allow more than the workspace of its user.
+    pub fn create_with_role(
+        &self,
+        user: &UserId,
+        (scope, role): (Scope, Role),
+        expires_at: Option<Timestamp>,
+        label: &str,
+    ) -> Result<NewToken, Error> {
         let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::bytes::<32>()?));
         let id = hex::encode(random::bytes::<6>()?);
         self.registry
             .connection()
             .execute(
-                "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at,
+                 administers) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 (
                     &id,
                     hash(&secret),
@@ -79,6 +103,7 @@ impl<'a> Tokens<'a> {
                     label,
                     self.clock.now().as_second(),
                     expires_at.map(Timestamp::as_second),
+                    role == Role::Admin,
                 ),
             )
             .map_err(RegistryError::from)?;
@@ -181,6 +206,7 @@ fn read(row: &rusqlite::Row<'_>) -> Result<Option<Token>, rusqlite::Error> {
         id: row.get(0)?,
         user,
         scope,
+        role: if row.get(7)? { Role::Admin } else { Role::User },
         label: row.get(3)?,
         created_at,
         expires_at: row.get::<_, Option<i64>>(5)?.and_then(moment),

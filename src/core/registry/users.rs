@@ -4,6 +4,24 @@ use rusqlite::OptionalExtension as _;
 
 use super::{Registry, RegistryError};
 
+/// The tables with rows of a tenant, which go with it.
+pub(super) const TABLES_OF_TENANTS: [&str; 14] = [
+    "usage",
+    "locks",
+    "intents",
+    "statements",
+    "links",
+    "published",
+    "resumable_uploads",
+    "attachments",
+    "working_directories",
+    "file_metadata",
+    "client_locks",
+    "dead_properties",
+    "tenant_quotas",
+    "last_calls",
+];
+
 /// Credentials that work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Credentials {
@@ -141,20 +159,7 @@ impl Registry {
     /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
         self.transact(|transaction| {
-            for table in [
-                "usage",
-                "locks",
-                "intents",
-                "statements",
-                "links",
-                "published",
-                "resumable_uploads",
-                "attachments",
-                "working_directories",
-                "file_metadata",
-                "client_locks",
-                "dead_properties",
-            ] {
+            for table in TABLES_OF_TENANTS {
                 transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
             }
             for table in [

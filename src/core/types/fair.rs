@@ -66,6 +66,17 @@ pub enum Full {
     All,
 }
 
+/// How far places are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occupancy {
+    /// Places that are taken.
+    pub held: u64,
+    /// Calls that wait for one.
+    pub waiting: u64,
+    /// All places.
+    pub total: u64,
+}
+
 /// A counting semaphore that is fair to users.
 #[derive(Clone)]
 pub struct FairSemaphore(Arc<Mutex<State>>);
@@ -214,6 +225,18 @@ impl FairSemaphore {
     pub fn full(&self, user: &str) -> Full {
         let state = self.state();
         state.fits(user, 1).err().unwrap_or(Full::All)
+    }
+
+    /// How far the places are taken now.
+    #[must_use]
+    pub fn occupancy(&self) -> Occupancy {
+        let state = self.state();
+        let waiting = state.lanes.values().map(|lane| lane.waiting.len() as u64);
+        Occupancy {
+            held: state.held,
+            waiting: waiting.sum(),
+            total: state.shares.total,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -89,7 +89,7 @@ impl Store {
         };
         let tenant = TenantRoot {
             place: caller.place.clone(),
-            ..self.tenant_root(root, key)
+            ..self.tenant_root(root, key)?
         };
         let group = tenant.group().map(str::to_owned);
         let has_records = match &group {
@@ -101,31 +101,38 @@ impl Store {
             if !has_records && !self.may_be_left(key, name, base.as_ref())? {
                 continue;
             }
-            let ready = self.make_ready(&tenant, name);
-            let base = match (base, name.directory()) {
-                (Some(base), _) => base,
-                (None, directory) => tenant.root.subdirectory(directory.unwrap_or_default())?,
-            };
-            let zone = Zone {
-                store: self,
-                caller,
-                name,
-                tenant: TenantRoot {
-                    place: caller.place.clone(),
-                    ..self.tenant_root(tenant.root.try_clone()?, key)
-                },
-                data: base.subdirectory(DATA)?,
-                base,
-                ready,
-                absent: false,
-                group: group.as_deref().map(|id| self.unnamed(id)).transpose()?,
-            };
+            let zone = self.foreign_zone(caller, &tenant, name)?;
             numbers.count(&lockedit::clean(&zone)?);
             if has_records {
                 numbers.orphan_ownerships += sharing::clean(&zone)?.len() as u64;
             }
         }
         Ok(())
+    }
+
+    /// A zone of somebody else, for work that shows nothing of its files.
+    pub(crate) fn foreign_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        tenant: &TenantRoot,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        let ready = self.make_ready(tenant, name);
+        let base = match (tenant.existing_base(name)?, name.directory()) {
+            (Some(base), _) => base,
+            (None, directory) => tenant.root.subdirectory(directory.unwrap_or_default())?,
+        };
+        Ok(Zone {
+            store: self,
+            caller,
+            name,
+            tenant: tenant.try_clone()?,
+            data: base.subdirectory(DATA)?,
+            base,
+            ready,
+            absent: false,
+            group: tenant.group().map(|id| self.unnamed(id)).transpose()?,
+        })
     }
 
     /// Whether there is a lock, or a working copy.

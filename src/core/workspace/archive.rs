@@ -19,7 +19,10 @@ mod window;
 
 pub use directory::{Archive, Listed, Listing};
 pub use error::{ArchiveError, Bomb, EntryFault};
+pub(crate) use pack::options as entry_options;
 pub use pack::{PackContent, Packed};
+pub(crate) use sink::{ArchiveSink, SinkState, Trouble};
+pub(crate) use timestamp::of as changed_at;
 pub use unpack::Unpacked;
 
 use fileshed_types::settings::MEBIBYTE;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::write_lock::BusyError;
 use crate::{Caller, Settings};
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
 
 /// How long a command waits for others to end.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,6 +34,11 @@ impl CommandSlots {
             running: FairSemaphore::new(shares),
             shares,
         }
+    }
+
+    /// How far the places are taken.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        self.running.occupancy()
     }
 
     /// Waits for the right to run one command, for `user`, as whom `caller` calls. Dropped, it is

@@ -14,20 +14,23 @@
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
-//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, [`background`],
+//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `running_commands`,
+//!   [`background`],
 //!   [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
-//! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`].
+//! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
+//!   [`administration`], [`tenant_archive`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
-//! only `archive` knows ZIP, and only the pepper, the locks of processes and the search for programs
+//! only `archive` and `tenant_archive` know ZIP, and only the pepper, the locks of processes and the search for programs
 //! open files themselves.
 
+pub mod administration;
 pub mod all_tenants;
 pub mod archive;
 mod at_once;
@@ -65,12 +68,14 @@ pub mod programs;
 pub mod publication;
 mod recollection;
 mod running;
+mod running_commands;
 mod saves;
 pub mod sharing;
 pub mod shells;
 pub mod sign_in;
 pub mod store;
 mod tenant;
+pub mod tenant_archive;
 pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
@@ -110,7 +115,7 @@ pub use file_storage::FileStorage;
 pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};
 pub use mode::{REFUSED, WorkspaceMode, WorkspaceReport, unusable};
-pub use store::Store;
+pub use store::{CallRecorder, Store};
 pub use uploads_retention::UploadsRetention;
 pub use zone::Zone;
 pub use zone_files::ZoneFiles;

@@ -135,6 +135,11 @@ pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
     Ok(holder)
 }
 
+/// Ends a locked edit, for whoever looks after the server.
+pub(crate) fn release(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
+    zone.edit_writer()?.guard_shrinking().release(lock)
+}
+
 /// What maintenance found and cleaned in one zone.
 #[derive(Debug, Default)]
 pub struct Cleaned {

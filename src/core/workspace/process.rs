@@ -8,8 +8,10 @@ mod job;
 mod stream;
 mod watch;
 
-use crate::Error;
+use crate::running_commands::RunningCommand;
 use crate::store::Store;
+use crate::{Caller, Error};
+use fileshed_rules::commands;
 use fileshed_types::settings::SandboxPolicy;
 
 pub(crate) use error::ProcessError;
@@ -41,5 +43,19 @@ pub(crate) fn expect_confined(store: &Store) -> Result<(), Error> {
             Err(ProcessError::NotConfined { missing }.into())
         }
         _ => Ok(()),
+    }
+}
+
+/// What a program is called that a user brought: its name is a file's.
+const OWN_PROGRAM: &str = "own program";
+
+impl Store {
+    /// Enters a command of a caller among those that run.
+    pub(crate) fn enter_command(&self, caller: &Caller, name: &str) -> RunningCommand<'_> {
+        let is_known = self.programs().has(name) || commands().iter().any(|rule| rule.name == name);
+        let program = if is_known { name } else { OWN_PROGRAM };
+        let now = self.clock().now().as_second();
+        self.running_commands()
+            .enter(caller.user.as_ref(), program, now)
     }
 }

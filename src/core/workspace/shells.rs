@@ -23,7 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{Chat, Clock, Error, Settings, UserId};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::cancellation::Cancellation;
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
 use fileshed_types::random;
 
 pub use connection::{ShellConnection, ShellOutput};
@@ -350,6 +350,36 @@ impl Shells {
             shell.complain(reason);
             shell.stop();
         }
+    }
+
+    /// How far the places are taken.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        self.places.occupancy()
+    }
+
+    /// For each shell its number, its user, and the Unix second in which it began. Its id is a
+    /// credential, and is not shown.
+    pub(crate) fn entries_of_all(&self) -> Vec<(i128, Option<UserId>, i64)> {
+        let all = self.all().clone();
+        let there = all.iter().filter(|shell| !shell.state().ended);
+        there
+            .map(|shell| {
+                let began = shell.created;
+                (began.as_nanosecond(), shell.user.clone(), began.as_second())
+            })
+            .collect()
+    }
+
+    /// Ends the shell of this number for a reason that its user is told; false where there is none.
+    pub(crate) fn end_by_number(&self, number: i128, reason: &Error) -> bool {
+        let all = self.all().clone();
+        let mut there = all.iter().filter(|shell| !shell.state().ended);
+        let shell = there.find(|shell| shell.created.as_nanosecond() == number);
+        if let Some(shell) = shell {
+            shell.complain(reason);
+            shell.stop();
+        }
+        shell.is_some()
     }
 
     /// Asks all for their end, and lets nobody open another one.

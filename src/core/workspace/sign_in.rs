@@ -97,6 +97,7 @@ impl Store {
 fn principal_of(token: Token) -> Principal {
     Principal {
         scope: token.scope,
+        role: token.role,
         token: Some(token.id),
         ..Principal::of(token.user)
     }

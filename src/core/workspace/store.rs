@@ -4,6 +4,7 @@
 mod activity;
 mod histories;
 mod instance;
+mod last_calls;
 mod measure;
 mod opening;
 mod tenants;
@@ -23,6 +24,7 @@ use crate::packer::HistoryPacker;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
 use crate::running::Running;
+use crate::running_commands::RunningCommands;
 use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
@@ -39,6 +41,8 @@ use fileshed_types::fair::Grant;
 pub use activity::Suspended;
 pub(crate) use histories::HistoryOf;
 use instance::Instance;
+pub use last_calls::CallRecorder;
+use last_calls::LastCalls;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
 pub(crate) use tenants::group_key;
@@ -83,6 +87,8 @@ pub struct Store {
     slots: CommandSlots,
     shell_slots: CommandSlots,
     running: Running,
+    running_commands: RunningCommands,
+    last_calls: LastCalls,
     background: BackgroundProcesses,
     /// Unix seconds of the opening.
     opened_at: i64,
@@ -152,6 +158,8 @@ impl Store {
             slots,
             shell_slots,
             running: Running::default(),
+            running_commands: RunningCommands::default(),
+            last_calls: LastCalls::default(),
             background: BackgroundProcesses::default(),
             opened_at,
             shells,
@@ -332,9 +340,19 @@ impl Store {
         &self.running
     }
 
+    /// The commands of calls that run now.
+    pub(crate) fn running_commands(&self) -> &RunningCommands {
+        &self.running_commands
+    }
+
     /// Processes that outlive the calls that start them.
     pub(crate) fn background(&self) -> &BackgroundProcesses {
         &self.background
+    }
+
+    /// Transfers that are under way.
+    pub(crate) fn transfer_limiter(&self) -> &TransferLimiter {
+        &self.transfer_limiter
     }
 
     /// Unix seconds of the opening.

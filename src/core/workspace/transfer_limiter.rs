@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::{Caller, Settings, diagnostics};
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
 
 /// How long a transfer waits for others to end.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -86,6 +86,11 @@ impl TransferLimiter {
             of_links: lanes(Shares::fixed(per_user, half(in_all))),
             of_one_link: lanes(Shares::fixed(half(per_user), u64::MAX)),
         }
+    }
+
+    /// How far the places of all transfers are taken.
+    pub(crate) fn occupancy(&self) -> Occupancy {
+        self.all.places.occupancy()
     }
 
     /// Where a transfer of `tenant` has to queue, one after the other; with `link`, one that comes

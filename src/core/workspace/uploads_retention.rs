@@ -151,7 +151,7 @@ impl Store {
             let Some(root) = self.data().existing_subdirectory(tenant)? else {
                 return Ok(0);
             };
-            let tenant = self.tenant_root(root, tenant);
+            let tenant = self.tenant_root(root, tenant)?;
             let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
                 return Ok(0);
             };

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::store::{GROUPS, Store, USERS};
+use crate::store::{Store, USERS};
 use crate::{Error, UserId, diagnostics};
 use fileshed_registry::{Credentials, Usage};
-use fileshed_types::settings::MEBIBYTE;
 
 /// One user.
 #[derive(Clone, Debug)]
@@ -24,23 +23,6 @@ pub struct UserSummary {
     pub owned_files: u64,
     /// Whether nothing is done for the user.
     pub suspended: bool,
-}
-
-/// Space of one user or group.
-#[derive(Clone, Debug)]
-pub struct SpaceSummary {
-    /// The directory below the data directory.
-    pub tenant: String,
-    /// The id; nothing where only a user's directory is there.
-    pub id: Option<String>,
-    /// What people call it, where that is known here.
-    pub name: Option<String>,
-    /// Bytes in all zones.
-    pub bytes: u64,
-    /// Files in all zones.
-    pub files: u64,
-    /// Bytes that there may be.
-    pub limit: u64,
 }
 
 impl UserSummary {
@@ -97,42 +79,6 @@ impl Store {
             return Err(UnknownUser { user }.into());
         }
         self.summary(tenant, Some(user.clone()))
-    }
-
-    /// Space of every user and group, the largest first.
-    pub fn space(&self) -> Result<Vec<SpaceSummary>, Error> {
-        let mut all = Vec::new();
-        for user in self.users()? {
-            all.push(SpaceSummary {
-                bytes: user.bytes(),
-                files: user.files(),
-                limit: self.settings().quota_per_user_mb * MEBIBYTE,
-                id: user.user.map(|user| user.as_str().to_owned()),
-                name: user.name,
-                tenant: user.tenant,
-            });
-        }
-        for tenant in self.tenants_below(GROUPS)? {
-            let id = tenant.trim_start_matches(GROUPS).trim_start_matches('/');
-            let group = self
-                .registry()
-                .local_group(id)?
-                .filter(|group| group.id == id);
-            let usage = self.registry().usage(&tenant)?;
-            all.push(SpaceSummary {
-                bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
-                files: usage.iter().map(|usage| usage.totals.files).sum(),
-                limit: self.settings().quota_per_group_mb * MEBIBYTE,
-                id: Some(id.to_owned()),
-                name: group.map(|group| group.name),
-                tenant,
-            });
-        }
-        all.sort_by(|one, other| {
-            let order = other.bytes.cmp(&one.bytes);
-            order.then_with(|| one.tenant.cmp(&other.tenant))
-        });
-        Ok(all)
     }
 
     /// Refuses every call, token and link of a user from now on, also in servers that run; nothing

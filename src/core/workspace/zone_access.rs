@@ -7,7 +7,6 @@ use crate::{Caller, Error, ZoneName};
 use fileshed_registry::Usage;
 use fileshed_storage::Totals;
 use fileshed_types::group::Group;
-use fileshed_types::settings::MEBIBYTE;
 
 /// What stands for a directory that is not there, below a tenant's root: always empty.
 pub(crate) const NOTHING: &str = ".empty";
@@ -19,8 +18,8 @@ impl Store {
         let key = self.tenant_key(caller)?;
         Ok(TenantRoot {
             root: self.data().subdirectory(&key)?,
+            limit: self.quota(&key)?,
             key,
-            limit: self.settings().quota_per_user_mb * MEBIBYTE,
             zones: &ZoneName::PERSONAL,
             place: caller.place.clone(),
         })
@@ -37,8 +36,8 @@ impl Store {
         let key = group_key(&group);
         let tenant = TenantRoot {
             root: self.data().subdirectory(&key)?,
+            limit: self.quota(&key)?,
             key,
-            limit: self.settings().quota_per_group_mb * MEBIBYTE,
             zones: &ZoneName::SHARED,
             place: caller.place.clone(),
         };

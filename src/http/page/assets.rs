@@ -41,6 +41,7 @@ macro_rules! files {
 /// Name, type and content.
 const FILES: &[(&str, &str, &[u8])] = files! {
     "actions.js": JAVASCRIPT,
+    "admin.js": JAVASCRIPT,
     "api.js": JAVASCRIPT,
     "app.js": JAVASCRIPT,
     "dialog.js": JAVASCRIPT,
@@ -75,7 +76,8 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 7] = [
+const LATER: [&str; 8] = [
+    "admin.js",
     "lib/editor.js",
     "lib/markdown.js",
     "lib/tus.js",

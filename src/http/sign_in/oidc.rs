@@ -25,10 +25,12 @@ use crate::http::route::RouteError;
 use crate::openwebui::presentable;
 use fileshed_core::sign_in::Principal;
 
+mod administrators;
 mod attempt;
 mod id_token;
 mod provider;
 
+use administrators::Administrators;
 use attempt::Attempt;
 use provider::Provider;
 
@@ -48,6 +50,8 @@ pub(in crate::http) struct OpenIdConnect {
     /// The claim that is the user id.
     user_claim: String,
     scopes: String,
+    /// Who administers this server.
+    administrators: Administrators,
     /// Holds the secret of an attempt.
     cookie: Cookie,
     questions: Arc<Semaphore>,
@@ -60,6 +64,7 @@ impl OpenIdConnect {
             provider: Provider::new(config),
             user_claim: config.oidc_user_claim.clone(),
             scopes: config.oidc_scopes.clone(),
+            administrators: Administrators::new(config),
             cookie: Cookie::new("fileshed-oidc", config.core.public_url.as_str(), BEGIN),
             questions: Arc::new(Semaphore::new(QUESTIONS)),
         })
@@ -97,11 +102,15 @@ impl OpenIdConnect {
         let mut claims = self
             .provider
             .verified(&tokens.id_token, &attempt.nonce(), now)?;
-        if !claims.contains_key(&self.user_claim)
-            && let Some(more) = self.provider.user_info(&tokens, &claims)?
-        {
+        let has_user = claims.contains_key(&self.user_claim);
+        if !has_user || !self.administrators.are_said_in(&claims) {
+            let more = match self.provider.user_info(&tokens, &claims) {
+                // Somebody who signs in is not kept out because nobody says that they administer.
+                Err(_) if has_user => None,
+                more => more?,
+            };
             // What is signed counts before what is only answered.
-            for (name, value) in more {
+            for (name, value) in more.into_iter().flatten() {
                 claims.entry(name).or_insert(value);
             }
         }
@@ -117,6 +126,7 @@ impl OpenIdConnect {
         Ok(Principal {
             name: name.and_then(presentable),
             email: text("email").and_then(presentable),
+            role: self.administrators.role(&claims),
             ..Principal::of(UserId::parse(&user).map_err(OidcError::User)?)
         })
     }

@@ -32,9 +32,9 @@ struct ListedToken {
 impl From<Token> for ListedToken {
     fn from(token: Token) -> Self {
         Self {
+            scope: token.scope_name(),
             id: token.id,
             label: token.label,
-            scope: token.scope.as_str(),
             created_at: token.created_at.to_string(),
             expires_at: token.expires_at.map(|moment| moment.to_string()),
         }

@@ -6,17 +6,17 @@ use fileshed_test_support::{Answer, Client, Finished, TestApp};
 use serde_json::{Value, json};
 
 /// The name of the session's cookie where people reach the server without https.
-pub(super) const COOKIE: &str = "fileshed-session";
+pub(crate) const COOKIE: &str = "fileshed-session";
 
 /// A browser with the page of a server open.
-pub(super) struct Browser<'a> {
+pub(crate) struct Browser<'a> {
     server: &'a TestApp,
     /// The secret of its session.
     session: RefCell<Option<String>>,
 }
 
 impl<'a> Browser<'a> {
-    pub(super) fn at(server: &'a TestApp) -> Self {
+    pub(crate) fn at(server: &'a TestApp) -> Self {
         Self {
             server,
             session: RefCell::default(),
@@ -24,12 +24,12 @@ impl<'a> Browser<'a> {
     }
 
     /// The secret that its cookie holds.
-    pub(super) fn secret(&self) -> String {
+    pub(crate) fn secret(&self) -> String {
         self.session.borrow().clone().unwrap_or_default()
     }
 
     /// Whatever the browser asks: its cookie goes along.
-    pub(super) fn any(&self) -> Client<'a> {
+    pub(crate) fn any(&self) -> Client<'a> {
         match &*self.session.borrow() {
             Some(secret) => with_cookie(self.server, secret),
             None => self.server.client(),
@@ -37,7 +37,7 @@ impl<'a> Browser<'a> {
     }
 
     /// What the page asks.
-    pub(super) fn page(&self) -> Client<'a> {
+    pub(crate) fn page(&self) -> Client<'a> {
         self.any()
             .header("X-Fileshed-Page", "1")
             .header("Origin", &self.server.url(""))
@@ -45,7 +45,7 @@ impl<'a> Browser<'a> {
     }
 
     /// What a form of the server's own pages sends.
-    pub(super) fn form(&self) -> Client<'a> {
+    pub(crate) fn form(&self) -> Client<'a> {
         self.any()
             .header("Origin", &self.server.url(""))
             .header("Sec-Fetch-Site", "same-origin")
@@ -53,7 +53,7 @@ impl<'a> Browser<'a> {
     }
 
     /// Keeps what an answer sets.
-    pub(super) fn keep(&self, answer: Answer) -> Answer {
+    pub(crate) fn keep(&self, answer: Answer) -> Answer {
         let set = answer.header("set-cookie");
         if let Some(rest) = set.strip_prefix(&format!("{COOKIE}=")) {
             let (value, attributes) = rest.split_once("; ").unwrap();
@@ -64,23 +64,23 @@ impl<'a> Browser<'a> {
         answer
     }
 
-    pub(super) fn sign_in(&self, token: &str) -> Answer {
+    pub(crate) fn sign_in(&self, token: &str) -> Answer {
         let body = json!({"token": token}).to_string();
         self.keep(self.page().send("POST", "/page/sign-in", body.as_bytes()))
     }
 
-    pub(super) fn sign_out(&self, arguments: &Value) -> Answer {
+    pub(crate) fn sign_out(&self, arguments: &Value) -> Answer {
         let body = arguments.to_string();
         self.keep(self.page().send("POST", "/page/sign-out", body.as_bytes()))
     }
 
     /// Presses the button of a link.
-    pub(super) fn press(&self, link: &str) -> Answer {
+    pub(crate) fn press(&self, link: &str) -> Answer {
         self.keep(self.form().send("POST", link, b""))
     }
 
     /// What the page is told of its session.
-    pub(super) fn state(&self) -> Value {
+    pub(crate) fn state(&self) -> Value {
         let answer = self.keep(self.page().get("/page/session"));
         assert_eq!(answer.status, 200, "{}", answer.text);
         assert_eq!(answer.header("cache-control"), "no-store");
@@ -88,7 +88,7 @@ impl<'a> Browser<'a> {
     }
 
     /// The one who is signed in, or nothing.
-    pub(super) fn name(&self) -> Option<String> {
+    pub(crate) fn name(&self) -> Option<String> {
         let state = self.state();
         assert_eq!(state["signed_in"], !state["name"].is_null(), "{state}");
         state["name"].as_str().map(str::to_owned)
@@ -96,31 +96,31 @@ impl<'a> Browser<'a> {
 }
 
 /// Somebody who has the secret of a session.
-pub(super) fn with_cookie<'a>(server: &'a TestApp, secret: &str) -> Client<'a> {
+pub(crate) fn with_cookie<'a>(server: &'a TestApp, secret: &str) -> Client<'a> {
     server
         .client()
         .header("Cookie", &format!("theme=dark; {COOKIE}={secret}"))
 }
 
 #[track_caller]
-pub(super) fn printed(finished: &Finished) -> String {
+pub(crate) fn printed(finished: &Finished) -> String {
     assert_eq!(finished.code, Some(0), "{finished:?}");
     finished.stdout.trim_end().to_owned()
 }
 
 /// A personal token of a user.
-pub(super) fn token(server: &TestApp, user: &str, more: &[&str]) -> String {
+pub(crate) fn token(server: &TestApp, user: &str, more: &[&str]) -> String {
     let arguments = [&["token", "create", "--user", user], more].concat();
     printed(&server.run(&arguments))
 }
 
 /// The path of a link from the command line.
-pub(super) fn link(server: &TestApp, user: &str) -> String {
+pub(crate) fn link(server: &TestApp, user: &str) -> String {
     path(&printed(&server.run(&["login-link", "--user", user])))
 }
 
 /// The path of an address.
-pub(super) fn path(url: &str) -> String {
+pub(crate) fn path(url: &str) -> String {
     let at = url.find("/page/").unwrap_or_else(|| panic!("{url}"));
     url[at..].to_owned()
 }

@@ -299,6 +299,43 @@ fn an_answer_counts_in_the_browser_that_asked_alone() {
 }
 
 #[test]
+fn a_claim_that_the_settings_name_makes_an_administrator() {
+    let provider = Provider::start();
+    let server = setup(&provider.standin.url())
+        .env("FILESHED_OIDC_ADMIN_CLAIM", "realm_access.roles")
+        .env("FILESHED_OIDC_ADMIN_VALUE", "keeper")
+        .app();
+    let roles = |roles: &[&str]| json!({"realm_access": {"roles": roles}});
+    let said = |roles: Value| with(json!({"sub": "ada"}), &roles);
+    for (claims, user_info, role) in [
+        (roles(&["staff", "keeper"]), Value::Null, "admin"),
+        (roles(&["staff", "Keeper"]), Value::Null, "user"),
+        (Value::Null, said(roles(&["keeper"])), "admin"),
+        (Value::Null, said(roles(&["staff"])), "user"),
+        // What is signed counts before what is only answered, and no answer makes nobody one.
+        (roles(&["staff"]), said(roles(&["keeper"])), "user"),
+        (Value::Null, Value::Null, "user"),
+        (
+            Value::Null,
+            with(said(roles(&["keeper"])), &json!({"sub": "bob"})),
+            "user",
+        ),
+    ] {
+        let browser = Browser::at(&server);
+        let lies = Lies {
+            claims,
+            user_info,
+            ..Lies::default()
+        };
+        let answer = provider.sign_in(&browser, &server, lies);
+        assert_eq!(answer.status, 303, "{}", answer.text);
+        assert_eq!(browser.state()["role"], role);
+        let asked = browser.page().get("/admin/api/tenants");
+        assert_eq!(asked.status == 200, role == "admin", "{}", asked.text);
+    }
+}
+
+#[test]
 fn the_user_is_the_claim_that_the_settings_name() {
     let provider = Provider::start();
     let server = setup(&provider.standin.url())

@@ -68,6 +68,11 @@ impl StagedDirectory {
         self.create(path, file_mode(executable))
     }
 
+    /// Makes a symbolic link in it that says `target`, with the directories above.
+    pub fn create_link(&self, path: &ZonePath, target: &[u8]) -> Result<(), DiskError> {
+        self.root.vacancy_as_named(path)?.make_link(target)
+    }
+
     fn create(&self, path: &ZonePath, mode: Mode) -> Result<File, DiskError> {
         let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
         create_file(&place.parent, &place.name, mode, path)

@@ -323,7 +323,8 @@ impl Opened {
     }
 }
 
-fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
+/// What an entry says of itself beside its name.
+pub(crate) fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
     let mut options = FileOptions::default()
         .unix_permissions(mode)
         .last_modified_time(timestamp::to_dos(modified));

@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// A writer that never fails to the one who writes: what went wrong is asked for, and whatever
 /// comes later is dropped. An archive that is given up in the middle would otherwise be finished
 /// by its writer, and look whole.
-pub(super) struct ArchiveSink<W> {
+pub(crate) struct ArchiveSink<W> {
     inner: W,
     /// Bytes that may still come.
     left: u64,
@@ -16,13 +16,13 @@ pub(super) struct ArchiveSink<W> {
 
 /// What both sides see.
 #[derive(Default)]
-pub(super) struct SinkState {
+pub(crate) struct SinkState {
     closed: Cell<bool>,
     trouble: RefCell<Option<Trouble>>,
 }
 
 /// Why a sink takes nothing any more.
-pub(super) enum Trouble {
+pub(crate) enum Trouble {
     /// It has as much as it may have.
     Full,
     /// It failed.
@@ -30,7 +30,7 @@ pub(super) enum Trouble {
 }
 
 impl<W: Write> ArchiveSink<W> {
-    pub(super) fn new(inner: W, limit: Option<u64>) -> (Self, Rc<SinkState>) {
+    pub(crate) fn new(inner: W, limit: Option<u64>) -> (Self, Rc<SinkState>) {
         let state = Rc::<SinkState>::default();
         let sink = Self {
             inner,
@@ -43,12 +43,12 @@ impl<W: Write> ArchiveSink<W> {
 
 impl SinkState {
     /// Fails where the sink did.
-    pub(super) fn check(&self) -> Result<(), Trouble> {
+    pub(crate) fn check(&self) -> Result<(), Trouble> {
         self.trouble.borrow_mut().take().map_or(Ok(()), Err)
     }
 
     /// Drops whatever is still written.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.closed.set(true);
     }
 

@@ -36,7 +36,7 @@ pub(super) fn to_field(seconds: i64) -> Option<[u8; 5]> {
 }
 
 /// When an entry was changed.
-pub(super) fn of<'f>(
+pub(crate) fn of<'f>(
     mut fields: impl Iterator<Item = &'f ExtraField>,
     dos: Option<DateTime>,
 ) -> Option<i64> {

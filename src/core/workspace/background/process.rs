@@ -31,6 +31,7 @@ pub struct BackgroundProcess {
     chat: String,
     command: String,
     cwd: String,
+    started: i64,
     log: Mutex<ProcessLog>,
     state: Mutex<ProcessState>,
     waiters: Mutex<Waiters>,
@@ -121,6 +122,8 @@ pub(crate) struct Identity {
     pub(crate) chat: String,
     pub(crate) command: String,
     pub(crate) cwd: String,
+    /// Unix seconds of its start.
+    pub(crate) started: i64,
 }
 
 impl BackgroundProcess {
@@ -165,6 +168,7 @@ impl BackgroundProcess {
             chat: identity.chat,
             command: identity.command,
             cwd: identity.cwd,
+            started: identity.started,
             log: Mutex::new(log),
             state: Mutex::new(state),
             waiters: Mutex::default(),
@@ -225,6 +229,11 @@ impl BackgroundProcess {
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.state().status == ProcessStatus::Running
+    }
+
+    /// Unix seconds of its start.
+    pub(crate) fn started(&self) -> i64 {
+        self.started
     }
 
     /// Unix seconds of its end.

@@ -195,6 +195,7 @@ impl<'a> Run<'a> {
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
+        let entered = store.enter_command(caller, invocation.command);
         let writes = invocation.writes;
         let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
         let outcome = fileshed_sandbox::run_with_network(
@@ -203,9 +204,13 @@ impl<'a> Run<'a> {
             invocation.directory.handle(),
             invocation.sinks,
             Duration::from_secs(self.timeout),
-            watch(self.zone, &self.temporary, &self.private, streams, || {
-                writes && self.is_over.get().is_some_and(|is_over| is_over())
-            }),
+            entered.or_ended(watch(
+                self.zone,
+                &self.temporary,
+                &self.private,
+                streams,
+                || writes && self.is_over.get().is_some_and(|is_over| is_over()),
+            )),
             |listener| network.listen(listener),
         )?;
         let remarks = network.remarks();
@@ -259,7 +264,10 @@ impl<'a> Run<'a> {
                 }
                 .into());
             }
-            Ending::Cancelled => return Err(ProcessError::Cancelled { command }.into()),
+            Ending::Cancelled if self.zone.caller().cancellation.is_cancelled() => {
+                return Err(ProcessError::Cancelled { command }.into());
+            }
+            Ending::Cancelled => return Err(ProcessError::EndedByAdministrator { command }.into()),
             Ending::OverTemporary => {
                 let limit_mb = self.settings.exec_temporary_max_mb;
                 return Err(ProcessError::Temporary { command, limit_mb }.into());

@@ -2,6 +2,7 @@
 
 use crate::store::Store;
 use crate::{Error, UserId, ZonePath};
+use fileshed_registry::RegistryError;
 use fileshed_storage::Staging;
 
 /// Where what is removed waits for its end, below the data directory.
@@ -10,19 +11,36 @@ const REMOVED: &str = ".removed";
 impl Store {
     /// Removes everything below the root of a user's tenant, while nobody else writes there.
     pub(crate) fn remove_tenant(&self, tenant: &str, user: &UserId) -> Result<(), Error> {
+        self.remove_directory(tenant, || {
+            self.registry().forget_home(tenant, user.as_str())
+        })
+    }
+
+    /// Removes everything below the root of a group's tenant in the same way.
+    pub(crate) fn remove_group(&self, tenant: &str, group: &str) -> Result<(), Error> {
+        self.remove_directory(tenant, || self.registry().forget_group(tenant, group))
+    }
+
+    /// Removes a tenant's root while nobody else writes there; `forget` takes out what the registry has of
+    /// it.
+    pub(crate) fn remove_directory(
+        &self,
+        tenant: &str,
+        forget: impl Fn() -> Result<(), RegistryError>,
+    ) -> Result<(), Error> {
         let waiting = Staging::new(&self.data().subdirectory(REMOVED)?, self.instance())?;
         if let Some(root) = self.data().existing_subdirectory(tenant)? {
-            let root = self.tenant_root(root, tenant);
+            let root = self.tenant_root(root, tenant)?;
             let mut write_locks = Vec::new();
             for zone in root.zones {
                 write_locks.push(self.write_lock(&root, *zone)?);
             }
             let entry = self.data().entry(&ZonePath::found(tenant.to_owned()))?;
             let removed = waiting.remove(&entry)?;
-            self.registry().forget_home(tenant, user.as_str())?;
+            forget()?;
             removed.keep()?;
         } else {
-            self.registry().forget_home(tenant, user.as_str())?;
+            forget()?;
         }
         // What an earlier call did not come to the end of.
         waiting.sweep(|| self.live_instances())?;

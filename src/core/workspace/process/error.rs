@@ -45,6 +45,17 @@ diagnostics! {
             hint: "repeat the call",
             details: { "command": command },
         },
+        /// Somebody who looks after the server ended it.
+        #[error("an administrator of this server ended `{command}`")]
+        EndedByAdministrator {
+            /// The command.
+            command: String,
+        } => {
+            code: ExecError,
+            hint: "tell the user that an administrator ended the command; repeat it only if the user \
+                wants that",
+            details: { "command": command },
+        },
         /// The kernel cannot confine commands, and none run without.
         #[error("commands are off: the kernel of this server cannot confine them ({missing})")]
         NotConfined {

@@ -7,6 +7,7 @@ use super::stream::file_sink;
 use super::watch::{Temporary, files, watch};
 use super::{OPEN_FILES, PROCESSES, ProcessError, expect_confined};
 use crate::Error;
+use crate::running_commands::RunningCommand;
 use crate::zone::Zone;
 use fileshed_sandbox::{
     Access, CountedMemory, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, landlock_version,
@@ -91,13 +92,23 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
         || false,
     );
     let must_end = bounds.must_end;
+    let entered = (!must_end).then(|| store.enter_command(caller, bounds.command));
+    let is_ended = || entered.as_ref().is_some_and(RunningCommand::is_ended);
     let outcome = fileshed_sandbox::run(
         store.zygote(),
         &spec,
         zone.data().handle(),
         (rows, Sink::Answer(bounds.answer)),
         bounds.time,
-        || if must_end { None } else { look() },
+        || {
+            if must_end {
+                None
+            } else if is_ended() {
+                Some(Ending::Cancelled)
+            } else {
+                look()
+            }
+        },
     )?;
     match outcome.ending {
         Ending::TimedOut => Ok(JobEnd::TooLong),
@@ -110,6 +121,10 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
         Ending::OverTemporary => Err(ProcessError::Temporary {
             command: bounds.command.to_owned(),
             limit_mb: settings.exec_temporary_max_mb,
+        }
+        .into()),
+        Ending::Cancelled if is_ended() => Err(ProcessError::EndedByAdministrator {
+            command: bounds.command.to_owned(),
         }
         .into()),
         Ending::Cancelled => Err(ProcessError::Cancelled {

@@ -54,20 +54,45 @@ impl Store {
     }
 
     /// The root of a tenant that is none of the caller's.
-    pub(crate) fn tenant_root(&self, root: Root, key: &str) -> TenantRoot {
-        let key = key.to_owned();
-        let (limit, zones): (u64, &'static [ZoneName]) = if key.starts_with(GROUPS) {
-            (self.settings.quota_per_group_mb, &ZoneName::SHARED)
+    pub(crate) fn tenant_root(&self, root: Root, key: &str) -> Result<TenantRoot, Error> {
+        let zones: &'static [ZoneName] = if key.starts_with(GROUPS) {
+            &ZoneName::SHARED
         } else {
-            (self.settings.quota_per_user_mb, &ZoneName::PERSONAL)
+            &ZoneName::PERSONAL
         };
-        TenantRoot {
+        Ok(TenantRoot {
             root,
-            key,
-            limit: limit * MEBIBYTE,
+            key: key.to_owned(),
+            limit: self.quota(key)?,
             zones,
             place: Place::default(),
-        }
+        })
+    }
+
+    /// Bytes that a tenant may hold: what an administrator gave it, or what all have.
+    pub(crate) fn quota(&self, tenant: &str) -> Result<u64, Error> {
+        let own = self.registry.tenant_quota(tenant)?;
+        Ok(own.unwrap_or_else(|| self.usual_quota(tenant)))
+    }
+
+    /// Bytes that a tenant may hold to which an administrator gave nothing else.
+    pub(crate) fn usual_quota(&self, tenant: &str) -> u64 {
+        let mebibytes = if tenant.starts_with(GROUPS) {
+            self.settings.quota_per_group_mb
+        } else {
+            self.settings.quota_per_user_mb
+        };
+        mebibytes * MEBIBYTE
+    }
+
+    /// Mebibytes that the caller may hold.
+    pub fn quota_mb(&self, caller: &Caller) -> Result<u64, Error> {
+        Ok(self.quota(&self.tenant_key(caller)?)? / MEBIBYTE)
+    }
+
+    /// Mebibytes that a group may hold.
+    pub fn group_quota_mb(&self, group: &Group) -> Result<u64, Error> {
+        Ok(self.quota(&group_key(group))? / MEBIBYTE)
     }
 
     /// Fails where so many bytes more do not fit.

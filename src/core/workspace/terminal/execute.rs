@@ -126,6 +126,7 @@ impl Store {
             chat: start.chat,
             command: start.command,
             cwd: start.cwd,
+            started: start.ts as i64,
         };
         let (input, ours) = std::io::pipe().map_err(DiskError::server)?;
         let (stdout, output) = std::io::pipe().map_err(DiskError::server)?;

@@ -190,6 +190,7 @@ impl Store {
             chat: start.chat,
             command: start.command,
             cwd: start.cwd,
+            started: start.ts as i64,
         };
         let process = BackgroundProcess::cut_off(identity, log, self.opened_at());
         Ok(Some((start.ts, Arc::new(process))))

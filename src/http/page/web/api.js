@@ -56,6 +56,17 @@ export async function send(name, given) {
   return post(`page/${name}`, given);
 }
 
+/** Reads what only administrators see. @param {string} name */
+export async function overview(name) {
+  const response = await request(`admin/api/${name}`);
+  return response.json();
+}
+
+/** Does what only administrators do. @param {string} name @param {object} given */
+export async function administer(name, given) {
+  return post(`admin/api/${name}`, given);
+}
+
 /** @param {string} address @param {object} given */
 async function post(address, given) {
   const response = await request(address, {

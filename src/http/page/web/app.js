@@ -15,6 +15,7 @@ import { language, word } from "./words.js";
 
 document.documentElement.lang = language;
 
+const Admin = later(() => import("./admin.js"), "Admin");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
 
@@ -88,6 +89,7 @@ function Notes() {
 function Place() {
   const { view } = location.value;
   if (view === "links") return html`<${Links} />`;
+  if (view === "admin") return html`<${Admin} />`;
   if (view === "tokens") return html`<${Tokens} />`;
   if (view === "search") return html`<${Results} />`;
   return html`<${Toolbar} /><${List} />`;

@@ -6,7 +6,7 @@ import { extension } from "./format.js";
 import { language } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
-/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"tokens"|"search", query?: string}} Location */
+/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"tokens"|"admin"|"search", query?: string}} Location */
 
 /** Who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
@@ -57,9 +57,12 @@ export const entries = computed(() => {
 export const selected = computed(() => entries.value.filter((entry) => selection.value.has(entry.name)));
 export const isVersioned = computed(() => ["documents", "group"].includes(location.value.zone));
 
+/** Views that show no directory. */
+const OTHERS = /** @type {const} */ (["links", "tokens", "admin"]);
+
 /** The address of a location. @param {Location} to */
 export function hash(to) {
-  if (to.view === "links" || to.view === "tokens") return `#/${to.view}`;
+  if (to.view && OTHERS.includes(to.view)) return `#/${to.view}`;
   const zone = to.group ? ["group", to.group] : [to.zone];
   const parts = [...zone, ...to.path.split("/").filter(Boolean)].map(encodeURIComponent).join("/");
   const query = new URLSearchParams();
@@ -79,7 +82,8 @@ function parse() {
     }
   });
   const given = new URLSearchParams(query ?? "");
-  if (parts[0] === "links" || parts[0] === "tokens") return { zone: "storage", path: "", view: parts[0] };
+  const view = OTHERS.find((name) => name === parts[0]);
+  if (view) return { zone: "storage", path: "", view };
   const isGroup = parts[0] === "group";
   const known = ["uploads", "storage", "documents"].includes(parts[0]);
   const zone = isGroup ? "group" : known ? parts[0] : "storage";

@@ -1,0 +1,185 @@
+//! `fileshed tenant`: users and groups alike, as whole units: what they have, how much they may, how
+//! they move to another installation, and their end.
+
+use std::io::{BufWriter, IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use fileshed_core::administration::{TenantId, TenantSummary};
+use fileshed_core::directory::GroupId;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::{Store, UserId};
+use jiff::Timestamp;
+
+use super::{Failure, print, tell};
+
+/// What to do with users and groups.
+#[derive(Debug, Subcommand)]
+pub enum TenantCommand {
+    /// List users and groups, the largest first: kind, id, directory, bytes, quota in MiB, files, last
+    /// call, active or suspended, name
+    List,
+    /// Show one user or group
+    Show(OneTenant),
+    /// Give a user or a group a quota of its own, at once
+    Quota {
+        /// Whose quota it is
+        #[command(flatten)]
+        tenant: OneTenant,
+        /// Space in MiB
+        #[arg(long, value_name = "MIB", required_unless_present = "usual")]
+        mib: Option<u64>,
+        /// The quota that all have
+        #[arg(long, conflicts_with = "mib")]
+        usual: bool,
+    },
+    /// Write everything of a user or a group to standard output, as a ZIP archive; changes of its files
+    /// wait meanwhile
+    Export(OneTenant),
+    /// Bring in what `tenant export` wrote, from standard input; of whom it is nothing may be here
+    Import,
+    /// Remove a user, or the files of a group, history included
+    Delete {
+        /// Who is removed
+        #[command(flatten)]
+        tenant: OneTenant,
+        /// The id once more: without this nothing is removed
+        #[arg(long, value_name = "ID")]
+        name: Option<String>,
+    },
+}
+
+/// The user or the group that a command is about.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct OneTenant {
+    /// A user, as `tenant list` shows it
+    #[arg(long, value_name = "ID", value_parser = UserId::parse)]
+    user: Option<UserId>,
+    /// A group, as `tenant list` shows it
+    #[arg(long, value_name = "ID", value_parser = GroupId::parse)]
+    group: Option<GroupId>,
+}
+
+impl OneTenant {
+    fn id(&self) -> Result<TenantId, Failure> {
+        match (&self.user, &self.group) {
+            (Some(user), None) => Ok(TenantId::User(user.clone())),
+            (None, Some(group)) => Ok(TenantId::Group(group.clone())),
+            _ => Err(Failure::NoTenant),
+        }
+    }
+}
+
+impl TenantCommand {
+    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
+        match self {
+            Self::List => {
+                for tenant in store.tenant_summaries()? {
+                    print(&line(&tenant))?;
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Show(tenant) => show(&store.tenant_summary(&tenant.id()?)?),
+            Self::Quota { tenant, mib, .. } => {
+                let id = tenant.id()?;
+                store.set_tenant_quota(&id, *mib)?;
+                let limit = store.tenant_summary(&id)?.limit / MEBIBYTE;
+                print(&format!("{id} may have {limit} MiB"))
+            }
+            Self::Export(tenant) => {
+                let output = std::io::stdout();
+                if output.is_terminal() {
+                    return Err(Failure::Terminal);
+                }
+                let mut output = BufWriter::new(output.lock());
+                let exported = store.export_tenant(&tenant.id()?, &mut output)?;
+                output.flush()?;
+                let (files, bytes) = (exported.files, exported.bytes);
+                tell(&format!("exported {files} files ({bytes} bytes)"));
+                if exported.skipped > 0 {
+                    tell(&format!(
+                        "left out {} pipes, sockets and links that are no text",
+                        exported.skipped
+                    ));
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Import => {
+                let imported = store.import_tenant(std::io::stdin().lock())?;
+                let (files, bytes) = (imported.files, imported.bytes);
+                print(&format!(
+                    "imported {files} files ({bytes} bytes) of {}",
+                    imported.id
+                ))
+            }
+            Self::Delete { tenant, name } => {
+                let id = tenant.id()?;
+                let found = store.tenant_summary(&id)?;
+                let what = format!("{} files ({} bytes) of {id}", found.files, found.bytes);
+                if name.as_deref() != Some(id.to_string().as_str()) {
+                    return Err(Failure::NotNamed { what });
+                }
+                store.delete_tenant(&id)?;
+                print(&format!("removed {what}"))
+            }
+        }
+    }
+}
+
+/// A tenant for people and for `cut`: tabs, because an id may hold blanks. `-` is what is not known.
+fn line(tenant: &TenantSummary) -> String {
+    let columns = [
+        tenant.kind.as_str().to_owned(),
+        tenant.id.clone().unwrap_or_else(|| "-".to_owned()),
+        tenant.tenant.clone(),
+        tenant.bytes.to_string(),
+        (tenant.limit / MEBIBYTE).to_string(),
+        tenant.files.to_string(),
+        last_call(tenant),
+        state(tenant).to_owned(),
+        tenant.name.clone().unwrap_or_default(),
+    ];
+    columns.join("\t")
+}
+
+fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
+    let quota = if tenant.has_own_limit { "own" } else { "usual" };
+    for (name, value) in [
+        ("kind", tenant.kind.as_str().to_owned()),
+        ("id", tenant.id.clone().unwrap_or_else(|| "-".to_owned())),
+        (
+            "name",
+            tenant.name.clone().unwrap_or_else(|| "-".to_owned()),
+        ),
+        ("state", state(tenant).to_owned()),
+        ("directory", tenant.tenant.clone()),
+        ("bytes", tenant.bytes.to_string()),
+        ("files", tenant.files.to_string()),
+        ("quota", format!("{} MiB, {quota}", tenant.limit / MEBIBYTE)),
+        ("last call", last_call(tenant)),
+        ("tokens", tenant.tokens.to_string()),
+        ("links", tenant.links.to_string()),
+        ("sessions", tenant.sessions.to_string()),
+        ("locks", tenant.locks.to_string()),
+    ] {
+        print(&format!("{name}\t{value}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn state(tenant: &TenantSummary) -> &'static str {
+    if tenant.suspended {
+        "suspended"
+    } else {
+        "active"
+    }
+}
+
+fn last_call(tenant: &TenantSummary) -> String {
+    let moment = tenant.last_call.map(Timestamp::from_second);
+    match moment {
+        Some(Ok(moment)) => moment.to_string(),
+        _ => "-".to_owned(),
+    }
+}

@@ -1,0 +1,142 @@
+//! When users called last. A call only notes it in memory; once a minute a thread records what was
+//! noted, so a server that is killed forgets at most that minute.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{SHARED, Store};
+use crate::{Caller, Error, UserId};
+use fileshed_storage::DiskError;
+
+/// How often what was noted is recorded.
+const ROUND: Duration = Duration::from_mins(1);
+
+/// Unix seconds of calls that are not recorded yet, by user.
+#[derive(Debug, Default)]
+pub(super) struct LastCalls(RwLock<HashMap<Option<UserId>, AtomicI64>>);
+
+impl LastCalls {
+    fn note(&self, user: Option<&UserId>, now: i64) {
+        let user = user.cloned();
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = known.get(&user) {
+            last.fetch_max(now, Ordering::Relaxed);
+            return;
+        }
+        drop(known);
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let last = known.entry(user).or_default();
+        last.fetch_max(now, Ordering::Relaxed);
+    }
+
+    fn noted(&self) -> Vec<(Option<UserId>, i64)> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let noted = known.iter();
+        noted
+            .map(|(user, last)| (user.clone(), last.load(Ordering::Relaxed)))
+            .collect()
+    }
+
+    /// Forgets what is recorded by now.
+    fn forget(&self, recorded: &[(Option<UserId>, i64)]) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        for (user, at) in recorded {
+            if known
+                .get(user)
+                .is_some_and(|last| last.load(Ordering::Relaxed) <= *at)
+            {
+                known.remove(user);
+            }
+        }
+    }
+}
+
+/// The thread that records when users called last. It stops when this is dropped, and records what
+/// is left.
+#[derive(Debug)]
+pub struct CallRecorder {
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl CallRecorder {
+    /// Starts the thread.
+    pub fn start(store: &Arc<Store>) -> Result<Self, Error> {
+        let (stop, stopped) = channel();
+        let store = Arc::clone(store);
+        let thread = std::thread::Builder::new()
+            .name("last calls".to_owned())
+            .spawn(move || work(&store, &stopped))
+            .map_err(DiskError::server)?;
+        Ok(Self {
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for CallRecorder {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+fn work(store: &Store, stopped: &Receiver<()>) {
+    loop {
+        let goes_on = stopped.recv_timeout(ROUND) == Err(RecvTimeoutError::Timeout);
+        if let Err(error) = store.record_calls() {
+            tracing::warn!(%error, "when users called last is not recorded");
+        }
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+impl Store {
+    /// Notes that somebody calls.
+    pub fn called(&self, caller: &Caller) {
+        let now = self.clock.now().as_second();
+        self.last_calls.note(caller.user.as_ref(), now);
+    }
+
+    /// When tenants called last, in Unix seconds.
+    pub(crate) fn last_calls(&self) -> Result<HashMap<String, i64>, Error> {
+        let mut calls = self.registry.recorded_calls()?;
+        for (user, at) in self.last_calls.noted() {
+            if let Some(tenant) = self.tenant_that_called(user.as_ref()) {
+                let last = calls.entry(tenant).or_insert(at);
+                *last = (*last).max(at);
+            }
+        }
+        Ok(calls)
+    }
+
+    fn record_calls(&self) -> Result<(), Error> {
+        let noted = self.last_calls.noted();
+        let calls: Vec<(String, i64)> = noted
+            .iter()
+            .filter_map(|(user, at)| Some((self.tenant_that_called(user.as_ref())?, *at)))
+            .collect();
+        if !calls.is_empty() {
+            let calls = calls.iter().map(|(tenant, at)| (tenant.as_str(), *at));
+            self.registry.record_calls(calls)?;
+        }
+        self.last_calls.forget(&noted);
+        Ok(())
+    }
+
+    fn tenant_that_called(&self, user: Option<&UserId>) -> Option<String> {
+        match user {
+            None => Some(SHARED.to_owned()),
+            Some(user) => self.tenant_of_user(user).ok(),
+        }
+    }
+}
