@@ -201,6 +201,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.uploads_end_with_chat,
     ),
     open(
+        "bin_days",
+        "Days for which what is deleted in storage and uploads waits in the bin; 0 for no bin",
+        |c| &mut c.core.bin_days,
+    ),
+    open(
         "lock_max_age_hours",
         "Hours after which a locked edit expires",
         |c| &mut c.core.lock_max_age_hours,

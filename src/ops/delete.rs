@@ -1,6 +1,7 @@
-//! `shed_delete`: remove a file or a directory with everything in it.
+//! `shed_delete`: remove a file or a directory with everything in it, or bring it back from the bin.
 
-use fileshed_core::guard::ChangeRequest;
+use std::num::NonZeroU64;
+
 use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,9 @@ pub struct Request {
     message: Option<String>,
     /// For zone group
     group: Option<String>,
+    /// Bring back what was deleted at path
+    #[serde(default)]
+    restore: bool,
 }
 
 /// What was removed.
@@ -34,9 +38,17 @@ pub struct Response {
     /// Zone from which it was removed.
     zone: &'static str,
     /// Path of what was removed.
-    deleted: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted: Option<String>,
+    /// Path of what came back, with `restore`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restored: Option<String>,
     /// Whether it was a directory.
     was_directory: bool,
+    /// Days in which the same call with `restore` brings it back; absent where it is gone, or in the
+    /// history.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restorable_days: Option<u64>,
 }
 
 impl Operation for Delete {
@@ -45,31 +57,53 @@ impl Operation for Delete {
     const DOC: &str = "Delete one file or directory, in uploads too. shed_delete(zone=\"storage\", path=\"old.md\")";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
-    const ERRORS: &[Code] = errors![ZONE_AND_PATH; FileNotFound, FileLocked, PermissionDenied];
+    const ERRORS: &[Code] =
+        errors![ZONE_AND_PATH; FileNotFound, FileExists, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
     const ACCESS: Access = Access::Remove;
-    const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("was_directory")];
+    const SHORT_ANSWER: &[Keep] = &[
+        Keep::Unusual("was_directory"),
+        Keep::Unknown("restored"),
+        Keep::Always("restorable_days"),
+    ];
     type Request = Request;
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
+        if request.restore {
+            let back = zone.bring_back(&path)?;
+            let path = back.path.as_str().to_owned();
+            let message = format!("Brought back {path}");
+            let response = Response {
+                zone: back.zone.as_str(),
+                deleted: None,
+                restored: Some(path),
+                was_directory: back.is_directory,
+                restorable_days: None,
+            };
+            return Ok(Reply::new(response, message));
+        }
         let writer = zone.remover(Self::ID)?;
         let entry = zone.entry_itself(&path)?;
-        let totals = zone.totals(&entry)?;
-        writer
-            .guard(ChangeRequest::remove(&entry, totals))?
-            .remove(&entry)?
-            .commit(request.message.as_deref(), &format!("Delete {path}"))?;
-        let was_directory = entry.kind() == Kind::Directory;
+        let is_in_bin = writer.delete(&entry, request.message.as_deref())?;
+        let days = store.settings().bin_days.filter(|_| is_in_bin);
+        let message = match days {
+            Some(days) => format!(
+                "Deleted {path}; for {days} days the same call with restore=true brings it back"
+            ),
+            None => format!("Deleted {path}"),
+        };
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),
-                deleted: path.as_str().to_owned(),
-                was_directory,
+                deleted: Some(path.as_str().to_owned()),
+                restored: None,
+                was_directory: entry.kind() == Kind::Directory,
+                restorable_days: days.map(NonZeroU64::get),
             },
-            format!("Deleted {path}"),
+            message,
         ))
     }
 }

@@ -38,6 +38,8 @@ pub struct OtherTenants {
     orphan_ownerships: u64,
     /// Chats whose uploads had ended, your own too: removed.
     ended_uploads: u64,
+    /// Deletions that were in the bin for long enough, your own too: removed.
+    ended_deletions: u64,
     /// Users and groups where it did not work; the log says why.
     failed: u64,
 }
@@ -147,7 +149,8 @@ impl OtherTenants {
             + self.corrupted_locks
             + self.orphan_editzones
             + self.orphan_ownerships
-            + self.ended_uploads;
+            + self.ended_uploads
+            + self.ended_deletions;
         found == 0
     }
 }
@@ -162,6 +165,7 @@ impl From<Numbers> for OtherTenants {
             orphan_editzones: numbers.orphan_editzones,
             orphan_ownerships: numbers.orphan_ownerships,
             ended_uploads: numbers.ended_uploads,
+            ended_deletions: numbers.ended_deletions,
             failed: numbers.failed,
         }
     }

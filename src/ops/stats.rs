@@ -58,7 +58,10 @@ pub struct Response {
     storage: Space,
     /// Space of the zone documents.
     documents: Space,
-    /// Space of all zones and working copies, against the quota.
+    /// Space of what was deleted and can be brought back; absent where there is no bin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bin: Option<Space>,
+    /// Space of all zones, working copies and the bin, against the quota.
     total: Total,
     /// Space of each group of the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -90,6 +93,7 @@ impl Operation for Stats {
         Keep::Always("uploads"),
         Keep::Always("storage"),
         Keep::Always("documents"),
+        Keep::Unusual("bin"),
         Keep::Always("total"),
         Keep::Lines("groups"),
     ];
@@ -151,6 +155,7 @@ impl Operation for Stats {
                 uploads: space("uploads"),
                 storage: space("storage"),
                 documents: space("documents"),
+                bin: Some(space("bin")).filter(|bin| store.has_bin() || bin.files > 0),
                 total,
                 groups,
             },

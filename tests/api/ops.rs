@@ -6,6 +6,7 @@
 
 mod arbitrary;
 mod archives;
+mod bin;
 mod binary;
 mod brief;
 pub(crate) mod calls;

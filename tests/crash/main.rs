@@ -13,6 +13,7 @@
 
 mod append;
 mod archive;
+mod bin;
 mod by_hand;
 mod carrier;
 mod faults;

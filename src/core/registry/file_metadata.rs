@@ -39,7 +39,7 @@ pub struct FilePlace<'a> {
 }
 
 impl<'a> FilePlace<'a> {
-    fn split(&self) -> (&'a str, &'a str) {
+    pub(super) fn split(&self) -> (&'a str, &'a str) {
         self.path.rsplit_once('/').unwrap_or(("", self.path))
     }
 }

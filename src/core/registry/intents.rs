@@ -338,7 +338,7 @@ fn enter_measured(
 }
 
 /// Forgets a change that is done, once its ownership change is carried out.
-fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), rusqlite::Error> {
+pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), rusqlite::Error> {
     let row: Option<(String, Option<String>)> = transaction
         .prepare_cached("DELETE FROM intents WHERE id = ?1 RETURNING home, deed")?
         .query_row([intent.0], |row| Ok((row.get(0)?, row.get(1)?)))

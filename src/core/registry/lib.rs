@@ -7,6 +7,7 @@
 mod access;
 mod administration;
 mod attachments;
+mod bin;
 mod client_locks;
 mod connection;
 mod dead_properties;
@@ -30,6 +31,7 @@ mod working_directories;
 
 pub use access::Access;
 pub use administration::InZone;
+pub use bin::{BIN, BinRow};
 pub use client_locks::{ClientLock, TakenLock};
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
 pub use dead_properties::{DeadProperty, PropertyChange};

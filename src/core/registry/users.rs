@@ -5,7 +5,7 @@ use rusqlite::OptionalExtension as _;
 use super::{Registry, RegistryError};
 
 /// The tables with rows of a tenant, which go with it.
-pub(super) const TABLES_OF_TENANTS: [&str; 14] = [
+pub(super) const TABLES_OF_TENANTS: [&str; 15] = [
     "usage",
     "locks",
     "intents",
@@ -13,6 +13,7 @@ pub(super) const TABLES_OF_TENANTS: [&str; 14] = [
     "links",
     "published",
     "resumable_uploads",
+    "bin",
     "attachments",
     "working_directories",
     "file_metadata",

@@ -56,6 +56,12 @@ impl Reserve {
         }
     }
 
+    /// Whether it was given up, and there is too little to take it back.
+    #[must_use]
+    pub fn is_needed(&self) -> bool {
+        !*self.is_kept() && self.free() < PLENTY
+    }
+
     /// Takes it again where there is enough.
     pub fn keep(&self) {
         let mut is_kept = self.is_kept();

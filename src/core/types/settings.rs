@@ -178,6 +178,8 @@ pub struct Settings {
     /// Whether the uploads of a conversation are removed when the application that people chat in
     /// has it no more.
     pub uploads_end_with_chat: bool,
+    /// Days for which what was deleted in storage and uploads may come back; nothing for never.
+    pub bin_days: Option<NonZeroU64>,
     /// Hours after which a locked edit expires.
     pub lock_max_age_hours: u64,
     /// Seconds a command may run unless the call says otherwise.
@@ -306,6 +308,7 @@ impl Settings {
             max_file_size_mb: 300,
             uploads_retention_days: None,
             uploads_end_with_chat: true,
+            bin_days: None,
             lock_max_age_hours: 24,
             exec_timeout_default: 30,
             exec_timeout_max: 300,

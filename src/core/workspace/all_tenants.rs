@@ -33,6 +33,8 @@ pub struct Numbers {
     pub orphan_ownerships: u64,
     /// Conversations whose uploads had ended.
     pub ended_uploads: u64,
+    /// Deletions that were in the bin for long enough.
+    pub ended_deletions: u64,
     /// Users and groups where it did not work; the log says why.
     pub failed: u64,
 }
@@ -70,6 +72,7 @@ impl Store {
         let goes_on = || !caller.cancellation.is_cancelled();
         numbers.ended_uploads =
             self.end_old_uploads(&goes_on)? + self.end_uploads_of_gone_chats(&goes_on)?;
+        numbers.ended_deletions = self.end_deletions(&goes_on)?;
         Ok(numbers)
     }
 

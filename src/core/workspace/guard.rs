@@ -11,6 +11,8 @@
 )]
 
 mod access;
+mod bin;
+mod bin_move;
 mod claims;
 mod client_lock;
 mod cross_zone;

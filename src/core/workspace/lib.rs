@@ -37,6 +37,7 @@ mod at_once;
 mod attachment_cache;
 mod attachments;
 pub mod background;
+pub mod bin;
 pub mod chat_host;
 pub mod command;
 mod command_slots;

@@ -2,6 +2,7 @@
 //! queues and processes. It knows callers and tenants, and no zone.
 
 mod activity;
+mod bin;
 mod histories;
 mod instance;
 mod last_calls;

@@ -1,6 +1,7 @@
 //! The root of everything of one user, or of one group.
 
 use crate::ZoneName;
+use fileshed_registry::BIN;
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::fair::Place;
 
@@ -38,6 +39,11 @@ impl TenantRoot {
             Some(directory) => self.root.existing_subdirectory(directory),
             None => self.root.try_clone().map(Some),
         }
+    }
+
+    /// What was deleted in its zones and may come back; made where it is missing.
+    pub(crate) fn bin(&self) -> Result<Root, DiskError> {
+        self.root.subdirectory(BIN)
     }
 
     /// Another handle of the same root.

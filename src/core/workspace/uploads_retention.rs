@@ -5,7 +5,7 @@
 //! conversation. They go together, so that none has a part of its files, and `shed_tree` says the day
 //! for a week before. What a person wants to keep is moved to another zone, where nothing ends.
 //!
-//! The same thread ends uploads that nobody went on with.
+//! The same thread ends uploads that nobody went on with, and what was in the bin for long enough.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -68,6 +68,11 @@ fn work(store: &Store, stopped: &Receiver<()>) {
     let goes_on = || stopped.try_recv() == Err(TryRecvError::Empty);
     for round in 0_u64.. {
         report(store.end_old_uploads(&goes_on));
+        match store.end_deletions(&goes_on) {
+            Ok(0) => {}
+            Ok(deletions) => tracing::info!(deletions, "what was deleted has left the bin"),
+            Err(error) => tracing::warn!(%error, "what has ended is still in the bin"),
+        }
         if let Err(error) = store.resumable_uploads().end_abandoned() {
             tracing::warn!(%error, "uploads that were given up are still there");
         }
@@ -167,7 +172,10 @@ impl Store {
             }
             let mut ended = 0;
             for chat in choose(chats) {
-                ended += u64::from(self.remove_uploads(&tenant, &chat, &may_end)?);
+                if self.remove_uploads(&tenant, &chat, &may_end)? {
+                    self.end_deletions_of_chat(&tenant, &chat)?;
+                    ended += 1;
+                }
             }
             Ok(ended)
         };

@@ -296,12 +296,7 @@ impl Provider for ZoneFiles<'_> {
         let writer = zone.remover(self.operation).map_err(refused)?;
         let entry = zone.data().entry(path);
         let entry = entry.map_err(|error| self.failure(path, error))?;
-        let totals = zone.totals(&entry).map_err(refused)?;
-        let removed = writer
-            .guard(ChangeRequest::remove(&entry, totals))
-            .and_then(|permit| permit.remove(&entry))
-            .and_then(|change| change.commit(None, &format!("Delete {path}")));
-        removed.map(drop).map_err(refused)
+        writer.delete(&entry, None).map(drop).map_err(refused)
     }
 
     fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {

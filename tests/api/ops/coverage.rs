@@ -14,6 +14,7 @@ use fileshed_test_support::{Server, repository};
 const OTHERS: &[&str] = &[
     "arbitrary",
     "archives",
+    "bin",
     "binary",
     "cross_zone",
     "brief",

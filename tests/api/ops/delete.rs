@@ -23,6 +23,17 @@ pub(crate) const PROVOKED: Provoked = &[
         fault::unusable_or_root(stage);
         fault::through_a_file(stage);
     }),
+    ("FILE_EXISTS", |stage| {
+        // Only a server with a bin brings anything back.
+        let app = small().env("FILESHED_BIN_DAYS", "7").app();
+        let client = app.as_user("ada");
+        let arguments = json!({"zone": "storage", "path": "a.md"});
+        file(&client, "storage", "a.md", "old");
+        done(&client, "shed_delete", &arguments);
+        file(&client, "storage", "a.md", "new");
+        let again = json!({"zone": "storage", "path": "a.md", "restore": true});
+        stage.refused_elsewhere(&client.call("shed_delete", &again));
+    }),
     ("FILE_LOCKED", |stage| {
         fault::locked(stage);
         // A directory that holds a locked file is locked too.

@@ -86,7 +86,7 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
         .header("X-OpenWebUI-User-Role", "admin");
     let all = json!({"all": true});
     let none = json!({"users": 0, "groups": 0, "expired_locks": 0, "corrupted_locks": 0,
-        "orphan_editzones": 0, "orphan_ownerships": 0, "ended_uploads": 0, "failed": 0});
+        "orphan_editzones": 0, "orphan_ownerships": 0, "ended_uploads": 0, "ended_deletions": 0, "failed": 0});
     assert_eq!(done(&admin, "shed_maintenance", &all)["others"], none);
 
     // Whoever makes the mess, it is cleaned without a trace of who it was.
@@ -129,7 +129,7 @@ fn administrators_clean_up_for_everybody_and_see_numbers() {
     let answer = admin.call("shed_maintenance", &all);
     let data = answer.data();
     let expected = json!({"users": 3, "groups": 1, "expired_locks": 2, "corrupted_locks": 1,
-        "orphan_editzones": 1, "orphan_ownerships": 1, "ended_uploads": 0, "failed": 0});
+        "orphan_editzones": 1, "orphan_ownerships": 1, "ended_uploads": 0, "ended_deletions": 0, "failed": 0});
     assert_eq!(data["others"], expected);
     assert_eq!(data["expired_locks"], json!([]), "what is the caller's own");
     for name in [

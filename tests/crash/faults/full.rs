@@ -137,6 +137,33 @@ fn a_full_disk_refuses_what_needs_space_and_tears_nothing() {
     }
 }
 
+#[test]
+fn a_deletion_on_a_full_disk_makes_space_out_of_the_bin() {
+    let Some((volume, setup)) = volume::small(48 << 20) else {
+        return;
+    };
+    let server = setup.env("FILESHED_BIN_DAYS", "30").start();
+    furnished(&volume, &server);
+    let ada = server.as_user("ada").chat("chat");
+    let large = "x".repeat(LARGE);
+    let delete = |path: &str| {
+        let answer = call(&ada, "storage", "shed_delete", json!({"path": path}));
+        answer.data().clone()
+    };
+    for path in ["old.md", "new.md"] {
+        create(&ada, "storage", path, &large).data();
+    }
+    assert_eq!(delete("old.md")["restorable_days"], 30);
+    volume.fill(0);
+    refused_for_space("storage", &create(&ada, "storage", "more.md", &large));
+    // The answer does not promise what had to go, too.
+    assert_eq!(delete("new.md").get("restorable_days"), None);
+    create(&ada, "storage", "more.md", &large).data();
+    let stats = ada.call("shed_stats", &json!({}));
+    assert_eq!(stats.data()["bin"]["files"], 0, "{}", stats.text);
+    assert_eq!(content(&ada, "storage", "kept.md"), "kept\n");
+}
+
 /// Whoever may delete gets the disk free, and everything works as before.
 #[test]
 fn on_a_full_disk_everything_can_be_deleted() {

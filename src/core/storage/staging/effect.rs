@@ -7,7 +7,7 @@ use super::{Removals, Staging, remove_tree, report};
 use crate::entry::Place;
 use crate::handle::clone_handle;
 use crate::kind::kind_of;
-use crate::{DiskError, Entry, Kind, Target, Vacancy, rights};
+use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rights};
 use fileshed_types::zone::ZonePath;
 
 /// Something that has its name, while what had it before still exists. Dropped without
@@ -173,6 +173,28 @@ impl Renamed {
             from,
             to,
             made,
+            kept: false,
+        })
+    }
+
+    /// Moves `entry` out of its zone, into a directory beside it, to a name that is free there.
+    pub fn out_of_zone(entry: &Entry, directory: &Root, name: &str) -> Result<Self, DiskError> {
+        let place = entry.place();
+        let from = Place::new(
+            clone_handle(&place.parent)?,
+            place.name.clone(),
+            place.path.clone(),
+        );
+        let to = Place::new(
+            directory.try_clone()?.into_handle(),
+            name.to_owned(),
+            place.path.clone(),
+        );
+        move_place(&from, &to, RenameFlags::NOREPLACE, "remove")?;
+        Ok(Self {
+            from,
+            to,
+            made: Vec::new(),
             kept: false,
         })
     }

@@ -4,7 +4,7 @@ use super::encrypted::expect_plain;
 use super::permit::{Change, ChangeRequest, Effect, Permit, Writer};
 use crate::Error;
 use crate::zone::{Zone, ZoneError};
-use fileshed_storage::{DiskError, Entry, Renamed, Staging, Target};
+use fileshed_storage::{DiskError, Entry, Renamed, Staging, Target, Totals};
 
 /// The write locks of two zones.
 #[derive(Debug)]
@@ -65,10 +65,18 @@ impl<'a> CrossZoneWriter<'a> {
         let leaving = self.from.ask(leaves)?;
         let arriving = self.to.ask(arrives)?;
         let zone = arriving.zone();
+        let (more, less) = (arriving.growth(), leaving.shrinkage());
+        let growth = Totals {
+            bytes: more.bytes.saturating_sub(less.bytes),
+            files: more.files.saturating_sub(less.files),
+        };
+        let begin = || {
+            let registry = zone.store.registry();
+            registry.begin_together([&leaving.plan(), &arriving.plan()])
+        };
         let [leaves, arrives] = zone
             .store
-            .registry()
-            .begin_together([&leaving.plan(), &arriving.plan()])
+            .making_space(&zone.tenant, growth, begin)
             .map_err(|error| zone.explain(error))?;
         Ok(CrossZonePermit {
             from: leaving.grant(leaves),

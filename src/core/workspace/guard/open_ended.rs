@@ -17,7 +17,7 @@ use crate::zone::Zone;
 use fileshed_history::{Author, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
-use fileshed_storage::{DiskError, Entry, Staged, Target, Vacancy};
+use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 
 /// Message of the commit that takes back what another one took in of an unfinished command.
 const UNDONE: &str = "Take back what an unfinished command wrote";
@@ -196,6 +196,7 @@ impl<'a> OpenEndedPermit<'a> {
             }
         };
         self.hold = None;
+        zone.store.make_space(&zone.tenant, Totals::default())?;
         zone.store.reserve().keep();
         Ok(refused.map(|error| zone.explain(error)))
     }

@@ -3,7 +3,7 @@
 use super::space::SpaceError;
 use crate::zone::Zone;
 use crate::{Error, ZonePath};
-use fileshed_storage::{Root, Staged};
+use fileshed_storage::{Root, Staged, Totals};
 
 impl<'a> Zone<'a> {
     /// Lets a working copy be changed: `copy`, which is alone in `directory`.
@@ -19,7 +19,7 @@ impl<'a> Zone<'a> {
             copy,
             content: self.store.staging(&self.tenant)?.copy(&mut file)?,
             there: directory.measure()?.bytes,
-            used: self.store.used(&self.tenant)?,
+            used: self.store.used_without_bin(&self.tenant)?,
         })
     }
 }
@@ -59,6 +59,7 @@ impl<'a> OpenEndedEdit<'a> {
         let zone = self.zone;
         let refused = self.judge(command, stopped)?;
         zone.store.measure_edits(&zone.tenant, zone.name())?;
+        zone.store.make_space(&zone.tenant, Totals::default())?;
         Ok(refused)
     }
 

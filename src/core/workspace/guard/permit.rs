@@ -2,6 +2,7 @@
 
 mod in_place;
 
+use super::bin_move::BinMove;
 use super::{client_lock, edits, encrypted, owner};
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
@@ -40,6 +41,8 @@ enum RequestKind {
     Arriving,
     /// They go.
     Removed,
+    /// They go, and may come back.
+    Discarded,
     /// The first becomes the second.
     Renamed,
 }
@@ -99,6 +102,24 @@ impl ChangeRequest {
             bytes: -(totals.bytes as i64),
             files: -(totals.files as i64),
             kind: RequestKind::Removed,
+            ..Self::default()
+        }
+    }
+
+    /// `entry` goes into the bin. Its space goes along, when that is done.
+    pub(super) fn discard(entry: &Entry) -> Self {
+        Self {
+            paths: vec![entry.path().clone()],
+            kind: RequestKind::Discarded,
+            ..Self::default()
+        }
+    }
+
+    /// `vacancy` gets what is in the bin. Its space comes along, when that is done.
+    pub(crate) fn bring_back(vacancy: &Vacancy) -> Self {
+        Self {
+            paths: vec![vacancy.path().clone()],
+            kind: RequestKind::Arriving,
             ..Self::default()
         }
     }
@@ -163,6 +184,10 @@ impl<'a> Writer<'a> {
         })
     }
 
+    pub(super) fn zone(&self) -> &'a Zone<'a> {
+        self.zone
+    }
+
     /// Whether the zone is a group's.
     pub(super) fn is_shared(&self) -> bool {
         self.zone.group.is_some()
@@ -189,8 +214,11 @@ impl<'a> Writer<'a> {
     pub fn guard(self, needs: ChangeRequest) -> Result<Permit<'a>, Error> {
         let request = self.ask(needs)?;
         let zone = request.zone();
-        let intent = zone.store.registry().begin(&request.plan());
-        let intent = intent.map_err(|error| zone.explain(error))?;
+        let begin = || zone.store.registry().begin(&request.plan());
+        let intent = zone
+            .store
+            .making_space(&zone.tenant, request.growth(), begin)
+            .map_err(|error| zone.explain(error))?;
         Ok(request.grant(intent))
     }
 
@@ -283,11 +311,28 @@ impl<'a> CheckedRequest<'a> {
         }
     }
 
+    /// What it takes more of the space.
+    pub(super) fn growth(&self) -> Totals {
+        Totals {
+            bytes: self.needs.bytes.max(0) as u64,
+            files: self.needs.files.max(0) as u64,
+        }
+    }
+
+    /// What it gives back of the space.
+    pub(super) fn shrinkage(&self) -> Totals {
+        Totals {
+            bytes: self.needs.bytes.min(0).unsigned_abs(),
+            files: self.needs.files.min(0).unsigned_abs(),
+        }
+    }
+
     /// The permit, with what was entered for it.
     pub(super) fn grant(self, intent: Intent) -> Permit<'a> {
         Permit {
             request: self,
             intent: Some(intent),
+            bin_move: None,
         }
     }
 }
@@ -298,6 +343,7 @@ impl<'a> CheckedRequest<'a> {
 pub struct Permit<'a> {
     request: CheckedRequest<'a>,
     intent: Option<Intent>,
+    bin_move: Option<BinMove>,
 }
 
 impl<'a> Permit<'a> {
@@ -388,6 +434,11 @@ impl<'a> Permit<'a> {
         }
     }
 
+    /// Says what goes between the zone and the bin with the change.
+    pub(super) fn set_bin_move(&mut self, bin_move: BinMove) {
+        self.bin_move = Some(bin_move);
+    }
+
     pub(super) fn zone(&self) -> &'a Zone<'a> {
         self.request.zone()
     }
@@ -431,6 +482,8 @@ impl<'a> Permit<'a> {
         };
         let moved = match (needs.kind, needs.paths.as_slice()) {
             (RequestKind::Removed, [at]) => forget(at),
+            // The rest goes into the bin with it.
+            (RequestKind::Discarded, [at]) => registry.forget_client_locks(zone.place(&at.key())),
             (RequestKind::Renamed, [from, to]) => forget(to).and_then(|()| {
                 let place = zone.place(from.as_str());
                 registry.move_file_metadata(place, to.as_str())?;
@@ -464,12 +517,18 @@ impl<'a> Permit<'a> {
 
     /// The change is done.
     fn settle(&mut self) {
-        if let Some(intent) = self.intent.take()
-            && let Err(error) = self.zone().store.registry().commit(intent)
-        {
+        let Some(intent) = self.intent.take() else {
+            return;
+        };
+        let store = self.zone().store;
+        let committed = match self.bin_move.take() {
+            Some(bin_move) => bin_move.commit(store, intent),
+            None => store.registry().commit(intent),
+        };
+        if let Err(error) = committed {
             tracing::error!(%error, "a finished change is still in the registry");
             // The next access finds it, and ends it.
-            let _unless_it_fails_again = self.zone().store.registry().orphan(intent);
+            let _unless_it_fails_again = store.registry().orphan(intent);
         }
     }
 }
@@ -479,7 +538,16 @@ impl Drop for Permit<'_> {
         let Some(intent) = self.intent.take() else {
             return;
         };
-        let registry = self.zone().store.registry();
+        let zone = self.zone();
+        let registry = zone.store.registry();
+        if let Some(bin_move) = self.bin_move.take()
+            && let Err(error) = bin_move.roll_back(zone.store, &zone.tenant)
+        {
+            tracing::error!(%error, "what was to go into the bin or out of it is not settled");
+            // The next access looks where it is.
+            let _unless_it_fails_again = registry.orphan(intent);
+            return;
+        }
         if let Err(error) = registry.roll_back(intent, &self.request.plan()) {
             tracing::error!(%error, "a rolled back change is still in the registry");
         }

@@ -99,6 +99,9 @@ impl Store {
             // Only space is lost.
             tracing::warn!(%error, "what a dead process staged is still there");
         }
+        if let Err(error) = self.sweep_bin(tenant) {
+            tracing::warn!(%error, "what left the bin is still there");
+        }
         self.visited().insert(tenant.key.clone());
         Ok(())
     }
@@ -225,6 +228,7 @@ impl Store {
             };
             self.work_on_history(&of, now, |history| history.capture(&message, &author, now))?;
         }
+        self.repair_bin(tenant, zone)?;
         self.measure(tenant, zone)?;
         self.measure_edits(tenant, zone)?;
         self.sweep(tenant)?;

@@ -20,9 +20,9 @@ pub(super) struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// What the other zones of the tenant hold.
+    /// What the other zones of the tenant hold. The bin makes way, when the command is over.
     pub(super) fn beside(&self) -> Result<Totals, Error> {
-        let usage = self.zone.store.registry().usage(&self.zone.tenant.key)?;
+        let usage = self.zone.store.usage_without_bin(&self.zone.tenant)?;
         let own = self.zone.name().as_str();
         let others = usage.iter().filter(|usage| usage.zone != own);
         Ok(others.fold(Totals::default(), |sum, usage| Totals {
@@ -83,7 +83,7 @@ pub(super) fn is_over(zone: &Zone<'_>, growing: &Rc<Growing<'_>>) -> bool {
         // The pointer to the repository is no file of the user's.
         own_files: u64::from(zone.name().is_versioned()),
     };
-    match zone.store.registry().usage(&zone.tenant.key) {
+    match zone.store.usage_without_bin(&zone.tenant) {
         Ok(usage) => growing.is_over(zone.data(), &usage, limits),
         Err(_) => growing.is_undone(),
     }

@@ -2,9 +2,9 @@
 
 use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
-use crate::{Caller, Error, UserId, ZoneName, ZonePath};
-use fileshed_registry::QuotaError;
-use fileshed_storage::{Kind, Root, Staging};
+use crate::{Caller, Chat, Error, UserId, ZoneName, ZonePath};
+use fileshed_registry::{BIN, QuotaError, Usage};
+use fileshed_storage::{Kind, Root, Staging, Totals};
 use fileshed_types::fair::Place;
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
@@ -18,7 +18,12 @@ impl Store {
 
     /// The name of that directory: the conversation's.
     pub(crate) fn chat_directory(&self, caller: &Caller) -> String {
-        self.pepper.chat_directory(&caller.chat)
+        self.chat_directory_of(&caller.chat)
+    }
+
+    /// The name of the directory of a conversation's uploads.
+    pub(crate) fn chat_directory_of(&self, chat: &Chat) -> String {
+        self.pepper.chat_directory(chat)
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.
@@ -97,21 +102,38 @@ impl Store {
 
     /// Fails where so many bytes more do not fit.
     pub(crate) fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
-        let (used, limit) = (self.used(tenant)?, tenant.limit);
-        if used.saturating_add(needed) > limit {
-            return Err(QuotaError {
-                used,
-                needed,
-                limit,
+        let expect = || {
+            let (used, limit) = (self.used(tenant)?, tenant.limit);
+            if used.saturating_add(needed) > limit {
+                return Err(QuotaError {
+                    used,
+                    needed,
+                    limit,
+                }
+                .into());
             }
-            .into());
-        }
-        Ok(())
+            Ok(())
+        };
+        let (bytes, files) = (needed, 0);
+        self.making_space(tenant, Totals { bytes, files }, expect)
     }
 
-    /// Bytes that a tenant may still take.
+    /// Bytes that a tenant may still take: the bin makes way.
     pub(crate) fn space_left(&self, tenant: &TenantRoot) -> Result<u64, Error> {
-        Ok(tenant.limit.saturating_sub(self.used(tenant)?))
+        Ok(tenant.limit.saturating_sub(self.used_without_bin(tenant)?))
+    }
+
+    /// Bytes that a tenant holds and that do not make way.
+    pub(crate) fn used_without_bin(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        let usage = self.usage_without_bin(tenant)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// The space of everything of a tenant that does not make way where space is needed.
+    pub(crate) fn usage_without_bin(&self, tenant: &TenantRoot) -> Result<Vec<Usage>, Error> {
+        let mut usage = self.registry.usage(&tenant.key)?;
+        usage.retain(|usage| usage.zone != BIN);
+        Ok(usage)
     }
 
     /// Bytes that a tenant holds.

@@ -7,7 +7,7 @@
 use super::{Existing, TransferPermit, Upload};
 use crate::{Caller, Chat, Error, Scope, Store, Zone, diagnostics, random};
 use fileshed_registry::{ResumableUpload, UploadRefusal};
-use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root};
+use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
 use jiff::Timestamp;
 
 /// Where uploads of a tenant arrive, beside its zones.
@@ -94,15 +94,15 @@ impl<'a> ResumableUploads<'a> {
             expires_at: self.end(),
         };
         let limit = zone.tenant.limit;
-        match self
-            .0
-            .registry()
-            .begin_resumable_upload(&row, reserved, limit, MOST)?
-        {
-            None => {}
-            Some(UploadRefusal::TooMany) => return Err(ResumableError::TooMany.into()),
-            Some(UploadRefusal::Space(error)) => return Err(zone.explain(error.into())),
-        }
+        let registry = self.0.registry();
+        let enter = || match registry.begin_resumable_upload(&row, reserved, limit, MOST)? {
+            None => Ok(()),
+            Some(UploadRefusal::TooMany) => Err(ResumableError::TooMany.into()),
+            Some(UploadRefusal::Space(error)) => Err(zone.explain(error.into())),
+        };
+        let (bytes, files) = (reserved, 0);
+        self.0
+            .making_space(&zone.tenant, Totals { bytes, files }, enter)?;
         let made = zone.tenant.root.subdirectory(ARRIVING);
         if let Err(error) = made.and_then(|directory| ArrivingFile::create(&directory, &row.id)) {
             self.0.registry().forget_resumable_upload(&row)?;

@@ -18,11 +18,7 @@ impl Resolved<'_> {
             let zone = &self.zone;
             let writer = zone.remover(operation)?;
             let entry = zone.entry_itself(&self.path)?;
-            let totals = zone.totals(&entry)?;
-            writer
-                .guard(ChangeRequest::remove(&entry, totals))?
-                .remove(&entry)?
-                .commit(None, &format!("Delete {}", self.path))?;
+            writer.delete(&entry, None)?;
             Ok(entry)
         })
     }

@@ -1,0 +1,117 @@
+//! Into the bin and out of it: one rename each, and the space goes along.
+//!
+//! The row of what moves is there before the rename and after it, so whatever dies in between, the
+//! repair of the zone sees by the place of the files whether the rename happened.
+
+use super::bin_move::BinMove;
+use super::permit::{Change, ChangeRequest, Effect, Permit, Writer};
+use crate::zone::{Zone, ZonePath};
+use crate::{Error, random};
+use fileshed_registry::BinRow;
+use fileshed_storage::{Entry, Kind, Renamed, Totals, Vacancy};
+
+const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+impl Writer<'_> {
+    /// Deletes an entry of the zone, with everything below it: into the bin, where there is one.
+    /// The only way in which something is deleted that a person or a model names. Whether it is in
+    /// the bin. Without a `message`, history says what was done.
+    pub fn delete(self, entry: &Entry, message: Option<&str>) -> Result<bool, Error> {
+        let zone = self.zone();
+        let totals = zone.totals(entry)?;
+        let default = format!("Delete {}", entry.path());
+        let Some(row) = zone.row_in_bin(entry, totals)? else {
+            let permit = self.guard(ChangeRequest::remove(entry, totals))?;
+            permit.remove(entry)?.commit(message, &default)?;
+            return Ok(false);
+        };
+        let id = row.id.clone();
+        let permit = self.guard(ChangeRequest::discard(entry))?;
+        permit.discard(entry, row)?.commit(message, &default)?;
+        let gone = match zone.store.relieve_disk(&zone.tenant) {
+            Ok(gone) => gone,
+            Err(error) => {
+                tracing::warn!(%error, "the bin takes space on a full disk");
+                Vec::new()
+            }
+        };
+        Ok(gone.iter().all(|row| row.id != id))
+    }
+}
+
+impl Zone<'_> {
+    /// What is entered of an entry that goes into the bin; nothing where there is none. What has a
+    /// history comes back from that.
+    fn row_in_bin(&self, entry: &Entry, totals: Totals) -> Result<Option<BinRow>, Error> {
+        let Some(days) = self.store.settings().bin_days else {
+            return Ok(None);
+        };
+        if self.name.is_versioned() || entry.kind() == Kind::Special {
+            return Ok(None);
+        }
+        let deleted_at = self.store.clock().now().as_second();
+        let days = i64::try_from(days.get()).unwrap_or(i64::MAX);
+        Ok(Some(BinRow {
+            id: hex::encode(random::bytes::<16>()?),
+            tenant: self.tenant.key.clone(),
+            zone: self.name.as_str().to_owned(),
+            path: entry.path().as_str().to_owned(),
+            is_directory: entry.kind() == Kind::Directory,
+            totals,
+            chat: self.caller.chat.as_str().to_owned(),
+            deleted_at,
+            ends_at: deleted_at.saturating_add(days.saturating_mul(DAY_SECONDS)),
+        }))
+    }
+}
+
+impl<'a> Permit<'a> {
+    /// Moves an entry into the bin.
+    fn discard(mut self, entry: &Entry, row: BinRow) -> Result<Change<'a>, Error> {
+        let zone = self.zone();
+        zone.store.registry().announce_to_bin(&row)?;
+        let name = row.id.clone();
+        self.set_bin_move(BinMove::Into(row));
+        let bin = zone.tenant.bin()?;
+        let effect = Renamed::out_of_zone(entry, &bin, &name);
+        let effect = effect.map_err(|error| self.explain(error))?;
+        Ok(self.change(Effect::Renamed(effect)))
+    }
+
+    /// Moves what is in the bin to a free name of the zone; nothing where somebody else took it out
+    /// meanwhile.
+    pub(crate) fn bring_back(
+        mut self,
+        mut row: BinRow,
+        vacancy: Vacancy,
+    ) -> Result<Option<Change<'a>>, Error> {
+        let zone = self.zone();
+        if !zone.store.registry().announce_from_bin(&row)? {
+            return Ok(None);
+        }
+        let name = ZonePath::found(row.id.clone());
+        vacancy.path().as_str().clone_into(&mut row.path);
+        self.set_bin_move(BinMove::OutOf(row.clone()));
+        let bin = zone.tenant.bin()?;
+        let entry = match bin.entry_as_named(&name) {
+            Ok(entry) => entry,
+            Err(error) if error.is_gone() => return Ok(None),
+            Err(error) => return Err(self.explain(error)),
+        };
+        // A command that held it open may have gone on writing.
+        row.totals = match entry.kind() {
+            Kind::Directory => bin.measure_below(&name)?,
+            Kind::File => Totals {
+                bytes: entry.size(),
+                files: 1,
+            },
+            Kind::Symlink | Kind::Special => Totals::default(),
+        };
+        self.set_bin_move(BinMove::OutOf(row));
+        match Renamed::new(&entry, vacancy) {
+            Ok(effect) => Ok(Some(self.change(Effect::Renamed(effect)))),
+            Err(error) if error.is_gone() => Ok(None),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Into the bin, out of it, and out of it for good; the server is killed meanwhile.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::kills::{rounds, seed, setup};
+use fileshed_test_support::on_disk::{staged, totals, tree};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{Server, wait_until};
+
+const USER: &str = "marie";
+
+/// Longest time from the call to the kill, in microseconds.
+const LONGEST: u64 = 40_000;
+
+/// Makes a call and kills the server meanwhile, or after the answer; gives whether there was one.
+fn cut_off(server: &mut Server, rng: &mut Rng, operation: &str, call: &Value) -> bool {
+    let address = server.address().to_owned();
+    let moment = Duration::from_micros(rng.below(LONGEST));
+    let after_the_answer = rng.below(4) == 0;
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| {
+            let mut wire = Wire::connect(&address, USER, "work").ok()?;
+            wire.call(operation, call).ok()
+        });
+        if after_the_answer {
+            wait_until("there is an answer", || call.is_finished());
+        } else {
+            std::thread::sleep(moment);
+        }
+        server.kill();
+        let answer = call.join().unwrap();
+        if let Some((status, answer)) = &answer {
+            assert_eq!(*status, 200, "{answer}");
+        }
+        answer.is_some()
+    })
+}
+
+fn in_bin(home: &Path) -> usize {
+    std::fs::read_dir(home.join("bin")).map_or(0, Iterator::count)
+}
+
+fn counted(stats: &Value, zone: &str) -> (u64, u64) {
+    let number = |name: &str| stats[zone][name].as_u64().unwrap();
+    (number("size_bytes"), number("files"))
+}
+
+#[test]
+fn what_is_deleted_is_where_it_was_or_in_the_bin_whenever_the_server_is_killed() {
+    let mut rng = Rng::new(seed());
+    let mut server = setup("relaxed").env("FILESHED_BIN_DAYS", "30").start();
+    let home = server.data().join("users").join(USER);
+    let mut wire = Wire::open(&server, USER, "work");
+    for number in 0..20 {
+        let path = format!("many/{}/{number}.txt", number % 3);
+        let made = json!({"zone": "storage", "path": path, "content": "one line\n"});
+        wire.data("shed_create_file", &made);
+    }
+    drop(wire);
+    let whole = tree(&home.join("Storage/data"));
+    let delete = json!({"zone": "storage", "path": "many"});
+    let restore = json!({"zone": "storage", "path": "many", "restore": true});
+    let (mut is_there, mut answered, mut moved) = (true, 0, 0);
+    let rounds = rounds("relaxed");
+    for round in 0..rounds {
+        let call = if is_there { &delete } else { &restore };
+        let is_answered = cut_off(&mut server, &mut rng, "shed_delete", call);
+        answered += u64::from(is_answered);
+        server = server.again();
+        let mut wire = Wire::open(&server, USER, "other");
+        let stats = wire.data("shed_stats", &json!({}));
+        let found = tree(&home.join("Storage/data"));
+        let now = !found.is_empty();
+        if is_answered {
+            assert_eq!(now, !is_there, "round {round}: what was answered holds");
+        }
+        moved += u64::from(now != is_there);
+        assert_eq!(in_bin(&home), usize::from(!now), "round {round}");
+        assert_eq!(staged(&home), Vec::<String>::new(), "round {round}");
+        if now {
+            assert_eq!(found, whole, "round {round}: it is whole");
+        }
+        assert_eq!(counted(&stats, "storage"), totals(&found), "round {round}");
+        let kept = if now { (0, 0) } else { totals(&whole) };
+        assert_eq!(counted(&stats, "bin"), kept, "round {round}");
+        is_there = now;
+    }
+    if !is_there {
+        Wire::open(&server, USER, "other").data("shed_delete", &restore);
+    }
+    assert_eq!(tree(&home.join("Storage/data")), whole);
+    assert!(answered > 0 && moved > 0, "calls had an effect");
+    println!("{rounds} kills, {answered} answered, {moved} moves");
+}
+
+#[test]
+fn what_makes_way_is_in_the_bin_or_gone_whenever_the_server_is_killed() {
+    let mut rng = Rng::new(seed());
+    let setup = setup("relaxed").env("FILESHED_BIN_DAYS", "30");
+    let mut server = setup.env("FILESHED_QUOTA_PER_USER_MB", "1").start();
+    let home = server.data().join("users").join(USER);
+    let content = "x".repeat(300 * 1024);
+    let made = json!({"zone": "storage", "path": "large", "content": content});
+    let rounds = rounds("relaxed");
+    for round in 0..rounds {
+        let mut wire = Wire::open(&server, USER, "work");
+        while in_bin(&home) < 3 {
+            wire.data("shed_create_file", &made);
+            wire.data("shed_delete", &json!({"zone": "storage", "path": "large"}));
+        }
+        drop(wire);
+        cut_off(&mut server, &mut rng, "shed_create_file", &made);
+        server = server.again();
+        let mut wire = Wire::open(&server, USER, "other");
+        let stats = wire.data("shed_stats", &json!({}));
+        let found = tree(&home.join("Storage/data"));
+        assert_eq!(counted(&stats, "storage"), totals(&found), "round {round}");
+        let kept = in_bin(&home) as u64;
+        let expected = (kept * content.len() as u64, kept);
+        assert_eq!(counted(&stats, "bin"), expected, "round {round}");
+        assert_eq!(staged(&home), Vec::<String>::new(), "round {round}");
+        if !found.is_empty() {
+            wire.data("shed_delete", &json!({"zone": "storage", "path": "large"}));
+        }
+    }
+}
