@@ -1,11 +1,12 @@
 //! The page for people: a file manager in the browser.
 //!
 //! Everything that a person does there is an operation or a transfer that programs have too, under
-//! the same rules. What is added here only reads: what is in a directory and what a search finds, in a
-//! form that a list of many thousand entries can use. The page is made of files of the binary alone,
+//! the same rules. What is added here reads: what is in a directory and what a search finds, in a
+//! form that a list of many thousand entries can use; and it empties the bin, which is for people. The page is made of files of the binary alone,
 //! and the policy that is sent with it lets nothing else run or load.
 
 mod assets;
+mod bin;
 mod list;
 mod search;
 
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
-use axum::routing::get;
+use axum::routing::{get, post};
 use fileshed_core::{Caller, Error, Store};
 use serde::Serialize;
 
@@ -30,6 +31,9 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/assets/{version}/{*name}", get(assets::asset))
         .route("/page/list", get(list::list))
         .route("/page/search", get(search::search))
+        .route("/page/bin", get(bin::list))
+        .route("/page/bin/restore", post(bin::restore))
+        .route("/page/bin/remove", post(bin::remove))
 }
 
 /// Finds out who asks, waits for a place like a call, and answers with what `work` reads.

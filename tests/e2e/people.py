@@ -620,6 +620,49 @@ def admin(world: World) -> None:
             finally:
                 window.resize(1280, 800)
             window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
+def bin(world: World) -> None:
+    """What is deleted in the storage comes back: at once, or out of the bin."""
+    page, window = world.page, world.window
+    axe = npm.package(AXE, fileshed.target() / "e2e").modules / "axe-core" / "axe.min.js"
+    settings = {"FILESHED_API_KEYS": "", "FILESHED_LOG_LEVEL": "warn", "FILESHED_BIN_DAYS": "30"}
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with fileshed.Fileshed(fileshed.binary(), Path(directory), settings) as server:
+            here = World(server, window, world.pictures)
+            for name in ("a.txt", "b.txt", "c.txt"):
+                here.store("storage", f"notes/{name}", name.encode())
+            here.open("storage/notes")
+            here.menu("a.txt", "Delete")
+            page.gone("checkbox", "Select a.txt")
+            check.equal("nobody was asked", page.count("dialog"), 0)
+            page.click("button", "Undo")
+            here.row("a.txt")
+            check.equal("it is back", here.content("storage", "notes/a.txt"), b"a.txt")
+            here.choose("a.txt", "b.txt")
+            page.click("button", "Delete")
+            page.gone("checkbox", "Select b.txt")
+            here.menu("c.txt", "Delete")
+            page.gone("checkbox", "Select c.txt")
+            page.click("link", "Bin")
+            page.see("button", "Restore: c.txt")
+            _clean(here, axe, "the bin")
+            here.picture("bin")
+            page.click("button", "Restore: a.txt")
+            page.gone("button", "Restore: a.txt")
+            check.equal("it came back", here.content("storage", "notes/a.txt"), b"a.txt")
+            page.click("button", "Delete for good: b.txt")
+            page.see("dialog", "Delete “b.txt”?")
+            page.click("button", "Delete for good")
+            page.gone("button", "Restore: b.txt")
+            page.see("button", "Restore: c.txt")
+            page.click("button", "Empty bin")
+            page.see("dialog", "Empty bin?")
+            page.click("button", "Cancel")
+            page.see("button", "Restore: c.txt")
+            here.open("storage/notes")
+            here.row("a.txt")
+            check.equal("only that one is there", page.count("button", "More actions: c.txt"), 0)
             window.open("about:blank")
 
 
@@ -819,7 +862,7 @@ def _packed(address: str) -> int:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, admin, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, bin, admin, attacks, many, shown, phone, german, contrast, quick,
     )
 }
 

@@ -44,6 +44,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "admin.js": JAVASCRIPT,
     "api.js": JAVASCRIPT,
     "app.js": JAVASCRIPT,
+    "bin.js": JAVASCRIPT,
     "dialog.js": JAVASCRIPT,
     "editor.js": JAVASCRIPT,
     "format.js": JAVASCRIPT,
@@ -76,8 +77,9 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 8] = [
+const LATER: [&str; 9] = [
     "admin.js",
+    "bin.js",
     "lib/editor.js",
     "lib/markdown.js",
     "lib/tus.js",

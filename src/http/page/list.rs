@@ -19,6 +19,11 @@ use crate::http::files::FileQuery;
 struct PageDirectory {
     /// Whether the caller may put anything into it.
     writable: bool,
+    /// Whether what is deleted here can be brought back.
+    keeps_deleted: bool,
+    /// Day on which what is here is removed, if that is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_on: Option<String>,
     entries: Vec<PageEntry>,
 }
 
@@ -61,6 +66,8 @@ fn directory(store: &Store, caller: &Caller, query: &FileQuery) -> Result<PageDi
     let entries = listing.entries.into_iter();
     Ok(PageDirectory {
         writable: listing.is_writable,
+        keeps_deleted: zone.name().is_versioned() || store.has_bin(),
+        ends_on: zone.ends_soon()?.map(|end| end.strftime("%F").to_string()),
         entries: entries
             .filter_map(|entry| row(entry, members.as_ref(), user))
             .collect(),

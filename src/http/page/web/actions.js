@@ -116,10 +116,11 @@ export async function execute(cmd, args, zone = location.value) {
 /** @param {Entry[]} chosen */
 export async function remove(chosen) {
   const versioned = isVersioned.value;
+  const asks = !listing.value.keeps_deleted;
   const what = chosen.length === 1 ? `“${chosen[0].name}”` : `${chosen.length} ${word("items")}`;
   const zone = location.value;
   const paths = chosen.map(pathOf);
-  if (!versioned) {
+  if (asks) {
     const answer = await ask({
       title: word("delete_question", what), text: word("delete_final"),
       answers: [{ value: "delete", label: word("delete"), kind: "danger" }],
@@ -128,18 +129,22 @@ export async function remove(chosen) {
   }
   const before = versioned ? await attempt(() => headOf(zone)) : undefined;
   let gone = 0;
+  /** @type {string[]} */
+  const kept = [];
   await change(async () => {
     for (const path of paths) {
-      await call("shed_delete", { ...place(zone), path });
+      const done = await call("shed_delete", { ...place(zone), path });
+      if (done.restorable_days) kept.unshift(path);
       gone += 1;
     }
   });
   if (gone === 0) return;
-  const undo = before && {
-    label: word("undo"),
-    run: () => change(() => execute("git", ["checkout", before, "--", ...paths.slice(0, gone)], zone)),
+  const outOfHistory = () => execute("git", ["checkout", String(before), "--", ...paths.slice(0, gone)], zone);
+  const outOfBin = async () => {
+    for (const path of kept) await call("shed_delete", { ...place(zone), path, restore: true });
   };
-  tell(word("deleted", what), { action: undo || undefined });
+  const undo = before ? outOfHistory : kept.length > 0 ? outOfBin : undefined;
+  tell(word("deleted", what), { action: undo && { label: word("undo"), run: () => change(undo) } });
 }
 
 /** The last commit of a zone. @param {any} zone */

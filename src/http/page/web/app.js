@@ -3,6 +3,7 @@
 import { effect, html, render, signal, useEffect, useRef } from "./lib/core.js";
 import { dialog, dismiss, failure, listing, location, menuOpen, notes, session, start, tell } from "./state.js";
 import { send } from "./api.js";
+import { day } from "./format.js";
 import { Icon } from "./icons.js";
 import { later } from "./later.js";
 import { Links } from "./links.js";
@@ -16,6 +17,7 @@ import { language, word } from "./words.js";
 document.documentElement.lang = language;
 
 const Admin = later(() => import("./admin.js"), "Admin");
+const Bin = later(() => import("./bin.js"), "Bin");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
 
@@ -91,8 +93,12 @@ function Place() {
   if (view === "links") return html`<${Links} />`;
   if (view === "admin") return html`<${Admin} />`;
   if (view === "tokens") return html`<${Tokens} />`;
+  if (view === "bin") return html`<${Bin} />`;
   if (view === "search") return html`<${Results} />`;
-  return html`<${Toolbar} /><${List} />`;
+  const end = listing.value.ends_on;
+  return html`<${Toolbar} />
+    ${end && html`<p class="ends" role="note">${word("uploads_end", day(end))}</p>`}
+    <${List} />`;
 }
 
 function Page() {

@@ -17,7 +17,7 @@ export function size(bytes) {
 }
 
 const number = new Intl.NumberFormat(language);
-const day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+const days = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
 const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
 const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
 
@@ -25,7 +25,12 @@ const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyl
 export function date(seconds) {
   const when = new Date(seconds * 1000);
   const isToday = when.toDateString() === new Date().toDateString();
-  return (isToday ? time : day).format(when);
+  return (isToday ? time : days).format(when);
+}
+
+/** A day. @param {number|string|Date} when */
+export function day(when) {
+  return days.format(new Date(when));
 }
 
 /** Day and time. @param {number|string|Date} when */

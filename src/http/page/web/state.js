@@ -6,7 +6,7 @@ import { extension } from "./format.js";
 import { language } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
-/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"tokens"|"admin"|"search", query?: string}} Location */
+/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"search", query?: string}} Location */
 
 /** Who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
@@ -17,7 +17,7 @@ export const stats = signal(/** @type {any} */ (null));
 /** Where the page is. */
 export const location = signal(/** @type {Location} */ ({ zone: "storage", path: "" }));
 /** What is there. */
-export const listing = signal({ writable: false, entries: /** @type {Entry[]} */ ([]) });
+export const listing = signal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
 /** Whether it is on its way, and what went wrong. */
 export const loading = signal(false);
 export const failure = signal(/** @type {Refusal|null} */ (null));
@@ -58,7 +58,7 @@ export const selected = computed(() => entries.value.filter((entry) => selection
 export const isVersioned = computed(() => ["documents", "group"].includes(location.value.zone));
 
 /** Views that show no directory. */
-const OTHERS = /** @type {const} */ (["links", "tokens", "admin"]);
+const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "admin"]);
 
 /** The address of a location. @param {Location} to */
 export function hash(to) {
