@@ -25,11 +25,13 @@ impl History {
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<CommitId>, HistoryError> {
-        if self.head_commit()?.is_none() {
+        let mut stand = head::stand(&self.repository)?;
+        if stand.commit().is_none() {
             self.begin_with_rest(changed, when)?;
+            stand = head::stand(&self.repository)?;
         }
         let edits = self.edits(changed, prepared)?;
-        let commit = self.commit(edits, message, author, when)?;
+        let commit = self.commit(&stand, edits, message, author, when)?;
         Ok(commit.map(|(id, _)| id))
     }
 
@@ -49,11 +51,11 @@ impl History {
             let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
                 let mode = mode_of(entry.kind(), entry.mode());
-                mode.map(|mode| Ok((contents.store(&entry)?, mode)))
-                    .transpose()
+                let stored = mode.map(|mode| Ok(((contents.store(&entry)?, mode), entry.size())));
+                stored.transpose()
             });
             match stored {
-                Ok(Some((id, mode))) => edits.put(path.as_str(), id, mode),
+                Ok(Some((content, bytes))) => edits.put(path.as_str(), content, bytes),
                 Ok(None) | Err(HistoryError::Unfinished) => {}
                 // A command that runs meanwhile took it; what it did is captured when it ends.
                 Err(error) if error.is_gone() => edits.remove(path.as_str()),
@@ -145,13 +147,16 @@ impl History {
             if seen.change().is_some() {
                 let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
-                match stored.and_then(|entry| contents.store(&entry)) {
-                    Ok(id) => seen.id = id,
+                let stored = stored.and_then(|entry| Ok((contents.store(&entry)?, entry.size())));
+                match stored {
+                    Ok((id, bytes)) => {
+                        seen.id = id;
+                        edits.put(&seen.path, (id, seen.mode), bytes);
+                    }
                     // Another command has it, which will be captured when it ends.
                     Err(error) if error.is_passing() => continue,
                     Err(error) => return Err(error),
                 }
-                edits.put(&seen.path, seen.id, seen.mode);
             }
             there.push(seen);
         }
@@ -160,7 +165,8 @@ impl History {
         let commit = if changed.is_empty() {
             None
         } else {
-            self.commit(edits, message, author, when)?
+            let stand = head::stand(&self.repository)?;
+            self.commit(&stand, edits, message, author, when)?
         };
         let head = match &commit {
             Some((_, tree)) => Some(*tree),

@@ -1,11 +1,13 @@
 //! Writing commits.
 
-use git2::{Commit, Oid};
+use git2::{ObjectType, Oid, Signature};
 use jiff::Timestamp;
 
 use super::author::committer;
+use super::head::{self, Stand};
+use super::loose_objects::LooseObjects;
 use super::tree::Edits;
-use super::{Author, CommitId, History, HistoryError, head, object};
+use super::{Author, CommitId, History, HistoryError};
 
 /// A text as a commit message: one line, of a readable length.
 pub fn subject(text: &str) -> String {
@@ -18,45 +20,61 @@ pub fn subject(text: &str) -> String {
 }
 
 impl History {
-    /// Moves HEAD to a commit with these edits; gives it with its tree.
+    /// Moves HEAD, which stands there, to a commit with these edits; gives it with its tree.
     pub(super) fn commit(
         &self,
+        stand: &Stand,
         edits: Edits,
         message: &str,
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<(CommitId, Oid)>, HistoryError> {
-        let fail = HistoryError::git("commit to");
-        let parent = self.head_commit()?;
-        let base = match &parent {
-            Some(commit) => Some(object::tree(&self.repository, commit.tree_id())?),
+        let mut objects = LooseObjects::new(&self.repository)?;
+        let base = match stand.commit() {
+            Some(parent) => Some(tree_of(parent, &objects.read(parent, ObjectType::Commit)?)?),
             None => None,
         };
-        let contents = edits.contents();
-        let id = edits.apply(&self.repository, base.as_ref())?;
-        let tree = object::tree(&self.repository, id)?;
-        if base
-            .as_ref()
-            .map_or(tree.is_empty(), |base| base.id() == id)
-        {
+        let brought = edits.brought();
+        let tree = edits.apply(&mut objects, base)?;
+        let nothing = || Oid::hash_object(ObjectType::Tree, &[]);
+        let before = base.map_or_else(nothing, Ok);
+        if before.map_err(HistoryError::git("commit to"))? == tree {
             return Ok(None);
         }
-        let parents: Vec<&Commit<'_>> = parent.iter().collect();
-        let commit = self
-            .repository
-            .commit(
-                Some("HEAD"),
-                &author.signature(when)?,
-                &committer(when)?,
-                &as_message(message),
-                &tree,
-                &parents,
-            )
-            .map_err(&fail)?;
-        head::record(&self.repository, commit);
-        self.note_size(contents.into_iter().chain([id, commit]));
-        Ok(Some((CommitId::of(commit), id)))
+        let mut text = format!("tree {tree}\n").into_bytes();
+        if let Some(parent) = stand.commit() {
+            text.extend(format!("parent {parent}\n").as_bytes());
+        }
+        sign(&mut text, "author", &author.signature(when)?);
+        sign(&mut text, "committer", &committer(when)?);
+        text.push(b'\n');
+        text.extend(as_message(message).as_bytes());
+        let commit = objects.write(ObjectType::Commit, &text)?;
+        head::advance(&self.repository, stand, commit)?;
+        self.note_size(brought, objects.written());
+        Ok(Some((CommitId::of(commit), tree)))
     }
+}
+
+/// The tree that the text of a commit begins with.
+fn tree_of(commit: Oid, text: &[u8]) -> Result<Oid, HistoryError> {
+    let line = text.strip_prefix(b"tree ").and_then(|text| text.get(..40));
+    let digits = line.and_then(|digits| std::str::from_utf8(digits).ok());
+    let tree = digits.and_then(|digits| Oid::from_str(digits).ok());
+    tree.ok_or_else(|| HistoryError::Damaged {
+        object: commit.to_string(),
+    })
+}
+
+/// Says in a commit who did something and when.
+fn sign(text: &mut Vec<u8>, what: &str, signature: &Signature<'_>) {
+    text.extend(what.as_bytes());
+    text.push(b' ');
+    text.extend(signature.name_bytes());
+    text.extend(b" <");
+    text.extend(signature.email_bytes());
+    let seconds = signature.when().seconds();
+    text.extend(format!("> {seconds} +0000\n").as_bytes());
 }
 
 /// A commit's message ends with one line break and holds no NUL.

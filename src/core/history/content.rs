@@ -3,6 +3,7 @@
 use git2::{ObjectType, Oid, Repository};
 
 use super::large::{self, PreparedContent};
+use super::loose_objects::LooseObjects;
 use super::many::{self, ContentPack, SmallContents};
 use super::{HistoryError, object};
 use fileshed_storage::{DiskError, Entry, Kind};
@@ -66,6 +67,7 @@ pub struct Prepared {
 /// Contents that one commit takes into a repository.
 pub(super) struct Contents<'a> {
     repository: &'a Repository,
+    objects: LooseObjects<'a>,
     prepared: &'a Prepared,
     /// What is small goes into it, where there is much of it.
     pack: Option<ContentPack<'a>>,
@@ -81,6 +83,7 @@ impl<'a> Contents<'a> {
         let pack = (files >= many::MANY).then(|| ContentPack::new(repository));
         Ok(Self {
             repository,
+            objects: LooseObjects::new(repository)?,
             prepared,
             pack: pack.transpose()?,
         })
@@ -88,7 +91,6 @@ impl<'a> Contents<'a> {
 
     /// Stores the content of a file or a link, and names it.
     pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid, HistoryError> {
-        let fail = HistoryError::git("write to");
         if let Some(pack) = &mut self.pack
             && let Some(id) = pack.add_ready(&self.prepared.small, entry.stamp())?
         {
@@ -96,11 +98,7 @@ impl<'a> Contents<'a> {
         }
         match (read(entry)?, &mut self.pack) {
             (Content::Small(bytes), Some(pack)) => pack.add(&bytes),
-            (Content::Small(bytes), None) => {
-                let id = Oid::hash_object(ObjectType::Blob, &bytes).map_err(&fail)?;
-                object::forget_damaged(self.repository, id);
-                self.repository.blob(&bytes).map_err(fail)
-            }
+            (Content::Small(bytes), None) => self.objects.write(ObjectType::Blob, &bytes),
             (Content::Large(file), _) => {
                 large::store(self.repository, entry, &file, &self.prepared.large)
             }

@@ -9,8 +9,9 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Oid, Repository};
+use rustix::fs::{CWD, RenameFlags};
 
-use super::file::replace;
+use super::file::{replace, small_text};
 use super::layout::OWN;
 use super::{HistoryError, object};
 
@@ -51,9 +52,98 @@ fn is_branch(name: &str) -> bool {
     name.starts_with("refs/heads/")
 }
 
-/// Remembers a commit. It is only needed where the branch is lost, so it need not be on disk.
-pub(super) fn record(repository: &Repository, id: Oid) {
-    let written = try_record(repository, id).and_then(|length| {
+/// Where HEAD stands.
+#[derive(Debug)]
+pub(super) struct Stand {
+    /// The branch that it names, or HEAD itself.
+    branch: String,
+    commit: Option<Oid>,
+    /// Whether the branch is a file with the commit.
+    is_file: bool,
+}
+
+impl Stand {
+    /// The last commit, if there is one.
+    pub(super) fn commit(&self) -> Option<Oid> {
+        self.commit
+    }
+
+    /// Where it stands if HEAD names a branch that is a file with a commit, and no branch is kept
+    /// elsewhere, as it mostly is.
+    fn in_file(place: &Path) -> Option<Self> {
+        // git reads these with each branch, so they must be sound: libgit2 sees to that.
+        if place.join("packed-refs").exists() {
+            return None;
+        }
+        let head = small_text(&place.join(HEAD)).ok()?;
+        let branch = head.strip_prefix("ref: ")?.trim_end();
+        if !is_branch(branch) || !git2::Reference::is_valid_name(branch) {
+            return None;
+        }
+        let text = small_text(&place.join(branch)).ok()?;
+        let digits = text.strip_suffix('\n').filter(|text| text.len() == 40)?;
+        Some(Self {
+            branch: branch.to_owned(),
+            commit: Some(Oid::from_str(digits).ok()?),
+            is_file: true,
+        })
+    }
+}
+
+/// Where HEAD stands.
+pub(super) fn stand(repository: &Repository) -> Result<Stand, HistoryError> {
+    if let Some(stand) = Stand::in_file(repository.path()) {
+        return Ok(stand);
+    }
+    let commit = match repository.refname_to_id(HEAD) {
+        Ok(id) => Some(id),
+        Err(error) if error.code() == ErrorCode::NotFound => None,
+        Err(error) => return Err(HistoryError::git("read")(error)),
+    };
+    Ok(Stand {
+        branch: branch(repository).unwrap_or_else(|| BRANCH.to_owned()),
+        commit,
+        is_file: false,
+    })
+}
+
+/// Moves HEAD from where it stands to a commit, which is remembered.
+pub(super) fn advance(repository: &Repository, stand: &Stand, id: Oid) -> Result<(), HistoryError> {
+    let branch = &*stand.branch;
+    // Where it fails, libgit2 says why.
+    if !stand.is_file || rewrite(&repository.path().join(branch), id).is_err() {
+        let moved = match stand.commit {
+            Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
+            None => repository.reference(branch, id, false, "commit"),
+        };
+        moved.map_err(HistoryError::git("commit to"))?;
+    }
+    record(repository, branch, id);
+    Ok(())
+}
+
+/// Gives the file of a branch another commit. Its lock takes its place, as git does it; that they
+/// are exchanged keeps the disk from writing the new one at once, which nothing here asks for.
+fn rewrite(branch: &Path, id: Oid) -> std::io::Result<()> {
+    let mut lock = branch.as_os_str().to_owned();
+    lock.push(".lock");
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).open(&lock)?;
+    let written = file.write_all(format!("{id}\n").as_bytes());
+    drop(file);
+    let done = written.and_then(|()| {
+        let flags = RenameFlags::EXCHANGE;
+        Ok(rustix::fs::renameat_with(CWD, &lock, CWD, branch, flags)?)
+    });
+    // What is left of it goes when the history is opened next.
+    let _gone = fs::remove_file(&lock);
+    done
+}
+
+/// Remembers a commit of a branch. It is only needed where the branch is lost, so it need not be on
+/// disk.
+pub(super) fn record(repository: &Repository, branch: &str, id: Oid) {
+    let written = try_record(repository, branch, id).and_then(|length| {
         if length > LONGEST {
             // The commits of the lines that go are on disk, and so is the branch.
             fs::File::open(repository.path()).and_then(|place| Ok(rustix::fs::syncfs(&place)?))?;
@@ -67,10 +157,7 @@ pub(super) fn record(repository: &Repository, id: Oid) {
 }
 
 /// Adds a line, and gives the bytes that there are then.
-fn try_record(repository: &Repository, id: Oid) -> std::io::Result<u64> {
-    let Some(branch) = branch(repository) else {
-        return Ok(0);
-    };
+fn try_record(repository: &Repository, branch: &str, id: Oid) -> std::io::Result<u64> {
     let mut options = fs::OpenOptions::new();
     let mut file = options
         .append(true)

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::author::committer;
 use super::commit::as_message;
+use super::loose_objects::LooseObjects;
 use super::tree::Edits;
 use super::{Author, CommitId, History, HistoryError, Prepared, head, object};
 use fileshed_types::zone::ZonePath;
@@ -46,8 +47,9 @@ impl History {
     ) -> Result<Option<CommitId>, HistoryError> {
         let fail = HistoryError::git("commit to");
         let base = object::tree(&self.repository, joined.tree_id())?;
-        let contents = edits.contents();
-        let id = edits.apply(&self.repository, Some(&base))?;
+        let brought = edits.brought();
+        let mut objects = LooseObjects::new(&self.repository)?;
+        let id = edits.apply(&mut objects, Some(base.id()))?;
         if id == base.id() {
             return Ok(None);
         }
@@ -81,7 +83,7 @@ impl History {
             )
             .map_err(&fail)?;
         self.stand_at(commit)?;
-        self.note_size(contents.into_iter().chain([id, commit]));
+        self.note_size(brought, objects.written());
         Ok(Some(CommitId::of(commit)))
     }
 
@@ -91,7 +93,7 @@ impl History {
         self.repository
             .reference(&branch, commit, true, "join")
             .map_err(HistoryError::git("commit to"))?;
-        head::record(&self.repository, commit);
+        head::record(&self.repository, &branch, commit);
         Ok(())
     }
 }

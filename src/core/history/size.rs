@@ -5,14 +5,14 @@
 //! the bound, and after many commits, so that a commit costs the same whatever there is. What is
 //! known lies in a file of the repository: three numbers, which may be lost.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use git2::{Oid, Repository};
-
 use super::error::SizeError;
+use super::file::small_text;
 use super::layout::{NAME, OWN};
 use super::{History, HistoryError};
 use fileshed_storage::Root;
@@ -50,13 +50,13 @@ pub fn forget(parent: &Root) {
 }
 
 impl History {
-    /// Notes a commit that wrote these objects.
-    pub(super) fn note_size(&self, objects: impl Iterator<Item = Oid>) {
+    /// Notes a commit that brought so many bytes in so many contents, and other objects of so many
+    /// bytes on disk.
+    pub(super) fn note_size(&self, (bytes, contents): (u64, usize), others: u64) {
         let place = self.git_dir();
         let Some(known) = read(place) else { return };
-        let written: u64 = objects
-            .map(|id| length(&self.repository, id).saturating_add(BLOCK))
-            .fold(0, u64::saturating_add);
+        let on_disk = bytes.saturating_add(BLOCK.saturating_mul(contents as u64));
+        let written = on_disk.saturating_add(others);
         write(
             place,
             Known {
@@ -66,12 +66,6 @@ impl History {
             },
         );
     }
-}
-
-/// Bytes of an object before compression.
-fn length(repository: &Repository, id: Oid) -> u64 {
-    let header = repository.odb().and_then(|odb| odb.read_header(id));
-    header.map_or(0, |(length, _)| length as u64)
 }
 
 /// Bytes that the repository takes: those of the last measurement with what came since, where this
@@ -119,7 +113,7 @@ fn age(file: &Path) -> Option<Duration> {
 }
 
 fn read(place: &Path) -> Option<Known> {
-    let text = fs::read_to_string(file(place)).ok()?;
+    let text = small_text(&file(place)).ok()?;
     let mut numbers = text.strip_suffix('\n')?.split(' ').map(str::parse);
     let known = Known {
         measured: numbers.next()?.ok()?,
@@ -129,15 +123,25 @@ fn read(place: &Path) -> Option<Known> {
     numbers.next().is_none().then_some(known)
 }
 
-/// What cannot be written is measured again.
+/// What cannot be written is measured again. The numbers take the place of those before, which are as
+/// long: to cut the file, or to put another one in its place, would have the disk write it at once.
 fn write(place: &Path, known: Known) {
     let Known {
         measured,
         commits,
         written,
     } = known;
-    let text = format!("{measured} {commits} {written}\n");
-    if fs::write(file(place), text).is_err() {
+    let text = format!("{measured:020} {commits:020} {written:020}\n");
+    let mut options = OpenOptions::new();
+    let opened = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(file(place));
+    if opened
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .is_err()
+    {
         let _gone = fs::remove_file(file(place));
     }
 }

@@ -17,6 +17,7 @@ use fileshed_types::zone::ZonePath;
 use jiff::Timestamp;
 
 mod large;
+mod loose_objects;
 mod many;
 mod packing;
 mod power_cut;

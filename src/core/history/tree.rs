@@ -7,9 +7,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use git2::{ObjectType, Oid, Repository, Tree, TreeBuilder};
+use git2::{ObjectType, Oid, Repository, Tree};
 
-use super::content::TREE;
+use super::directory::{Directory, Edit};
+use super::loose_objects::LooseObjects;
 use super::{HistoryError, object};
 
 /// What one commit changes.
@@ -17,16 +18,8 @@ use super::{HistoryError, object};
 pub(super) struct Edits {
     removed: HashSet<String>,
     put: BTreeMap<String, (Oid, i32)>,
-}
-
-/// What happens to one name, in the order in which it is done: a file that became a directory is
-/// removed before the directory takes its place, and the reverse.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Edit {
-    Remove,
-    /// The directory of this name, or nothing where it became empty.
-    Directory(Option<Oid>),
-    Put(Oid, i32),
+    /// Bytes of the contents that are put somewhere.
+    bytes: u64,
 }
 
 /// Depth and path of a directory.
@@ -39,57 +32,43 @@ impl Edits {
         self.removed.insert(path.to_owned());
     }
 
-    /// Gives `path` this content.
-    pub(super) fn put(&mut self, path: &str, id: Oid, mode: i32) {
+    /// Gives `path` a content of so many bytes.
+    pub(super) fn put(&mut self, path: &str, (id, mode): (Oid, i32), bytes: u64) {
         self.put.insert(path.to_owned(), (id, mode));
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// The contents that are put somewhere.
-    pub(super) fn contents(&self) -> Vec<Oid> {
-        self.put.values().map(|(id, _)| *id).collect()
+    /// Bytes of the contents that are put somewhere, and how many they are.
+    pub(super) fn brought(&self) -> (u64, usize) {
+        (self.bytes, self.put.len())
     }
 
     /// The tree that `base` becomes.
     pub(super) fn apply(
         self,
-        repository: &Repository,
-        base: Option<&Tree<'_>>,
+        objects: &mut LooseObjects<'_>,
+        base: Option<Oid>,
     ) -> Result<Oid, HistoryError> {
-        let fail = HistoryError::git("write to");
+        let root = match base {
+            Some(base) => objects.read(base, ObjectType::Tree)?,
+            None => Vec::new(),
+        };
+        let root = Directory::read(&root)?;
         let mut pending = self.by_directory();
-        while let Some(((Reverse(depth), path), mut edits)) = pending.pop_first() {
-            edits.sort();
-            let base = if self.is_removed(&path) {
-                None
-            } else {
-                subtree(repository, base, &path)?
-            };
-            let mut builder = repository.treebuilder(base.as_ref()).map_err(&fail)?;
-            for (name, edit) in edits {
-                let is_tree = builder
-                    .get(&name)
-                    .map_err(&fail)?
-                    .map(|old| old.kind() == Some(ObjectType::Tree));
-                match (edit, is_tree) {
-                    (Edit::Remove, Some(_)) | (Edit::Directory(None), Some(true)) => {
-                        builder.remove(&name).map_err(&fail)?;
-                    }
-                    (Edit::Remove | Edit::Directory(None), _) => {}
-                    (Edit::Directory(Some(id)), _) => {
-                        builder.insert(&name, id, TREE).map_err(&fail)?;
-                    }
-                    (Edit::Put(id, mode), _) => {
-                        builder.insert(&name, id, mode).map_err(&fail)?;
-                    }
-                }
-            }
+        while let Some(((Reverse(depth), path), edits)) = pending.pop_first() {
             if depth == 0 {
-                return write(repository, &builder);
+                return objects.write(ObjectType::Tree, &root.edited(edits));
             }
-            let id = if builder.is_empty() {
+            let before = if self.is_removed(&path) {
+                Vec::new()
+            } else {
+                subtree(objects, &root, &path)?
+            };
+            let after = Directory::read(&before)?.edited(edits);
+            let id = if after.is_empty() {
                 None
             } else {
-                Some(write(repository, &builder)?)
+                Some(objects.write(ObjectType::Tree, &after)?)
             };
             let (above, name) = split(&path);
             pending
@@ -99,8 +78,8 @@ impl Edits {
         }
         // Nothing was changed; an empty history has an empty tree.
         match base {
-            Some(base) => Ok(base.id()),
-            None => write(repository, &repository.treebuilder(None).map_err(&fail)?),
+            Some(base) => Ok(base),
+            None => objects.write(ObjectType::Tree, &[]),
         }
     }
 
@@ -150,35 +129,26 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Writes a tree. One that is there already is left as it is, so it must be whole.
-fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid, HistoryError> {
-    let fail = HistoryError::git("write to");
-    let id = builder.write().map_err(&fail)?;
-    if object::forget_damaged(repository, id) {
-        return builder.write().map_err(&fail);
-    }
-    Ok(id)
-}
-
-/// What `base` has at a directory. A tree that is named and cannot be read is damage: without it
-/// the commit would lose everything beside what it changes.
-fn subtree<'r>(
-    repository: &'r Repository,
-    base: Option<&Tree<'_>>,
+/// What `root` has at a directory below it; nothing where it has none. A tree that is named and
+/// cannot be read is damage: without it the commit would lose everything beside what it changes.
+fn subtree(
+    objects: &mut LooseObjects<'_>,
+    root: &Directory<'_>,
     path: &str,
-) -> Result<Option<Tree<'r>>, HistoryError> {
-    let Some(base) = base else {
-        return Ok(None);
+) -> Result<Vec<u8>, HistoryError> {
+    let mut names = path.split('/');
+    let first = names.next().unwrap_or_default();
+    let Some(id) = root.subtree(first) else {
+        return Ok(Vec::new());
     };
-    let mut tree = object::tree(repository, base.id())?;
-    for name in path.split('/').filter(|name| !name.is_empty()) {
-        let id = match tree.get_name(name) {
-            Some(entry) if entry.kind() == Some(ObjectType::Tree) => entry.id(),
-            _ => return Ok(None),
+    let mut tree = objects.read(id, ObjectType::Tree)?;
+    for name in names {
+        let Some(id) = Directory::read(&tree)?.subtree(name) else {
+            return Ok(Vec::new());
         };
-        tree = object::tree(repository, id)?;
+        tree = objects.read(id, ObjectType::Tree)?;
     }
-    Ok(Some(tree))
+    Ok(tree)
 }
 
 /// Every file of a tree: path to id and mode. Paths are bytes, as git has them.
