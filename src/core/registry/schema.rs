@@ -22,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../../migrations/0014_resumable_uploads.sql"),
     include_str!("../../../migrations/0015_administration.sql"),
     include_str!("../../../migrations/0016_bin.sql"),
+    include_str!("../../../migrations/0017_intents.sql"),
 ];
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's.
