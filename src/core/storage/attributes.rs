@@ -35,10 +35,34 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    fn of(handle: BorrowedFd<'_>) -> Self {
+    /// Of a handle that only names a file: it cannot be asked itself.
+    fn of_named(handle: BorrowedFd<'_>) -> Self {
+        let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
+        Self::of(|name, bytes| rustix::fs::getxattr(&*place, name, bytes))
+    }
+
+    /// Of an open file. Most have one attribute or none, so their names are asked for first.
+    fn of_open(handle: BorrowedFd<'_>) -> Self {
+        let mut names = [0; 2 * VALUE_MAX_BYTES];
+        let names = rustix::fs::flistxattr(handle, &mut names).map(|length| &names[..length]);
+        Self::of(|name, bytes| match names {
+            Ok(names)
+                if !names
+                    .split(|byte| *byte == 0)
+                    .any(|there| there == name.as_bytes()) =>
+            {
+                Err(Errno::NODATA)
+            }
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
+            // It is there, or there are too many names.
+            _ => rustix::fs::fgetxattr(handle, name, bytes),
+        })
+    }
+
+    fn of(ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
         let mut supported = true;
         let mut value = |name| {
-            let value = value(handle, name);
+            let value = value(name, &ask);
             supported &= value.is_ok();
             value.ok().flatten()
         };
@@ -65,11 +89,12 @@ pub fn is_media_type(text: &str) -> bool {
 }
 
 /// The value of one attribute; nothing where there is none.
-fn value(handle: BorrowedFd<'_>, name: &str) -> Result<Option<String>, Errno> {
+fn value(
+    name: &str,
+    ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>,
+) -> Result<Option<String>, Errno> {
     let mut bytes = [0; VALUE_MAX_BYTES];
-    // A handle that only names the file cannot be asked itself.
-    let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    match rustix::fs::getxattr(place, name, &mut bytes) {
+    match ask(name, &mut bytes) {
         Ok(length) => {
             let text = std::str::from_utf8(&bytes[..length]).ok();
             Ok(text.map(str::to_owned))
@@ -89,7 +114,15 @@ impl Entry {
         let handle = rustix::fs::openat(&place.parent, &*place.name, flags, Mode::empty());
         handle.map_or_else(
             |_| Attributes::default(),
-            |handle| Attributes::of(handle.as_fd()),
+            |handle| Attributes::of_named(handle.as_fd()),
+        )
+    }
+
+    /// The same of a regular file that the server may read.
+    fn attributes_of_file(&self) -> Attributes {
+        self.open().map_or_else(
+            |_| self.attributes(),
+            |file| Attributes::of_open(file.as_fd()),
         )
     }
 
@@ -126,11 +159,11 @@ impl Staged {
 
     /// Keeps what was kept with the file whose place it takes, as far as it has nothing of its own.
     pub(super) fn inherit(&mut self, replaced: &Entry) -> Result<(), DiskError> {
-        let own = Attributes::of(self.file().as_fd());
+        let own = Attributes::of_open(self.file().as_fd());
         if !own.supported {
             return Ok(());
         }
-        let old = replaced.attributes();
+        let old = replaced.attributes_of_file();
         let begun = || old.created_at.unwrap_or_else(|| replaced.begun_at());
         let kept = Attributes {
             created_at: own.created_at.is_none().then(begun),

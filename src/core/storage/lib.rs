@@ -52,7 +52,9 @@ pub use reserve::Reserve;
 pub use root::Root;
 pub use snapshot::Snapshot;
 pub use staging::{Appendable, Appended};
-pub use staging::{Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed};
+pub use staging::{
+    Displaced, Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed,
+};
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::{ContentState, Stamp};
 pub use store::FileIdentity;

@@ -32,7 +32,7 @@ pub use append::{Appendable, Appended};
 pub use directory::{Merge, StagedDirectory, StagedEntry};
 pub(super) use effect::make_directories;
 use effect::move_place;
-pub use effect::{Installed, Removed, Renamed};
+pub use effect::{Displaced, Installed, Removed, Renamed};
 pub use journal::Journal;
 pub(super) use remove::remove_tree;
 pub use remover::{Removals, Remover};
@@ -51,13 +51,14 @@ pub struct Staging {
 
 impl Staging {
     /// Staging in `root`, by the process that is called `owner`.
-    pub fn new(root: &Root, owner: &str) -> Result<Self, DiskError> {
-        Ok(Self {
+    #[must_use]
+    pub fn new(root: Root, owner: &str) -> Self {
+        Self {
             location: root.location().to_owned(),
-            directory: root.try_clone()?.into_handle(),
+            directory: root.into_handle(),
             owner: owner.to_owned(),
             removals: Removals::default(),
-        })
+        }
     }
 
     /// The same, where large directories are removed behind the answer.

@@ -31,7 +31,7 @@ impl Scene {
         let beside = root.subdirectory("staging").expect("made");
         Self {
             data: root.subdirectory("data").expect("made"),
-            staging: Staging::new(&beside, "me").expect("opens"),
+            staging: Staging::new(beside, "me"),
             base,
         }
     }

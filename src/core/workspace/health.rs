@@ -254,7 +254,7 @@ impl Store {
             .map_err(Error::from)
             .and_then(|directory| {
                 let mut staged =
-                    fileshed_storage::Staging::new(&directory, self.instance())?.write(b"probe")?;
+                    fileshed_storage::Staging::new(directory, self.instance()).write(b"probe")?;
                 let _size = staged.file();
                 let _size = staged.size()?;
                 self.data().expect_writable()?;

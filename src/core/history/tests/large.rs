@@ -22,7 +22,7 @@ impl Zone {
             .parent
             .subdirectory("staging")
             .expect("a place to stage");
-        Staging::new(&place, "test").expect("staging")
+        Staging::new(place, "test")
     }
 
     fn prepare(&self, path: &str) -> Option<PreparedContent> {

@@ -15,7 +15,8 @@ use fileshed_types::zone::ZonePath;
 #[derive(Debug)]
 pub struct Installed {
     at: Place,
-    old: Place,
+    /// Where it was staged, and what it replaced is; nothing when that was given away.
+    old: Option<Place>,
     replaced: bool,
     made: Vec<Place>,
     kept: bool,
@@ -58,7 +59,7 @@ impl Installed {
         }
         Ok(Self {
             at,
-            old,
+            old: Some(old),
             replaced: replaced.is_some(),
             made,
             kept: false,
@@ -66,20 +67,35 @@ impl Installed {
     }
 
     /// Makes the change final.
-    pub fn keep(mut self) {
+    pub fn keep(self) {
+        drop(self.keep_displaced());
+    }
+
+    /// Makes the change final, and gives what it replaced, which nobody sees any more.
+    pub fn keep_displaced(mut self) -> Option<Displaced> {
         self.kept = true;
-        if self.replaced {
-            report(&remove_tree(&self.old.parent, &self.old.name));
-        }
+        let old = self.old.take();
+        old.filter(|_| self.replaced).map(Displaced)
+    }
+}
+
+/// What something else has the name of. Dropped, it is gone.
+#[derive(Debug)]
+#[must_use = "it is removed when it is dropped"]
+pub struct Displaced(Place);
+
+impl Drop for Displaced {
+    fn drop(&mut self) {
+        report(&remove_tree(&self.0.parent, &self.0.name));
     }
 }
 
 impl Drop for Installed {
     fn drop(&mut self) {
-        if self.kept {
+        let (Some(old), false) = (&self.old, self.kept) else {
             return;
-        }
-        let (at, old) = (&self.at, &self.old);
+        };
+        let at = &self.at;
         let back = if self.replaced {
             // Where a command took the new one away meanwhile, the old one still comes back.
             move_place(at, old, RenameFlags::EXCHANGE, "undo")
@@ -88,7 +104,7 @@ impl Drop for Installed {
             move_place(at, old, RenameFlags::NOREPLACE, "undo")
         };
         report(&back);
-        report(&remove_tree(&self.old.parent, &self.old.name));
+        report(&remove_tree(&old.parent, &old.name));
         remove_made(&self.made);
     }
 }

@@ -10,7 +10,7 @@ use crate::{Error, diagnostics};
 use fileshed_history::{Author, CommitId, Prepared};
 use fileshed_registry::{Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect, RegistryError};
 use fileshed_storage::{
-    Appendable, Appended, DiskError, Entry, Installed, Journal, Merge, Removed, Renamed,
+    Appendable, Appended, DiskError, Displaced, Entry, Installed, Journal, Merge, Removed, Renamed,
     StagedEntry, Staging, Target, Totals, Vacancy, Weight,
 };
 use fileshed_types::settings::MEBIBYTE;
@@ -170,7 +170,8 @@ pub struct Writer<'a> {
     zone: &'a Zone<'a>,
     operation: &'static str,
     staging: Staging,
-    _write_lock: WriteLock<'a>,
+    /// Until it is given back.
+    write_lock: Option<WriteLock<'a>>,
 }
 
 impl<'a> Writer<'a> {
@@ -180,7 +181,7 @@ impl<'a> Writer<'a> {
             zone,
             operation,
             staging: zone.store.staging(&zone.tenant)?,
-            _write_lock: zone.write_lock()?,
+            write_lock: Some(zone.write_lock()?),
         })
     }
 
@@ -515,6 +516,15 @@ impl<'a> Permit<'a> {
         }
     }
 
+    /// Gives the write lock back before the change is settled, where nobody who has it could tell the
+    /// difference: in a group that enters owners, and a locked edit ends with the change.
+    fn give_back_lock(&mut self) {
+        let writer = &mut self.request.writer;
+        if !writer.is_shared() && self.request.needs.ends_edit.is_none() {
+            drop(writer.write_lock.take());
+        }
+    }
+
     /// The change is done.
     fn settle(&mut self) {
         let Some(intent) = self.intent.take() else {
@@ -579,15 +589,16 @@ pub(super) enum Effect {
 }
 
 impl Effect {
-    fn keep(self) -> Result<(), DiskError> {
+    /// Makes the effect final; gives what of it can be removed later.
+    fn keep(self) -> Result<Option<Displaced>, DiskError> {
         match self {
-            Self::Installed(installed) => installed.keep(),
-            Self::Appended(appended) => return appended.keep(),
-            Self::Removed(removed) => return removed.keep(),
+            Self::Installed(installed) => return Ok(installed.keep_displaced()),
+            Self::Appended(appended) => appended.keep()?,
+            Self::Removed(removed) => removed.keep()?,
             Self::Renamed(renamed) => renamed.keep(),
-            Self::Several(journal) => return journal.keep(),
+            Self::Several(journal) => journal.keep()?,
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -615,13 +626,17 @@ impl Change<'_> {
         if let Some(source) = &source {
             commit = source.enter_history(message, default)?.or(commit);
         }
-        if let Err(error) = effect.keep() {
+        let displaced = effect.keep().unwrap_or_else(|error| {
             // The change stands; what it replaced is swept away with the next repair.
             tracing::warn!(%error, "what a change removed is still staged");
-        }
+            None
+        });
         for permit in source.iter().chain([&permit]) {
             permit.keep();
             permit.move_metadata();
+        }
+        for permit in source.iter_mut().chain([&mut permit]) {
+            permit.give_back_lock();
         }
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.settle();
@@ -631,6 +646,8 @@ impl Change<'_> {
         store.reserve().keep();
         // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
         drop((permit, source));
+        // What was replaced goes when nobody waits for it.
+        drop(displaced);
         store.flusher().changed();
         ended?;
         Ok(commit)

@@ -28,7 +28,7 @@ impl Store {
         tenant: &str,
         forget: impl Fn() -> Result<(), RegistryError>,
     ) -> Result<(), Error> {
-        let waiting = Staging::new(&self.data().subdirectory(REMOVED)?, self.instance())?;
+        let waiting = Staging::new(self.data().subdirectory(REMOVED)?, self.instance());
         if let Some(root) = self.data().existing_subdirectory(tenant)? {
             let root = self.tenant_root(root, tenant)?;
             let mut write_locks = Vec::new();

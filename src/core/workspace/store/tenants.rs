@@ -145,7 +145,7 @@ impl Store {
     /// Where changes of one tenant are prepared.
     pub(crate) fn staging(&self, tenant: &TenantRoot) -> Result<Staging, Error> {
         let directory = tenant.root.subdirectory("staging")?;
-        let staging = Staging::new(&directory, self.instance.name())?;
+        let staging = Staging::new(directory, self.instance.name());
         Ok(staging.removing_behind(self.remover.removals()))
     }
 }
