@@ -25,13 +25,13 @@ impl History {
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<CommitId>, HistoryError> {
-        let mut stand = head::stand(&self.repository)?;
-        if stand.commit().is_none() {
+        let mut tip = head::tip(&self.repository)?;
+        if tip.commit().is_none() {
             self.begin_with_rest(changed, when)?;
-            stand = head::stand(&self.repository)?;
+            tip = head::tip(&self.repository)?;
         }
         let edits = self.edits(changed, prepared)?;
-        let commit = self.commit(&stand, edits, message, author, when)?;
+        let commit = self.commit(&tip, edits, message, author, when)?;
         Ok(commit.map(|(id, _)| id))
     }
 
@@ -165,8 +165,8 @@ impl History {
         let commit = if changed.is_empty() {
             None
         } else {
-            let stand = head::stand(&self.repository)?;
-            self.commit(&stand, edits, message, author, when)?
+            let tip = head::tip(&self.repository)?;
+            self.commit(&tip, edits, message, author, when)?
         };
         let head = match &commit {
             Some((_, tree)) => Some(*tree),

@@ -4,7 +4,7 @@ use git2::{ObjectType, Oid, Signature};
 use jiff::Timestamp;
 
 use super::author::committer;
-use super::head::{self, Stand};
+use super::head::{self, Tip};
 use super::loose_objects::LooseObjects;
 use super::tree::Edits;
 use super::{Author, CommitId, History, HistoryError};
@@ -23,14 +23,14 @@ impl History {
     /// Moves HEAD, which stands there, to a commit with these edits; gives it with its tree.
     pub(super) fn commit(
         &self,
-        stand: &Stand,
+        tip: &Tip,
         edits: Edits,
         message: &str,
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<(CommitId, Oid)>, HistoryError> {
         let mut objects = LooseObjects::new(&self.repository)?;
-        let base = match stand.commit() {
+        let base = match tip.commit() {
             Some(parent) => Some(tree_of(parent, &objects.read(parent, ObjectType::Commit)?)?),
             None => None,
         };
@@ -42,7 +42,7 @@ impl History {
             return Ok(None);
         }
         let mut text = format!("tree {tree}\n").into_bytes();
-        if let Some(parent) = stand.commit() {
+        if let Some(parent) = tip.commit() {
             text.extend(format!("parent {parent}\n").as_bytes());
         }
         sign(&mut text, "author", &author.signature(when)?);
@@ -50,7 +50,7 @@ impl History {
         text.push(b'\n');
         text.extend(as_message(message).as_bytes());
         let commit = objects.write(ObjectType::Commit, &text)?;
-        head::advance(&self.repository, stand, commit)?;
+        head::advance(&self.repository, tip, commit)?;
         self.note_size(brought, objects.written());
         Ok(Some((CommitId::of(commit), tree)))
     }

@@ -54,7 +54,7 @@ fn is_branch(name: &str) -> bool {
 
 /// Where HEAD stands.
 #[derive(Debug)]
-pub(super) struct Stand {
+pub(super) struct Tip {
     /// The branch that it names, or HEAD itself.
     branch: String,
     commit: Option<Oid>,
@@ -62,7 +62,7 @@ pub(super) struct Stand {
     is_file: bool,
 }
 
-impl Stand {
+impl Tip {
     /// The last commit, if there is one.
     pub(super) fn commit(&self) -> Option<Oid> {
         self.commit
@@ -91,16 +91,16 @@ impl Stand {
 }
 
 /// Where HEAD stands.
-pub(super) fn stand(repository: &Repository) -> Result<Stand, HistoryError> {
-    if let Some(stand) = Stand::in_file(repository.path()) {
-        return Ok(stand);
+pub(super) fn tip(repository: &Repository) -> Result<Tip, HistoryError> {
+    if let Some(tip) = Tip::in_file(repository.path()) {
+        return Ok(tip);
     }
     let commit = match repository.refname_to_id(HEAD) {
         Ok(id) => Some(id),
         Err(error) if error.code() == ErrorCode::NotFound => None,
         Err(error) => return Err(HistoryError::git("read")(error)),
     };
-    Ok(Stand {
+    Ok(Tip {
         branch: branch(repository).unwrap_or_else(|| BRANCH.to_owned()),
         commit,
         is_file: false,
@@ -108,11 +108,11 @@ pub(super) fn stand(repository: &Repository) -> Result<Stand, HistoryError> {
 }
 
 /// Moves HEAD from where it stands to a commit, which is remembered.
-pub(super) fn advance(repository: &Repository, stand: &Stand, id: Oid) -> Result<(), HistoryError> {
-    let branch = &*stand.branch;
+pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<(), HistoryError> {
+    let branch = &*tip.branch;
     // Where it fails, libgit2 says why.
-    if !stand.is_file || rewrite(&repository.path().join(branch), id).is_err() {
-        let moved = match stand.commit {
+    if !tip.is_file || rewrite(&repository.path().join(branch), id).is_err() {
+        let moved = match tip.commit {
             Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
             None => repository.reference(branch, id, false, "commit"),
         };

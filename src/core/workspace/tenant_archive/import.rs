@@ -40,7 +40,7 @@ impl Store {
     /// Brings in what [`Store::export_tenant`] wrote, here or elsewhere: for the same user or group,
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, mut input: impl Read) -> Result<Imported, Error> {
-        let staging = Staging::new(&self.data().subdirectory(IMPORTED)?, self.instance())?;
+        let staging = Staging::new(self.data().subdirectory(IMPORTED)?, self.instance());
         let mut spooled = staging.create()?;
         io::copy(&mut input, spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
