@@ -13,6 +13,7 @@ mod read;
 mod repository;
 mod resources;
 mod scene;
+mod spare;
 mod view;
 mod write;
 

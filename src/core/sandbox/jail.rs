@@ -14,19 +14,24 @@
 //! 5. where there are no namespaces, a supervisor that judges what the others do not know.
 
 mod account;
+mod children;
 mod error;
 mod executable;
 mod file_rules;
+mod fork;
 mod init;
 mod kept_rules;
 mod limits;
+mod message;
 mod mount_namespace;
 mod network;
 mod own_places;
 mod probe;
 mod root;
 mod session;
+mod shared_ruleset;
 mod signals;
+mod spare;
 mod supervisor;
 mod syscalls;
 mod zygote;
@@ -44,10 +49,11 @@ use executable::Executable;
 use file_rules::FileRules;
 pub(crate) use file_rules::{Enforcement, NOT_ENABLED};
 use limits::{drop_capabilities, limit};
+pub(crate) use message::HANDLES;
+use mount_namespace::SystemRoot;
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
-pub(crate) use zygote::HANDLES;
 use zygote::{Side, ZygoteJob};
 
 /// The argument that turns the server's binary into the zygote.
@@ -85,17 +91,20 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
             zygote,
             answer,
             account,
-        }) => match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), account)) {
-            Ok(Ended::Answered(text)) => {
-                let _ = std::io::stderr().write_all(text.as_bytes());
-                0
+            root,
+        }) => {
+            match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), account, root)) {
+                Ok(Ended::Answered(text)) => {
+                    let _ = std::io::stderr().write_all(text.as_bytes());
+                    0
+                }
+                Ok(Ended::Probed(report)) => {
+                    let _ = serde_json::to_writer(std::io::stderr(), &report);
+                    0
+                }
+                Err(error) => complain(&error),
             }
-            Ok(Ended::Probed(report)) => {
-                let _ = serde_json::to_writer(std::io::stderr(), &report);
-                0
-            }
-            Err(error) => complain(&error),
-        },
+        }
     }
 }
 
@@ -106,15 +115,18 @@ fn carry_out(
     ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
     account: Account,
+    root: Option<SystemRoot>,
 ) -> Result<Ended, JailError> {
-    begin(zygote)?;
+    if root.is_none() {
+        begin(zygote)?;
+    }
     let supervision = supervision(&spec, account);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
     let supervisor = (supervision != Supervision::None).then(|| {
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, account)?;
+    let namespaces = enter_namespaces(&spec, account, root)?;
     if namespaces {
         renew_input()?;
     }
@@ -295,7 +307,11 @@ fn restrict_calls(
 
 /// Makes the files of the spec the only ones, where it has any. Only a probe may find that there
 /// are no namespaces.
-fn enter_namespaces(spec: &JobSpec, account: Account) -> Result<bool, JailError> {
+fn enter_namespaces(
+    spec: &JobSpec,
+    account: Account,
+    root: Option<SystemRoot>,
+) -> Result<bool, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(false);
     };
@@ -307,8 +323,10 @@ fn enter_namespaces(spec: &JobSpec, account: Account) -> Result<bool, JailError>
             Ok(())
         }
     };
-    match mounts
-        .enter(&spec.access, &spec.limits, account)
+    let (access, limits) = (&spec.access, &spec.limits);
+    let root = root.map_or_else(|| SystemRoot::new(access, limits.counted, account), Ok);
+    match root
+        .and_then(|root| mounts.enter(root, access, limits))
         .and_then(|()| probed())
     {
         Ok(()) => Ok(true),

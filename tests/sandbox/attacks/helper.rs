@@ -16,6 +16,8 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
+use fileshed_test_support::eventually;
+
 /// The helper of one attack; ended with the value.
 pub(super) struct Helper {
     socket: Option<OwnedFd>,
@@ -173,6 +175,57 @@ impl Helper {
         let output = collect.join().expect("read");
         ((status >= 0).then_some(status), output)
     }
+}
+
+impl Helper {
+    /// Has it do something harmless in the same circumstances first, and waits for the jail that it
+    /// prepares then for the next order.
+    pub(super) fn warm(&self, order: &Value, directory: &Path) -> i32 {
+        let mut harmless = order.clone();
+        harmless["file"] = "/usr/bin/true".into();
+        harmless["arguments"] = json!([]);
+        harmless["access"]["execute"] = json!(["/usr/bin/true", super::loader()]);
+        let (status, output) = self.run(&harmless, directory, Duration::from_secs(20));
+        let output = String::from_utf8_lossy(&output);
+        assert_eq!((status, &*output), (Some(0), ""), "the harmless one");
+        spare_of(self.child.id() as i32)
+    }
+
+    /// Ends it as a machine does that has no memory left.
+    pub(super) fn kill(&self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
+    }
+
+    /// Its processes.
+    pub(super) fn children(&self) -> Vec<i32> {
+        children(self.child.id() as i32)
+    }
+}
+
+/// The jail that waits for the next order of a helper.
+pub(crate) fn spare_of(helper: i32) -> i32 {
+    eventually("a jail waits", || {
+        let mut children = children(helper).into_iter();
+        children.find(|child| {
+            let name = std::fs::read_to_string(format!("/proc/{child}/comm"));
+            name.is_ok_and(|name| name.trim_end() == "fileshed-spare")
+        })
+    })
+}
+
+/// The processes that a process has started.
+pub(crate) fn children(process: i32) -> Vec<i32> {
+    let all = std::fs::read_dir("/proc").expect("listed").flatten();
+    let number = |name: std::ffi::OsString| name.to_str()?.parse().ok();
+    let is_child = |child: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let (_, fields) = stat.rsplit_once(") ").unwrap_or_default();
+        fields.split(' ').nth(1) == Some(&process.to_string())
+    };
+    all.filter_map(|entry| number(entry.file_name()))
+        .filter(is_child)
+        .collect()
 }
 
 impl Drop for Helper {

@@ -1,17 +1,18 @@
 //! Landlock: the kernel's rules for files and ports.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus,
-    NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
-    RulesetStatus, Scope,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset,
+    RulesetAttr, RulesetCreatedAttr, Scope,
 };
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::JailError;
 use super::own_places::ZEROS;
+use super::shared_ruleset::{SharedRuleset, offered_version};
 use crate::access::{Access, NEWEST, NetworkAccess};
 use crate::job::{CountedMemory, Limits};
 
@@ -54,8 +55,10 @@ const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 
 /// Rules that are made, and not yet in force.
 pub(super) struct FileRules {
-    ruleset: RulesetCreated,
-    newest: ABI,
+    /// None where the kernel has no such rules.
+    ruleset: Option<SharedRuleset>,
+    /// The version that the kernel offers, as far as it is asked for: 0 for none.
+    version: i32,
 }
 
 impl FileRules {
@@ -82,7 +85,7 @@ impl FileRules {
         {
             ruleset = ruleset.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
         }
-        let mut rules = Self { ruleset, newest };
+        let rules = Self::of(ruleset.into(), access);
         for (path, rights) in of_system(access) {
             rules.allow(path, rights)?;
         }
@@ -92,12 +95,34 @@ impl FileRules {
         Ok(rules)
     }
 
+    /// Rules for the system that another process has made for the same access.
+    pub(super) fn received(ruleset: OwnedFd, access: &Access) -> Self {
+        Self::of(Some(ruleset), access)
+    }
+
+    fn of(ruleset: Option<OwnedFd>, access: &Access) -> Self {
+        let version = match offered_version() {
+            Ok(version) => version.min(access.version.min(NEWEST)),
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => NOT_ENABLED,
+            Err(_) => 0,
+        };
+        Self {
+            ruleset: ruleset.map(SharedRuleset),
+            version,
+        }
+    }
+
+    /// The descriptor of the rules, for another process.
+    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.ruleset.as_ref().map(AsFd::as_fd)
+    }
+
     /// Takes every other file, port, signal and abstract socket away from this process, for good.
     /// `separate` says whether it has a mount namespace.
     ///
     /// Says how far the kernel went, and which version of Landlock is in force: 0 for none.
     pub(super) fn confine(
-        mut self,
+        self,
         access: &Access,
         limits: &Limits,
         separate: bool,
@@ -134,40 +159,44 @@ impl FileRules {
 
     /// The same rules: what is added to the one is added to the other.
     pub(super) fn try_clone(&self) -> std::io::Result<Self> {
+        let ruleset = self.ruleset.as_ref();
+        let ruleset = ruleset.map(|ruleset| ruleset.0.try_clone()).transpose()?;
         Ok(Self {
-            ruleset: self.ruleset.try_clone()?,
-            newest: self.newest,
+            ruleset: ruleset.map(SharedRuleset),
+            version: self.version,
         })
     }
 
     /// What is not on this machine needs no rule.
-    fn allow(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), JailError> {
-        if let Ok(handle) = PathFd::new(path) {
-            let rights = rights_on(&handle, rights, self.newest);
-            (&mut self.ruleset).add_rule(PathBeneath::new(handle, rights))?;
+    fn allow(&self, path: &Path, rights: BitFlags<AccessFs>) -> std::io::Result<()> {
+        let Some(ruleset) = &self.ruleset else {
+            return Ok(());
+        };
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let Ok(handle) = rustix::fs::openat(CWD, path, flags, Mode::empty()) else {
+            return Ok(());
+        };
+        let rights = rights_on(&handle, rights, ABI::from(self.version));
+        if rights.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        ruleset.allow(handle.as_fd(), rights.bits())
     }
 
     fn enforce(self) -> Result<(Enforcement, i32), JailError> {
-        let newest = self.newest;
-        let status = self.ruleset.restrict_self()?;
-        let enforcement = match status.ruleset {
-            RulesetStatus::FullyEnforced => Enforcement::Full,
-            RulesetStatus::PartiallyEnforced => Enforcement::Partial,
-            RulesetStatus::NotEnforced => Enforcement::None,
+        let enforcement = match &self.ruleset {
+            None => Enforcement::None,
+            Some(ruleset) => {
+                ruleset.restrict()?;
+                // An older version that was asked for is not the newest.
+                if self.version < NEWEST {
+                    Enforcement::Partial
+                } else {
+                    Enforcement::Full
+                }
+            }
         };
-        let version = match status.landlock {
-            LandlockStatus::Available { effective_abi, .. } => effective_abi.min(newest) as i32,
-            LandlockStatus::NotEnabled => NOT_ENABLED,
-            LandlockStatus::NotImplemented => 0,
-        };
-        // An older version that was asked for is not the newest.
-        let enforcement = match enforcement {
-            Enforcement::Full if version < NEWEST => Enforcement::Partial,
-            other => other,
-        };
-        Ok((enforcement, version))
+        Ok((enforcement, self.version))
     }
 }
 
@@ -197,15 +226,15 @@ fn of_system(access: &Access) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>
 pub(crate) const NOT_ENABLED: i32 = -1;
 
 /// The rights of a rule for what a handle leads to, as far as they are known.
-fn rights_on(handle: &PathFd, rights: BitFlags<AccessFs>, newest: ABI) -> BitFlags<AccessFs> {
-    let of_files = AccessFs::from_file(newest);
+fn rights_on(handle: &OwnedFd, rights: BitFlags<AccessFs>, known: ABI) -> BitFlags<AccessFs> {
+    let of_files = AccessFs::from_file(known);
     if of_files.contains(rights) {
         return rights;
     }
-    let is_directory = rustix::fs::fstat(handle.as_fd())
-        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir());
+    let is_directory =
+        rustix::fs::fstat(handle).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir());
     if is_directory {
-        rights & AccessFs::from_all(newest)
+        rights & AccessFs::from_all(known)
     } else {
         rights & of_files
     }

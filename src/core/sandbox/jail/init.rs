@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::process::{Pid, WaitOptions};
 
-use super::zygote::{close, number, tell};
+use super::fork::{close, number, tell};
 use super::{FAILED, signals};
 
 /// Starts the command, and ends when it has ended, with everything that it left behind. Comes back

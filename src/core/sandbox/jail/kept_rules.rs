@@ -38,7 +38,7 @@ struct Entry {
 }
 
 /// When names were last made or removed in a directory, if it is there.
-type Stamp = Option<(u64, u64, i64, u64)>;
+pub(super) type Stamp = Option<(u64, u64, i64, u64)>;
 
 impl KeptRules {
     /// The rules for a job, unless it makes its own: where it shares the files of the host with
@@ -107,7 +107,8 @@ fn directories(access: &Access) -> Vec<(PathBuf, Stamp)> {
         .collect()
 }
 
-fn stamp(directory: &Path) -> Stamp {
+/// The one of a directory.
+pub(super) fn stamp(directory: &Path) -> Stamp {
     let stat = rustix::fs::stat(directory).ok()?;
     Some((stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec))
 }

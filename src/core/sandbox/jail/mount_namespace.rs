@@ -15,23 +15,60 @@ use super::root::{Attributes, Root, copy, restrict};
 use super::supervisor::MACHINE_NAME;
 
 use crate::access::Access;
-use crate::job::{Limits, MountNamespace};
+use crate::job::{CountedMemory, Limits, MountNamespace};
 use rustix::fs::FileType;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-impl MountNamespace {
-    /// Makes these the only files of a process in new namespaces, with whatever `access` names of
-    /// the system.
-    pub(super) fn enter(
-        &self,
+/// The root of new namespaces with the system in it, and nothing of any job: the same for all jobs
+/// whose access has these programs and this network in common.
+pub(super) struct SystemRoot {
+    root: Root,
+    own: OwnPlaces,
+}
+
+impl SystemRoot {
+    /// Makes it, over the host's, which this process goes on to see.
+    pub(super) fn new(
         access: &Access,
-        limits: &Limits,
+        counted: CountedMemory,
         account: Account,
-    ) -> io::Result<()> {
+    ) -> io::Result<Self> {
         account.map()?;
         name_machine(MACHINE_NAME)?;
+        let own = OwnPlaces::new(access, counted);
+        let root = Root::new()?;
+        for directory in SYSTEM {
+            root.show_system(Path::new(directory))?;
+        }
+        for path in single(access.common().chain(access.programs())) {
+            root.show(path)?;
+        }
+        for path in own.devices() {
+            root.make_place_for(Path::new(path), FileType::CharacterDevice)?;
+            let device = copy(Path::new(path))?;
+            // What it is stays as it is, also for the account that owns it on the host.
+            restrict(
+                &device,
+                Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
+            )?;
+            root.attach(&device, Path::new(path))?;
+        }
+        own.furnish(&root, account)?;
+        Ok(Self { root, own })
+    }
+}
+
+impl MountNamespace {
+    /// Makes these and the system the only files of a process in new namespaces, with whatever
+    /// `access` names besides.
+    pub(super) fn enter(
+        &self,
+        SystemRoot { root, own }: SystemRoot,
+        access: &Access,
+        limits: &Limits,
+    ) -> io::Result<()> {
         let bind_mounts = self.bind_mounts.iter().map(|mount| {
             let mut flags = Attributes::NOSUID | Attributes::NODEV;
             if !mount.writable {
@@ -43,45 +80,20 @@ impl MountNamespace {
             Ok((copy(&mount.source)?, flags, mount.target.as_path()))
         });
         let bind_mounts: Vec<_> = bind_mounts.collect::<io::Result<_>>()?;
-        let own = OwnPlaces::new(access, limits);
-        let root = Root::new()?;
-        for directory in SYSTEM {
-            root.show_system(Path::new(directory))?;
-        }
-        let single = access
-            .system()
-            .filter(|path| !SYSTEM.iter().any(|directory| lies_in(path, directory)))
-            .filter(|path| !lies_in(path, "/dev"))
-            .filter(|path| {
-                !bind_mounts
-                    .iter()
-                    .any(|(_, _, target)| path.starts_with(target))
-            });
-        for path in single {
+        let is_own = |path: &Path| {
+            let mut targets = bind_mounts.iter().map(|(_, _, target)| *target);
+            targets.any(|target| path.starts_with(target))
+        };
+        let named = access.execute.iter().chain(&access.read);
+        for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
             root.show(path)?;
         }
-        for path in own.devices() {
-            root.make_place_for(Path::new(path), FileType::CharacterDevice)?;
-        }
-        own.furnish(&root, account)?;
         let targets = bind_mounts.iter().map(|(_, _, target)| *target);
         for target in targets.chain(access.list.iter().map(PathBuf::as_path)) {
             root.make_place_for(target, FileType::Directory)?;
         }
-        restrict(
-            &root.0,
-            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
-        )?;
-        for path in own.devices() {
-            let device = copy(Path::new(path))?;
-            // What it is stays as it is, also for the account that owns it on the host.
-            restrict(
-                &device,
-                Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
-            )?;
-            root.attach(&device, Path::new(path))?;
-        }
-        own.mount(&root)?;
+        root.close()?;
+        own.mount(&root, limits)?;
         for (tree, flags, target) in &bind_mounts {
             restrict(tree, *flags)?;
             root.attach(tree, target)?;
@@ -93,6 +105,13 @@ impl MountNamespace {
         rustix::process::chdir(&self.directory)?;
         Ok(())
     }
+}
+
+/// What does not lie in the directories that appear whole, and is no device.
+fn single<'a>(paths: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = &'a Path> {
+    paths
+        .filter(|path| !SYSTEM.iter().any(|directory| lies_in(path, directory)))
+        .filter(|path| !lies_in(path, "/dev"))
 }
 
 /// Whether a path is this one, or below it; both are written in the same way. Comparing their parts

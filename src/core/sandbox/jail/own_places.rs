@@ -45,16 +45,13 @@ pub(super) struct OwnPlaces {
     /// Whether for programs of all kinds.
     any_program: bool,
     has_zeros: bool,
-    /// Bytes that its processes may share by name.
-    shared: u64,
 }
 
 impl OwnPlaces {
-    pub(super) fn new(access: &Access, limits: &Limits) -> Self {
+    pub(super) fn new(access: &Access, counted: CountedMemory) -> Self {
         Self {
             any_program: access.any_program,
-            has_zeros: limits.counted == CountedMemory::AddressSpace,
-            shared: limits.memory / 2,
+            has_zeros: counted == CountedMemory::AddressSpace,
         }
     }
 
@@ -85,12 +82,12 @@ impl OwnPlaces {
         create(root, "/etc/passwd")?.write_all(accounts.as_bytes())
     }
 
-    /// Mounts what is no copy of anything.
-    pub(super) fn mount(&self, root: &Root) -> io::Result<()> {
+    /// Mounts what is no copy of anything. Processes may share half of the memory of one by name.
+    pub(super) fn mount(&self, root: &Root, limits: &Limits) -> io::Result<()> {
         if !self.any_program {
             return Ok(());
         }
-        let size = self.shared.to_string();
+        let size = (limits.memory / 2).to_string();
         let options = [("mode", "1777"), ("size", &*size)];
         let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
         root.attach(&memory, Path::new(SHARED_MEMORY))?;

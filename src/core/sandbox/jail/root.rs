@@ -33,13 +33,28 @@ impl Root {
         }
     }
 
-    /// A file or directory of the host in the same place; nothing where there is none.
+    /// A file or directory of the host in the same place, which cannot be changed there; nothing where
+    /// there is none.
     pub(super) fn show(&self, path: &Path) -> io::Result<()> {
         let Ok(stat) = rustix::fs::stat(path) else {
             return Ok(());
         };
         self.make_place_for(path, FileType::from_raw_mode(stat.st_mode))?;
-        self.attach(&copy(path)?, path)
+        let tree = copy(path)?;
+        restrict(
+            &tree,
+            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
+        )?;
+        self.attach(&tree, path)
+    }
+
+    /// Nothing more is made in it. What is mounted below it has restrictions of its own.
+    pub(super) fn close(&self) -> io::Result<()> {
+        set_attributes(
+            &self.0,
+            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
+            libc::AT_EMPTY_PATH,
+        )
     }
 
     /// A place where something of this kind can be mounted, with the directories above it.
@@ -105,6 +120,10 @@ impl Attributes {
 
 /// Forbids on a mount and all below it.
 pub(super) fn restrict(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
+    set_attributes(tree, attributes, libc::AT_EMPTY_PATH | libc::AT_RECURSIVE)
+}
+
+fn set_attributes(tree: &OwnedFd, attributes: u64, which: libc::c_int) -> io::Result<()> {
     let wanted = libc::mount_attr {
         attr_set: attributes,
         attr_clr: 0,
@@ -119,7 +138,7 @@ pub(super) fn restrict(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
             libc::SYS_mount_setattr,
             tree.as_raw_fd(),
             c"".as_ptr(),
-            libc::AT_EMPTY_PATH | libc::AT_RECURSIVE,
+            which,
             std::ptr::from_ref(&wanted),
             size_of_val(&wanted),
         )

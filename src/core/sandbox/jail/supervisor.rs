@@ -25,10 +25,10 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
+use super::fork::{close, fork, number, tell};
 use super::session;
 use super::signals;
 use super::syscalls::makes_namespaces;
-use super::zygote::{close, fork, number, tell};
 use crate::access::{Access, NetworkAccess};
 use attributes::WritableDirectories;
 use census::Census;

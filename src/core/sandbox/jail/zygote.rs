@@ -5,41 +5,26 @@
 //! this small process is copied for each job. It ends with the server: the socket between
 //! them tells.
 
-use std::io::{self, Read};
-use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags};
-use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::account::Account;
+use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
+use super::fork::{close, fork};
 use super::kept_rules::KeptRules;
-use super::{FAILED, JailError, session, signals};
+use super::message::{HANDLES, receive};
+use super::mount_namespace::SystemRoot;
+use super::spare::{self, JailKind, SpareJail, SpareJails, Surroundings};
+use super::{JailError, begin, signals};
 use crate::job::{IN_NAMESPACES, IN_NETWORK, JobSpec, MAKES_GROUPS};
 use crate::program_pages::release_program_pages;
-
-/// The handles that come with an opcode, in this order: the job spec, standard input, output and
-/// error, the working directory, and the socket for the answer. After them comes the way into a
-/// control group, where the process has one.
-pub(crate) const HANDLES: usize = 6;
-
-/// A child that runs.
-struct ForkedChild {
-    pid: Pid,
-    /// Readable once it ended.
-    ended: OwnedFd,
-    /// Closed by a server that wants it ended, with a byte from one that asks it to end; gets how it
-    /// ended.
-    answer: OwnedFd,
-    stopped: bool,
-    /// Whether it is the init of its own namespace of processes.
-    separate: bool,
-    /// Whether its processes may be in other groups than its own.
-    makes_groups: bool,
-}
 
 /// A job as the zygote has read it.
 pub(super) struct ZygoteJob {
@@ -49,13 +34,18 @@ pub(super) struct ZygoteJob {
 }
 
 impl ZygoteJob {
-    fn read(spec: OwnedFd, kept: &mut KeptRules) -> Result<Self, JailError> {
-        let mut text = Vec::new();
-        std::fs::File::from(spec).read_to_end(&mut text)?;
-        let spec: JobSpec = serde_json::from_slice(&text).map_err(io::Error::from)?;
+    fn read(spec: &mut File, kept: &mut KeptRules) -> Result<Self, JailError> {
+        let spec = read(spec)?;
         let rules = kept.of(&spec)?;
         Ok(Self { spec, rules })
     }
+}
+
+fn read(spec: &mut File) -> Result<JobSpec, JailError> {
+    let mut text = Vec::new();
+    spec.rewind()?;
+    spec.read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text).map_err(io::Error::from)?)
 }
 
 /// Which side of a fork this is.
@@ -72,6 +62,8 @@ pub(super) enum Side {
         answer: OwnedFd,
         /// The account of the zygote, which new namespaces do not know yet.
         account: Account,
+        /// The root of its namespaces, where it waited for the job with it.
+        root: Option<SystemRoot>,
     },
 }
 
@@ -88,90 +80,144 @@ pub(super) fn serve() -> io::Result<Side> {
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
     let mut kept = KeptRules::default();
+    let mut spares = SpareJails::default();
     loop {
-        if !attend(&mut children)? {
+        if !attend(&mut children, spares.patience())? {
+            end(spares.take_outdated(), &mut children);
+            if let Some(kind) = spares.take_wanted()
+                // Without namespaces there is none, and the next job finds out.
+                && let Ok(Some(socket)) = prepare(&kind, &mut spares)
+            {
+                kept.close();
+                drop((children, spares));
+                return wait_for_job(&socket, &kind, zygote, account);
+            }
             continue;
         }
-        let Some((opcode, handles)) = receive()? else {
+        let Some((opcode, handles)) = receive().map(|received| {
+            received.and_then(|(message, handles)| Some((*message.first()?, handles)))
+        })?
+        else {
             children.iter().for_each(ForkedChild::kill);
             return Ok(Side::Zygote);
         };
         // What cannot be started is told by the end of its answer.
-        match start(opcode, handles, &mut kept) {
-            Ok(Some(Forked::Here(job, [input, output, error, _, answer], group))) => {
-                kept.close();
-                rustix::stdio::dup2_stdin(&input)?;
-                rustix::stdio::dup2_stdout(&output)?;
-                rustix::stdio::dup2_stderr(&error)?;
-                // Before it takes any memory of its own; `0` is whoever writes it.
-                if let Some(group) = group {
-                    rustix::io::write(&group, b"0")?;
-                }
-                return Ok(Side::Job {
-                    job,
-                    zygote,
-                    answer,
-                    account,
-                });
-            }
-            Ok(Some(Forked::There(child))) => children.push(child),
-            Ok(None) | Err(_) => {}
+        let started = start(opcode, handles, &mut kept, &mut spares, &mut children);
+        if let Ok(Some((job, handles, group))) = started {
+            kept.close();
+            drop((children, spares));
+            return become_job(job, handles, group, zygote, account, None);
         }
         rustix::process::chdir("/")?;
     }
 }
 
-/// A process that was started, on either side of the fork.
-enum Forked {
-    /// In the new process, with what came for it, and the way into its control group.
-    Here(
-        Box<Result<ZygoteJob, JailError>>,
-        [OwnedFd; HANDLES - 1],
-        Option<OwnedFd>,
-    ),
-    /// In the zygote.
-    There(ForkedChild),
+/// What came for a new process: its job, the handles behind it, and the way into its control group.
+type Received = (
+    Box<Result<ZygoteJob, JailError>>,
+    [OwnedFd; HANDLES - 1],
+    Option<OwnedFd>,
+);
+
+/// In the new process: takes its streams, and enters its control group.
+fn become_job(
+    job: Box<Result<ZygoteJob, JailError>>,
+    [input, output, error, _, answer]: [OwnedFd; HANDLES - 1],
+    group: Option<OwnedFd>,
+    zygote: OwnedFd,
+    account: Account,
+    root: Option<SystemRoot>,
+) -> io::Result<Side> {
+    rustix::stdio::dup2_stdin(&input)?;
+    rustix::stdio::dup2_stdout(&output)?;
+    rustix::stdio::dup2_stderr(&error)?;
+    // Before it takes any memory of its own; `0` is whoever writes it.
+    if let Some(group) = group {
+        rustix::io::write(&group, b"0")?;
+    }
+    Ok(Side::Job {
+        job,
+        zygote,
+        answer,
+        account,
+        root,
+    })
 }
 
+/// Starts a process, or gives the job to one that waits. Comes back with the job in a new process.
 fn start(
     opcode: u8,
     mut handles: Vec<OwnedFd>,
     kept: &mut KeptRules,
-) -> io::Result<Option<Forked>> {
+    spares: &mut SpareJails,
+    children: &mut Vec<ForkedChild>,
+) -> io::Result<Option<Received>> {
     let group = (handles.len() > HANDLES).then(|| handles.pop()).flatten();
     let Ok::<[OwnedFd; HANDLES], _>(handles) = handles.try_into() else {
         return Ok(None);
     };
-    // Before the fork, as all that can be: what is written after it is copied first.
     let [spec, handles @ ..] = handles;
-    let job = Box::new(ZygoteJob::read(spec, kept));
-    // In new namespaces a handle leads to the mounts of the old ones, the
-    // working directory to the new.
-    rustix::process::fchdir(&handles[3])?;
+    let mut spec = File::from(spec);
+    // Before the fork, as all that can be: what is written after it is copied first.
+    let job = Box::new(ZygoteJob::read(&mut spec, kept));
     let has = |part| opcode & part != 0;
     let flags = match (has(IN_NAMESPACES), has(IN_NETWORK)) {
         (true, true) => NAMESPACES | libc::CLONE_NEWNET,
         (true, false) => NAMESPACES,
         (false, _) => 0,
     };
+    if let Ok(job) = &*job
+        && let Some(kind) = JailKind::of(&job.spec, flags)
+    {
+        let (spare, outdated) = spares.take(kind);
+        end(outdated, children);
+        if let Some(spare) = spare {
+            match hand_over(&spare, job, &spec, &handles, group.as_ref()) {
+                Ok(()) => {
+                    let [.., answer] = handles;
+                    children.push(ForkedChild {
+                        pid: spare.pid,
+                        ended: spare.ended,
+                        answer,
+                        stopped: false,
+                        separate: true,
+                        makes_groups: has(MAKES_GROUPS),
+                    });
+                    return Ok(None);
+                }
+                // It has ended, or could not find the directory; the job has not begun.
+                Err(_) => end(vec![spare], children),
+            }
+        }
+    }
+    drop(spec);
+    // In new namespaces a handle leads to the mounts of the old ones, the
+    // working directory to the new.
+    rustix::process::fchdir(&handles[3])?;
     // Without namespaces the new process finds out.
     let (forked, separate) = match fork(flags) {
         Ok(forked) => (forked, flags != 0),
         Err(_) => (fork(0)?, false),
     };
     let Some(pid) = forked else {
-        return Ok(Some(Forked::Here(job, handles, group)));
+        return Ok(Some((job, handles, group)));
     };
     let [.., answer] = handles;
+    children.push(ForkedChild {
+        pid,
+        ended: handle_of(pid)?,
+        answer,
+        stopped: false,
+        separate,
+        makes_groups: has(MAKES_GROUPS),
+    });
+    Ok(None)
+}
+
+/// A handle on a new process, which is ended where there is none to be had.
+fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
     match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(ended) => Ok(Some(Forked::There(ForkedChild {
-            pid,
-            ended,
-            answer,
-            stopped: false,
-            separate,
-            makes_groups: has(MAKES_GROUPS),
-        }))),
+        Ok(ended) => Ok(ended),
         Err(error) => {
             rustix::process::kill_process(pid, Signal::KILL)?;
             rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
@@ -180,148 +226,87 @@ fn start(
     }
 }
 
-/// Closes descriptors that nothing in this process owns, or uses any more.
-pub(super) fn close(first: u32, last: u32) {
-    // SAFETY: takes no pointers; the caller answers for who owns the descriptors.
-    #[expect(unsafe_code, reason = "no safe crate closes a range")]
-    unsafe {
-        libc::close_range(first, last, 0);
-    }
+/// Gives a job to a process that waits.
+fn hand_over(
+    spare: &SpareJail,
+    job: &ZygoteJob,
+    spec: &File,
+    handles: &[OwnedFd; HANDLES - 1],
+    group: Option<&OwnedFd>,
+) -> io::Result<()> {
+    let [input, output, error, directory, answer] = handles.each_ref().map(AsFd::as_fd);
+    let mut bind_mounts = job.spec.mounts.iter().flat_map(|all| &all.bind_mounts);
+    let place = if bind_mounts.any(|mount| mount.source.is_relative()) {
+        spare::place_of(directory)?
+    } else {
+        PathBuf::new()
+    };
+    let rules = job.rules.as_ref().and_then(FileRules::descriptor);
+    spare.send(
+        &place,
+        [spec.as_fd(), input, output, error, directory, answer],
+        group.map(AsFd::as_fd),
+        rules,
+    )
 }
 
-/// Tells the server how a process ended, unless the server is gone.
-pub(super) fn tell(answer: &OwnedFd, status: i32) {
-    let _server_is_gone = rustix::net::send(answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
-}
-
-/// Waits until something happens; takes care of what ended or must end. True when the server has
-/// sent something.
-fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
-    let mut watched = vec![PollFd::from_borrowed_fd(
-        rustix::stdio::stdin(),
-        PollFlags::IN,
-    )];
-    let read = |handle| PollFd::new(handle, PollFlags::IN);
-    watched.extend(children.iter().map(|child| read(&child.ended)));
-    // A socket that was closed stays so: it counts once.
-    let waiting = children.iter().filter(|child| !child.stopped);
-    watched.extend(waiting.map(|child| read(&child.answer)));
-    match rustix::event::poll(&mut watched, None) {
-        Ok(_) => {}
-        Err(Errno::INTR) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    }
-    let readable: Vec<bool> = watched
-        .iter()
-        .map(|one| !one.revents().is_empty())
-        .collect();
-    drop(watched);
-    let (ended, answers) = readable[1..].split_at(children.len());
-    let (mut ended, mut answers) = (ended.iter(), answers.iter());
-    children.retain_mut(|child| {
-        let was_asked = !child.stopped && answers.next() == Some(&true);
-        if ended.next() == Some(&true) {
-            child.finish();
-            return false;
-        }
-        if was_asked && child.is_to_end() {
-            child.kill();
-            child.stopped = true;
-        } else if was_asked {
-            child.terminate();
-        }
-        true
-    });
-    Ok(readable[0])
-}
-
-impl ForkedChild {
-    /// Whether the server, which has something to say of it, does not want it any more.
-    fn is_to_end(&self) -> bool {
-        let mut request = [0; 1];
-        let received = rustix::net::recv(&self.answer, &mut request, RecvFlags::DONTWAIT);
-        !matches!(received, Ok((1, _)) | Err(Errno::AGAIN | Errno::INTR))
-    }
-
-    /// Asks everything that it started to end. An init passes the signal on to all others, a
-    /// supervisor is not moved by it.
-    fn terminate(&self) {
-        if self.separate {
-            let _ended = rustix::process::kill_process(self.pid, Signal::TERM);
-        } else {
-            session::signal(self.pid, Signal::TERM);
-        }
-    }
-
-    /// Ends the whole group: a process makes one of its own first thing. It is not reaped yet, so
-    /// the number cannot be another's.
-    fn kill(&self) {
-        let sessions = if self.makes_groups && !self.separate {
-            session::of(self.pid)
-        } else {
-            Vec::new()
-        };
-        let _none_left = rustix::process::kill_process_group(self.pid, Signal::KILL);
-        let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
-        sessions.into_iter().for_each(session::end);
-    }
-
-    /// Ends what the process left behind and tells the server how it ended.
-    fn finish(&self) {
-        self.kill();
-        let status = rustix::process::waitpid(Some(self.pid), WaitOptions::empty());
-        let status = status
-            .ok()
-            .flatten()
-            .map_or(i32::from(FAILED), |(_, status)| number(status));
-        tell(&self.answer, status);
-    }
-}
-
-/// Exit status, or the negative number of the signal that ended a process.
-pub(super) fn number(status: WaitStatus) -> i32 {
-    status
-        .exit_status()
-        .or_else(|| status.terminating_signal().map(|signal| -signal))
-        .unwrap_or(i32::from(FAILED))
-}
-
-/// The server's next opcode and its handles; None at its end.
-fn receive() -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES + 1))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut opcode = [0; 1];
-    let received = rustix::net::recvmsg(
-        rustix::stdio::stdin(),
-        &mut [io::IoSliceMut::new(&mut opcode)],
-        &mut control,
-        RecvFlags::CMSG_CLOEXEC,
+/// Starts a process that waits for a job. Comes back with its socket in that process.
+fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedFd>> {
+    let surroundings = Surroundings::now()?;
+    let (ours, theirs) = rustix::net::socketpair(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::SEQPACKET,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
     )?;
-    if received.bytes == 0 {
-        return Ok(None);
-    }
-    let handles = control.drain().filter_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(handles) => Some(handles),
-        _ => None,
+    let Some(pid) = fork(kind.namespaces)? else {
+        drop((ours, surroundings));
+        return Ok(Some(theirs));
+    };
+    let descriptors = [handle_of(pid)?, ours];
+    spares.add(SpareJail::new(kind.clone(), pid, descriptors, surroundings));
+    Ok(None)
+}
+
+/// The name of a process that waits, for whoever looks at the processes of the machine.
+const WAITING: &CStr = c"fileshed-spare";
+
+/// Its name when it has a job.
+const WORKING: &CStr = c"fileshed";
+
+/// In a process that has no job yet: makes what every job of its kind needs, and waits for one.
+fn wait_for_job(
+    socket: &OwnedFd,
+    kind: &JailKind,
+    zygote: OwnedFd,
+    account: Account,
+) -> io::Result<Side> {
+    // In the place of the zygote's own.
+    rustix::stdio::dup2_stdin(socket)?;
+    rustix::thread::set_name(WAITING)?;
+    begin(&zygote).map_err(io::Error::other)?;
+    let root = SystemRoot::new(&kind.access, kind.counted, account)?;
+    let Some((message, mut handles)) = receive()? else {
+        return Ok(Side::Zygote);
+    };
+    rustix::thread::set_name(WORKING)?;
+    let (has, place) = message.split_first().ok_or(io::ErrorKind::InvalidData)?;
+    let mut pop = |part| (has & part != 0).then(|| handles.pop()).flatten();
+    let (rules, group) = (pop(spare::HAS_RULES), pop(spare::HAS_GROUP));
+    let Ok::<[OwnedFd; HANDLES], _>([spec, handles @ ..]) = handles.try_into() else {
+        return Err(io::ErrorKind::InvalidData.into());
+    };
+    let place = Path::new(OsStr::from_bytes(place));
+    let job = read(&mut File::from(spec)).and_then(|spec| {
+        if !place.as_os_str().is_empty() {
+            spare::enter(place, handles[3].as_fd())?;
+        }
+        let rules = rules.map(|rules| FileRules::received(rules, &spec.access));
+        Ok(ZygoteJob { spec, rules })
     });
-    let handles = handles.flatten().collect();
-    Ok(Some((opcode[0], handles)))
+    become_job(Box::new(job), handles, group, zygote, account, Some(root))
 }
 
 /// What a process has of its own: accounts, files, processes and the name of the machine.
 const NAMESPACES: i32 =
     libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
-
-/// A copy of this process, in new namespaces where flags of clone(2) ask for them: its number on
-/// the one side, None on the other.
-pub(super) fn fork(flags: i32) -> io::Result<Option<Pid>> {
-    // SAFETY: without a stack and without shared memory this is fork(2). This process has one
-    // thread, so the copy is whole: no lock is held by a thread that it does not have.
-    #[expect(unsafe_code, reason = "no safe crate forks")]
-    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) };
-    match pid {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(None),
-        _ => Ok(Pid::from_raw(pid as i32)),
-    }
-}

@@ -1,0 +1,220 @@
+//! Spare jails: processes that were started before there was a job for them.
+//!
+//! Namespaces and a root with the system in it are the same for every job of a kind, and take longer
+//! to make than all the rest. So one is made while the zygote has nothing else to do, and waits. It
+//! has nothing of any user, file or program: what came with an earlier job never reached it, and what
+//! a job may touch is decided when that job has come. It does one job and ends with it.
+
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::process::Pid;
+
+use super::kept_rules::{Stamp, stamp};
+use super::message::{HANDLES, MOST_HANDLES};
+use crate::access::Access;
+use crate::job::{CountedMemory, Job, JobSpec};
+
+/// How many wait.
+const MOST: usize = 2;
+
+/// How long one waits for a job.
+const AGE: Duration = Duration::from_secs(20);
+
+/// In the message of a job: a way into a control group comes with it.
+pub(super) const HAS_GROUP: u8 = 1;
+
+/// In the message of a job: file rules come with it.
+pub(super) const HAS_RULES: u8 = 2;
+
+/// What jobs have in common that the same spare jail can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct JailKind {
+    /// Flags of clone(2).
+    pub(super) namespaces: i32,
+    /// What the system shows of itself; nothing that one job names.
+    pub(super) access: Access,
+    pub(super) counted: CountedMemory,
+}
+
+impl JailKind {
+    /// The kind of jail for a job; None where it needs one of its own.
+    pub(super) fn of(spec: &JobSpec, namespaces: i32) -> Option<Self> {
+        let is_program = matches!(spec.job, Job::Program { .. });
+        if namespaces == 0 || spec.mounts.is_none() || spec.probe || !is_program {
+            return None;
+        }
+        Some(Self {
+            namespaces,
+            access: Access {
+                any_program: spec.access.any_program,
+                network: spec.access.network,
+                ..Access::default()
+            },
+            counted: spec.limits.counted,
+        })
+    }
+}
+
+/// A process that waits.
+pub(super) struct SpareJail {
+    kind: JailKind,
+    pub(super) pid: Pid,
+    /// Readable once it ended.
+    pub(super) ended: OwnedFd,
+    /// Where its job is sent. Closed, it ends.
+    pub(super) socket: OwnedFd,
+    surroundings: Surroundings,
+}
+
+impl SpareJail {
+    pub(super) fn new(
+        kind: JailKind,
+        pid: Pid,
+        [ended, socket]: [OwnedFd; 2],
+        surroundings: Surroundings,
+    ) -> Self {
+        Self {
+            kind,
+            pid,
+            ended,
+            socket,
+            surroundings,
+        }
+    }
+
+    /// Gives it its job; `place` is the path of the working directory, where it is needed.
+    pub(super) fn send(
+        &self,
+        place: &Path,
+        handles: [BorrowedFd<'_>; HANDLES],
+        group: Option<BorrowedFd<'_>>,
+        rules: Option<BorrowedFd<'_>>,
+    ) -> io::Result<()> {
+        let flag = |there: bool, flag| if there { flag } else { 0 };
+        let has = [flag(group.is_some(), HAS_GROUP) | flag(rules.is_some(), HAS_RULES)];
+        let handles: Vec<_> = handles.into_iter().chain(group).chain(rules).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        control.push(SendAncillaryMessage::ScmRights(&handles));
+        let text = [&has, place.as_os_str().as_encoded_bytes()].map(IoSlice::new);
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        rustix::net::sendmsg(&self.socket, &text, &mut control, flags)?;
+        Ok(())
+    }
+}
+
+/// Those that wait.
+#[derive(Default)]
+pub(super) struct SpareJails {
+    waiting: Vec<SpareJail>,
+    /// The kind that the last job took or would have taken.
+    wanted: Option<JailKind>,
+}
+
+impl SpareJails {
+    /// One for a job of this kind, and those that are of no use any more. Another is wanted then.
+    pub(super) fn take(&mut self, kind: JailKind) -> (Option<SpareJail>, Vec<SpareJail>) {
+        let mut outdated = self.take_outdated();
+        let found = self.waiting.iter().position(|spare| spare.kind == kind);
+        let taken = found.map(|at| self.waiting.remove(at));
+        if self.waiting.len() >= MOST {
+            outdated.push(self.waiting.remove(0));
+        }
+        self.wanted = Some(kind);
+        (taken, outdated)
+    }
+
+    /// The kind that is to be made next, when there is time.
+    pub(super) fn take_wanted(&mut self) -> Option<JailKind> {
+        self.wanted.take()
+    }
+
+    /// How long the zygote may wait before it looks here again.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        if self.wanted.is_some() {
+            return Some(Duration::ZERO);
+        }
+        let ages = self.waiting.iter().map(|spare| spare.surroundings.left());
+        ages.min()
+    }
+
+    pub(super) fn add(&mut self, spare: SpareJail) {
+        self.waiting.push(spare);
+    }
+
+    /// Those that have waited too long, or whose surroundings are others by now.
+    pub(super) fn take_outdated(&mut self) -> Vec<SpareJail> {
+        let is_outdated = |spare: &mut SpareJail| !spare.surroundings.are_current();
+        self.waiting.extract_if(.., is_outdated).collect()
+    }
+}
+
+/// What a spare jail was made from.
+pub(super) struct Surroundings {
+    /// Told when something is mounted or unmounted where the zygote is.
+    mounts: OwnedFd,
+    /// Directories of the files that its root shows by themselves: one that is replaced is another file.
+    directories: Vec<(&'static str, Stamp)>,
+    made: Instant,
+}
+
+/// Where these files are.
+const DIRECTORIES: [&str; 3] = ["/", "/etc", "/etc/ssl"];
+
+impl Surroundings {
+    /// To be taken down before the jail is made. Where mounts are not told of, none is.
+    pub(super) fn now() -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        Ok(Self {
+            mounts: rustix::fs::openat(CWD, "/proc/self/mountinfo", flags, Mode::empty())?,
+            directories: DIRECTORIES
+                .map(|path| (path, stamp(Path::new(path))))
+                .into(),
+            made: Instant::now(),
+        })
+    }
+
+    fn left(&self) -> Duration {
+        AGE.saturating_sub(self.made.elapsed())
+    }
+
+    fn are_current(&self) -> bool {
+        let mut mounts = [PollFd::new(&self.mounts, PollFlags::PRI)];
+        let told = rustix::event::poll(&mut mounts, Some(&Timespec::default()));
+        let is_as_before = |(path, before): &(&str, Stamp)| stamp(Path::new(path)) == *before;
+        matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.iter().all(is_as_before)
+    }
+}
+
+/// The path of a directory here, for a process in other namespaces, which finds the same one there:
+/// a handle leads to the mounts of where it was opened.
+pub(super) fn place_of(directory: BorrowedFd<'_>) -> io::Result<PathBuf> {
+    let place = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))?;
+    expect_same(directory, &rustix::fs::stat(&place)?)?;
+    Ok(place)
+}
+
+/// Makes a directory the working one that has this path in the namespaces of this process. Another one
+/// that has it by now is refused.
+pub(super) fn enter(place: &Path, directory: BorrowedFd<'_>) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let found = rustix::fs::openat(CWD, place, flags, Mode::empty())?;
+    expect_same(directory, &rustix::fs::fstat(&found)?)?;
+    Ok(rustix::process::fchdir(found)?)
+}
+
+fn expect_same(directory: BorrowedFd<'_>, found: &rustix::fs::Stat) -> io::Result<()> {
+    let wanted = rustix::fs::fstat(directory)?;
+    if (wanted.st_dev, wanted.st_ino) == (found.st_dev, found.st_ino) {
+        Ok(())
+    } else {
+        Err(io::Error::other("another directory has its name"))
+    }
+}
