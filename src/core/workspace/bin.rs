@@ -123,7 +123,7 @@ impl Store {
                 self.registry().forget_in_bin(&[row])?;
                 continue;
             };
-            let tenant = self.tenant_root(root, &row.tenant);
+            let tenant = self.tenant_root(root, &row.tenant)?;
             ended += self.end_in_bin(&tenant, &[row])?;
         }
         Ok(ended)

@@ -55,7 +55,7 @@ fn an_own_quota_counts_at_once_and_is_shown_to_its_user() {
     let upload = ada.send(
         "POST",
         "/files/content?zone=storage&path=large",
-        &[0; 1 << 20],
+        &vec![0; 1 << 20],
     );
     assert_ne!(upload.status, 200, "{}", upload.text);
     // Nobody else's is another one, and it ends as it began.
@@ -141,9 +141,9 @@ fn a_lock_over_webdav_is_released_by_an_id_that_is_not_its_token() {
     let path = format!("/dav/storage/{CANARY}-ada.md");
     let body = b"<?xml version=\"1.0\"?><D:lockinfo xmlns:D=\"DAV:\"><D:lockscope><D:exclusive/>\
         </D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>";
-    let taken = server.as_user("ada").send("LOCK", &path, body);
-    assert_eq!(taken.status, 200, "{}", taken.text);
-    let token = taken
+    let answer = server.as_user("ada").send("LOCK", &path, body);
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let token = answer
         .header("lock-token")
         .trim_matches(['<', '>'])
         .to_owned();
