@@ -445,3 +445,33 @@ fn a_bin_is_emptied_by_who_it_belongs_to_and_nobody_else_sees_it() {
     let stats = done(&ada, "shed_stats", &json!({}));
     assert_eq!(stats["total"]["size_bytes"], 0, "{stats}");
 }
+
+#[test]
+fn space_is_counted_right_while_commands_measure_it() {
+    let app = with_bin().app();
+    let ada = app.as_user("ada");
+    let counted = |stats: &Value, zone: &str| {
+        let number = |name: &str| stats[zone][name].as_u64().unwrap();
+        (number("size_bytes"), number("files"))
+    };
+    file(&ada, "storage", "a", "0123456789");
+    for round in 0..40 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let ada = app.as_user("ada");
+                ran(&ada, "storage", "touch", &["b"]);
+                ran(&ada, "storage", "touch", &["b"]);
+            });
+            scope.spawn(|| {
+                let ada = app.as_user("ada");
+                for _ in 0..12 {
+                    delete(&ada, "storage", "a");
+                    restore(&ada, "storage", "a").data();
+                }
+            });
+        });
+        let stats = done(&ada, "shed_stats", &json!({}));
+        let found = (counted(&stats, "storage"), counted(&stats, "bin"));
+        assert_eq!(found, ((10, 2), (0, 0)), "round {round}");
+    }
+}

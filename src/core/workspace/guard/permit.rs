@@ -517,10 +517,12 @@ impl<'a> Permit<'a> {
     }
 
     /// Gives the write lock back before the change is settled, where nobody who has it could tell the
-    /// difference: in a group that enters owners, and a locked edit ends with the change.
+    /// difference: in a group that enters owners, a locked edit ends with the change, and the space of
+    /// what goes between the zone and the bin is entered then, so no command may measure in between.
     fn give_back_lock(&mut self) {
+        let settles_more = self.request.needs.ends_edit.is_some() || self.bin_move.is_some();
         let writer = &mut self.request.writer;
-        if !writer.is_shared() && self.request.needs.ends_edit.is_none() {
+        if !writer.is_shared() && !settles_more {
             drop(writer.write_lock.take());
         }
     }
