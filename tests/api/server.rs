@@ -4,6 +4,7 @@ mod config;
 mod cors;
 pub(crate) mod documents;
 mod envelope;
+mod fairness;
 mod generated_key;
 mod identity;
 mod life;

@@ -1,23 +1,47 @@
 //! What a read asks before it has its file, for who cannot wait: in few statements, on the connection
-//! that no writer ever has. Nothing of it is kept, so it is as new as everything that is asked here.
+//! that no writer ever has.
+//!
+//! An answer is kept as long as nobody changes anything in the registry, in this process or another
+//! one ([`WalIndex`](super::wal_index::WalIndex)), so it is as new as everything that is asked here.
 
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use super::known_accesses::{Access, KnownAccess, KnownAccesses};
 use super::{Registry, RegistryError};
-
-/// Whether somebody may read in a zone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// What the user was called last; nothing where the user was never here.
-    pub name: Option<String>,
-    /// Whether an administrator suspended the account.
-    pub is_suspended: bool,
-    /// Whether the zone was measured, with its working copies, and nothing in it is to be repaired.
-    pub is_whole: bool,
-}
 
 impl Registry {
     /// Looks whether `user` may read in a zone of a tenant, which is measured under both these
     /// names. Does not wait: fails where it would have to.
     pub fn access(
+        &self,
+        user: &str,
+        tenant: &str,
+        zones: [&str; 2],
+    ) -> Result<Arc<Access>, RegistryError> {
+        // The state comes before the answer: what changes in between makes this answer useless and
+        // not wrong.
+        let state = self.wal_index.state();
+        if let Some(state) = state {
+            let known = self.known_accesses();
+            if known.state == Some(state)
+                && let Some(access) = known.find(user, tenant, zones)
+            {
+                return Ok(access);
+            }
+        }
+        let access = Arc::new(self.ask_access(user, tenant, zones)?);
+        if let Some(state) = state {
+            let known = KnownAccess {
+                user: user.to_owned(),
+                zones: zones.map(str::to_owned),
+                access: Arc::clone(&access),
+            };
+            self.known_accesses().keep(state, tenant, known);
+        }
+        Ok(access)
+    }
+
+    fn ask_access(
         &self,
         user: &str,
         tenant: &str,
@@ -39,6 +63,10 @@ impl Registry {
         });
         Ok(access?)
     }
+
+    fn known_accesses(&self) -> MutexGuard<'_, KnownAccesses> {
+        self.accesses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]
@@ -53,7 +81,10 @@ mod tests {
         let data = Root::open_ambient(directory.path()).expect("a root");
         let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
         let zones = ["storage", "storage/edits"];
-        let access = |user| registry.access(user, "users/ada", zones).expect("asked");
+        let access = |user| {
+            let access = registry.access(user, "users/ada", zones);
+            Arc::unwrap_or_clone(access.expect("asked"))
+        };
         assert_eq!(
             access("ada"),
             Access {
@@ -82,5 +113,48 @@ mod tests {
         assert!(!access("bob").is_suspended);
         let kept = registry.working_directory_at_once("users/ada", "chat");
         assert_eq!(kept.expect("asked"), None);
+    }
+
+    #[test]
+    fn an_answer_is_kept_until_anybody_changes_anything() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let data = Root::open_ambient(directory.path()).expect("a root");
+        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
+        let zones = ["storage", "storage/edits"];
+        let access = || {
+            let access = registry.access("ada", "users/ada", zones);
+            Arc::unwrap_or_clone(access.expect("asked"))
+        };
+        let is_kept = || {
+            let state = registry.wal_index.state();
+            let known = registry.known_accesses();
+            state.is_some()
+                && known.state == state
+                && known.find("ada", "users/ada", zones).is_some()
+        };
+        access();
+        assert!(!is_kept(), "nothing was seen to change");
+        registry.meet("ada", "Ada", 1).expect("met");
+        for name in ["Ada", "Ada B."] {
+            assert!(!is_kept());
+            assert_eq!(access().name.as_deref(), Some(name));
+            assert!(is_kept());
+            assert_eq!(access().name.as_deref(), Some(name));
+            registry.meet("ada", "Ada B.", 1).expect("met");
+        }
+        // A connection of its own, as other processes have.
+        let other = Registry::open(&data, Durability::Relaxed).expect("opened");
+        for _ in 0..200 {
+            access();
+            assert!(is_kept());
+            assert!(other.suspend("ada", 2).expect("suspended"));
+            assert!(access().is_suspended);
+            assert!(is_kept());
+            assert!(other.resume("ada").expect("resumed"));
+            assert!(!access().is_suspended);
+        }
+        // What changes and is not committed is no change.
+        let _writer = other.connection();
+        assert!(is_kept());
     }
 }

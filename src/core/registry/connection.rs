@@ -11,6 +11,9 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use fileshed_types::diagnostics;
 use fileshed_types::settings::Durability;
 
+use super::known_accesses::KnownAccesses;
+use super::wal_index::WalIndex;
+
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
 
@@ -21,14 +24,23 @@ pub struct Registry {
     connection: Mutex<Connection>,
     /// Whether a transaction is on disk when it ends.
     is_strict: bool,
+    pub(crate) wal_index: WalIndex,
+    pub(crate) accesses: Mutex<KnownAccesses>,
 }
 
 impl Registry {
-    pub(crate) fn of(connection: Connection, reader: Connection, durability: Durability) -> Self {
+    pub(crate) fn of(
+        connection: Connection,
+        reader: Connection,
+        wal_index: WalIndex,
+        durability: Durability,
+    ) -> Self {
         Self {
             reader: Mutex::new(reader),
             connection: Mutex::new(connection),
             is_strict: durability == Durability::Strict,
+            wal_index,
+            accesses: Mutex::default(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use super::wal_index::WalIndex;
 use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
 use fileshed_storage::Root;
 use fileshed_types::Error;
@@ -54,14 +55,15 @@ impl Registry {
     pub fn open(data: &Root, durability: Durability) -> Result<Self, Error> {
         data.make_private_file(FILE_NAME)?;
         keep_private(data)?;
-        let registry = Self::open_file(&data.location().join(FILE_NAME), durability)?;
+        let registry = Self::open_file(data, durability)?;
         // SQLite gives its companions the mode of the database, but those of an older one stay.
         keep_private(data)?;
         Ok(registry)
     }
 
-    fn open_file(file: &Path, durability: Durability) -> Result<Self, RegistryError> {
-        let mut connection = connect(file)?;
+    fn open_file(data: &Root, durability: Durability) -> Result<Self, RegistryError> {
+        let file = data.location().join(FILE_NAME);
+        let mut connection = connect(&file)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = match durability {
             Durability::Relaxed => "NORMAL",
@@ -74,7 +76,13 @@ impl Registry {
             return Err(RegistryError::Inconsistent(verdict));
         }
         schema::migrate(&mut connection)?;
-        Ok(Self::of(connection, reader(file)?, durability))
+        let reader = reader(&file)?;
+        Ok(Self::of(
+            connection,
+            reader,
+            WalIndex::open(data, FILE_NAME),
+            durability,
+        ))
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.

@@ -34,6 +34,7 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/storage.md");
 
 #[cfg(test)]
 mod tests;
+mod unclosed;
 mod walk;
 mod watch;
 
@@ -59,5 +60,6 @@ pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::{ContentState, Stamp};
 pub use store::FileIdentity;
 pub use sync::Flusher;
+pub use unclosed::UnclosedFile;
 pub use walk::{Found, Totals, Weight};
 pub use watch::Watch;

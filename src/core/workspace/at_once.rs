@@ -5,8 +5,8 @@
 //! them to a thread that may block takes longer than the read. So everything that a read asks is
 //! asked here too, in a way that cannot block: whether the account is suspended, whether the zone is
 //! whole, whether the kernel has the file. Where one of the answers is not a plain yes, nothing is
-//! answered here, and the call takes the usual way, which repairs, notes and explains. Nothing is
-//! remembered from one call to the next.
+//! answered here, and the call takes the usual way, which repairs, notes and explains. What the
+//! registry says is remembered from one call to the next only while nobody changes anything in it.
 
 use crate::extraction::may_be_document;
 use crate::store::Store;
@@ -63,7 +63,7 @@ impl Store {
             return false;
         };
         let name = caller.name.as_deref().unwrap_or_default();
-        let is_noted = match access.name {
+        let is_noted = match &access.name {
             None => user.is_empty(),
             Some(noted) => name.is_empty() || noted == name,
         };

@@ -226,7 +226,7 @@ fn wildcards_are_bounded_over_all_arguments() {
 }
 
 /// The lock of a zone that another process holds: whoever writes there waits.
-fn hold(server: &Server, user: &str, zone: &str) -> std::fs::File {
+pub(super) fn hold(server: &Server, user: &str, zone: &str) -> std::fs::File {
     let file = json!({"zone": zone, "path": "made", "content": "x"});
     server.as_user(user).call("shed_create_file", &file).data();
     assert!(server.logged("shed_create_file"));

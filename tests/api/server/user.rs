@@ -290,6 +290,25 @@ fn who_is_suspended_is_refused_on_every_way_and_comes_back_whole() {
 }
 
 #[test]
+fn a_suspension_holds_for_the_next_read_however_many_were_answered() {
+    let server = start();
+    furnish(&server, "ada");
+    let ada = server.as_user("ada");
+    let content = "/files/content?zone=documents&path=a.md";
+    let call = json!({"zone": "documents", "path": "a.md"});
+    for _ in 0..4 {
+        for _ in 0..20 {
+            assert_eq!(ada.get(content).text, "hello");
+            ada.call("shed_read", &call).data();
+        }
+        printed(&server.run(&["user", "suspend", "--user", "ada"]));
+        ada.get(content).refused(403, "ACCESS_DENIED");
+        ada.call("shed_read", &call).refused(403, "ACCESS_DENIED");
+        printed(&server.run(&["user", "resume", "--user", "ada"]));
+    }
+}
+
+#[test]
 fn who_is_deleted_leaves_no_locks_and_an_heir_gets_what_is_in_groups() {
     let server = start();
     make_team(&server, "ada,bob");

@@ -1,0 +1,132 @@
+//! One user's many calls hold nobody else up, and wait for their own turn.
+//!
+//! Times count only as a ratio to what the same call takes alone, against a bound far above what fair
+//! places make of it and far below what it is without them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::server::load::hold;
+use fileshed_test_support::Server;
+use fileshed_test_support::wire::Wire;
+
+/// Connections of the one user.
+const CONNECTIONS: usize = 256;
+
+/// Most times that a call of the other user takes what it takes alone, at the median.
+const RATIO: u32 = 60;
+
+/// Calls of the other user.
+const CALLS: usize = 41;
+
+/// Commands and transfers of each user at the same time: more than one user's places.
+const AT_ONCE: usize = 12;
+
+fn small_file(zone: &str, name: usize) -> Value {
+    json!({"zone": zone, "path": format!("{name}.txt"), "content": "x", "overwrite": true})
+}
+
+/// What `shed_tree` takes at the median; every one of them is answered.
+fn tree(wire: &mut Wire) -> Duration {
+    let mut times: Vec<Duration> = (0..CALLS)
+        .map(|_| {
+            let begun = Instant::now();
+            wire.data("shed_tree", &json!({"zone": "storage"}));
+            begun.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[CALLS / 2]
+}
+
+#[test]
+fn writes_behind_a_long_change_hold_nobody_up() {
+    let server = Server::with_key();
+    let mut quiet = Wire::open(&server, "quiet", "work");
+    quiet.data("shed_create_file", &small_file("storage", 0));
+    tree(&mut quiet);
+    let alone = tree(&mut quiet);
+    let lock = hold(&server, "busy", "documents");
+    let sent = Barrier::new(CONNECTIONS + 1);
+    let ended = AtomicUsize::new(0);
+    let (beside, statuses) = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..CONNECTIONS)
+            .map(|number| {
+                let (server, sent, ended) = (&server, &sent, &ended);
+                scope.spawn(move || {
+                    let mut wire = Wire::open(server, "busy", "work");
+                    sent.wait();
+                    let call = small_file("documents", number);
+                    let (status, _) = wire.call("shed_create_file", &call).unwrap();
+                    ended.fetch_add(1, Ordering::Relaxed);
+                    status
+                })
+            })
+            .collect();
+        sent.wait();
+        let beside = tree(&mut quiet);
+        // Some still wait, however many were told to come back.
+        assert!(ended.load(Ordering::Relaxed) < CONNECTIONS);
+        drop(lock);
+        let statuses: Vec<u16> = callers
+            .into_iter()
+            .map(|caller| caller.join().unwrap())
+            .collect();
+        (beside, statuses)
+    });
+    assert!(
+        beside <= alone * RATIO,
+        "{alone:?} alone, {beside:?} beside"
+    );
+    assert!(statuses.contains(&200), "{statuses:?}");
+    let known = |status: &u16| [200, 429, 503].contains(status);
+    assert!(statuses.iter().all(known), "{statuses:?}");
+}
+
+/// Calls of two users at the same time, more of each than a user has places: all are answered.
+fn all_are_answered(call: impl Fn(&Server, &str, usize) -> u16 + Sync) {
+    let server = Server::with_key();
+    for user in ["ada", "bob"] {
+        let mut wire = Wire::open(&server, user, "work");
+        wire.data("shed_create_file", &small_file("storage", 0));
+    }
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let callers: Vec<_> = (0..2 * AT_ONCE)
+            .map(|number| {
+                let (server, call) = (&server, &call);
+                let user = ["ada", "bob"][number % 2];
+                scope.spawn(move || call(server, user, number))
+            })
+            .collect();
+        callers
+            .into_iter()
+            .map(|caller| caller.join().unwrap())
+            .collect()
+    });
+    let is_success = |status: &u16| (200..300).contains(status);
+    assert!(statuses.iter().all(is_success), "{statuses:?}");
+}
+
+#[test]
+fn commands_beyond_the_places_of_a_user_wait() {
+    all_are_answered(|server, user, _| {
+        let command = json!({"zone": "storage", "cmd": "sleep", "args": ["0.05"]});
+        let answer = server.as_user(user).call("shed_exec", &command);
+        answer.status
+    });
+}
+
+#[test]
+fn transfers_beyond_the_places_of_a_user_wait() {
+    let content = "a line\n".repeat(10_000);
+    all_are_answered(|server, user, number| {
+        let address = format!("/files/content?zone=storage&path=sent/{number}.txt");
+        let client = server.as_user(user);
+        client.send("PUT", &address, content.as_bytes()).status
+    });
+}
