@@ -126,8 +126,16 @@ fn variables_exist() {
         .chain(["FILESHED_WRITE_CATALOGUE".to_owned()])
         // What tests ask for.
         .chain(
-            ["COMMANDS", "ROUNDS", "SECONDS", "SEED", "STEPS", "WAY"]
-                .map(|name| format!("FILESHED_TEST_{name}")),
+            [
+                "COMMANDS",
+                "GOOGLE_URL",
+                "ROUNDS",
+                "SECONDS",
+                "SEED",
+                "STEPS",
+                "WAY",
+            ]
+            .map(|name| format!("FILESHED_TEST_{name}")),
         )
         .collect();
     let others = ["Dockerfile", "docker-compose.yml", ".ci/run"].map(str::to_owned);
