@@ -47,22 +47,22 @@ const REPETITIONS: usize = 41;
 
 /// A figure: what it compares, and its ratio in the profile `dev`, the highest of several idle runs.
 const ROWS: [(&str, Measure, f64); 8] = [
-    ("a small read, in reads of a bare handler", small_read, 9.2),
+    ("a small read, in reads of a bare handler", small_read, 4.6),
     ("a list of 1 000 files, in the same", list, 27.0),
-    ("a write into storage, in bare writes", storage_write, 19.0),
+    ("a write into storage, in bare writes", storage_write, 11.8),
     (
         "a write into documents, in bare writes",
         documents_write,
-        34.0,
+        34.8,
     ),
-    ("a line at the end of 20 MB, in bare writes", append, 22.0),
+    ("a line at the end of 20 MB, in bare writes", append, 17.9),
     (
         "a commit among 5 000 files, in commits among 10",
         commit,
         1.05,
     ),
-    ("removing 2 000 files, in removals of one", removal, 4.6),
-    ("a confined `true`, in bare ones", command, 4.8),
+    ("removing 2 000 files, in removals of one", removal, 6.7),
+    ("a confined `true`, in bare ones", command, 6.0),
 ];
 
 /// Gives a ratio; where it is measured a second time, on what is there already.
