@@ -36,12 +36,9 @@ pub(super) struct KnownAccess {
 
 impl KnownAccesses {
     pub(super) fn find(&self, user: &str, tenant: &str, zones: [&str; 2]) -> Option<Arc<Access>> {
-        let known = self.of_tenants.get(tenant)?.iter();
-        let is_same = |one: &&KnownAccess| one.user == user && one.zones == zones;
-        known
-            .clone()
-            .find(is_same)
-            .map(|one| Arc::clone(&one.access))
+        let mut known = self.of_tenants.get(tenant)?.iter();
+        let found = known.find(|one| one.user == user && one.zones == zones)?;
+        Some(Arc::clone(&found.access))
     }
 
     /// Keeps an answer that was found after the database had been in this state.

@@ -6,8 +6,6 @@ use fileshed_files::{Provider as _, ZonePath, conformance};
 use fileshed_test_servers::{AZURITE, TestServer};
 use fileshed_types::{Clock, Secret};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use sha2::Sha256;
 
 use crate::ObjectStorage;
@@ -88,17 +86,5 @@ fn two_servers_lose_no_update() {
 fn agrees_with_memory() {
     let Some(server) = Azure::start() else { return };
     let storage = server.storage();
-    let mut runner = TestRunner::new(ProptestConfig {
-        cases: 6,
-        // A failure is shown with all of its steps; shrinking takes minutes here.
-        max_shrink_iters: 0,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let result = runner.run(&conformance::steps(40), |steps| {
-        let namespace = uuid::Uuid::new_v4().simple().to_string();
-        conformance::agrees_with_memory(&storage.files(&namespace), &steps);
-        Ok(())
-    });
-    result.expect("the same answers");
+    super::agrees_with_memory(&storage);
 }

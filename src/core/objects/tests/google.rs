@@ -14,8 +14,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fileshed_files::{Provider as _, ZonePath, conformance};
 use fileshed_test_servers::TestServer;
 use fileshed_types::{Clock, Secret};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 use super::proxy::{Dialect, Fault, Proxy, Request};
 use crate::ObjectStorage;
@@ -152,19 +150,7 @@ fn agrees_with_memory() {
         return;
     };
     let storage = storage(&front);
-    let mut runner = TestRunner::new(ProptestConfig {
-        cases: 6,
-        // A failure is shown with all of its steps; shrinking takes minutes here.
-        max_shrink_iters: 0,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let result = runner.run(&conformance::steps(40), |steps| {
-        let namespace = uuid::Uuid::new_v4().simple().to_string();
-        conformance::agrees_with_memory(&storage.files(&namespace), &steps);
-        Ok(())
-    });
-    result.expect("the same answers");
+    super::agrees_with_memory(&storage);
 }
 
 /// On Google's own servers, as whom the environment says (`GOOGLE_APPLICATION_CREDENTIALS` …).

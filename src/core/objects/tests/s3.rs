@@ -3,8 +3,6 @@
 use fileshed_files::{Provider as _, ZonePath, conformance};
 use fileshed_test_servers::TestServer;
 use fileshed_types::{Clock, Secret};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 
 use super::proxy::{Fault, Proxy};
 use crate::ObjectStorage;
@@ -58,17 +56,5 @@ fn agrees_with_memory() {
         return;
     };
     let storage = storage(server.address(), &[]);
-    let mut runner = TestRunner::new(ProptestConfig {
-        cases: 6,
-        // A failure is shown with all of its steps; shrinking takes minutes here.
-        max_shrink_iters: 0,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let result = runner.run(&conformance::steps(40), |steps| {
-        let namespace = uuid::Uuid::new_v4().simple().to_string();
-        conformance::agrees_with_memory(&storage.files(&namespace), &steps);
-        Ok(())
-    });
-    result.expect("the same answers");
+    super::agrees_with_memory(&storage);
 }
