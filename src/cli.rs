@@ -27,6 +27,7 @@ mod loss;
 mod mcp;
 mod names;
 mod openwebui;
+mod registry;
 mod start;
 mod tenant;
 mod token;
@@ -39,6 +40,7 @@ pub use login_link::LoginLinkArguments;
 pub use loss::LossArguments;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
+pub use registry::RegistryCommand;
 pub use start::{report, report_store};
 pub use tenant::TenantCommand;
 pub use token::TokenCommand;
@@ -89,6 +91,9 @@ pub enum Failure {
     /// Neither a user nor a group was named.
     #[error("say of whom with --user <id> or --group <id>")]
     NoTenant,
+    /// A registry would be copied onto itself.
+    #[error("--from and --to are the same place: name the other one")]
+    SamePlace,
     /// Something would be given up, and nobody said that this is meant.
     #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
     LossNotConfirmed(Loss),
@@ -176,6 +181,7 @@ pub fn run(
         Command::Group(command) => command.run(&open(config)?),
         Command::User(command) => command.run(&open(config)?),
         Command::Tenant(command) => command.run(&open(config)?),
+        Command::Registry(command) => command.run(config),
         Command::Openwebui(command) => {
             let mut config = config.clone();
             if config.keys_to_make().next().is_some() {

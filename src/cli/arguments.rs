@@ -12,6 +12,7 @@ use super::loss::LossArguments;
 use super::mcp::McpArguments;
 use super::names::one_of;
 use super::openwebui::OpenWebUiCommand;
+use super::registry::RegistryCommand;
 use super::tenant::TenantCommand;
 use super::token::TokenCommand;
 use super::user::UserCommand;
@@ -88,6 +89,9 @@ pub enum Command {
     /// List users and groups, set their quotas, move them elsewhere, remove them
     #[command(subcommand)]
     Tenant(TenantCommand),
+    /// Move the registry between a file and PostgreSQL
+    #[command(subcommand)]
+    Registry(RegistryCommand),
     /// Register this server in Open WebUI
     #[command(subcommand)]
     Openwebui(OpenWebUiCommand),

@@ -163,6 +163,16 @@ pub static SETTINGS: &[Setting] = &[
         "How a user's directory is named; plain keeps the user id",
         |c| &mut c.core.namespace,
     ),
+    secret(
+        "registry",
+        "PostgreSQL database for locks, tokens and owners, like postgres://user:password@host/database; without one it is a file beside the data",
+        |c| &mut c.core.registry,
+    ),
+    open(
+        "registry_connections",
+        "Connections to that database, at most",
+        |c| &mut c.core.registry_connections,
+    ),
     open(
         "durability",
         "What a power cut may take: a second of changes, or nothing",

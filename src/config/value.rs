@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use fileshed_core::settings::{
     Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
-    NamespaceStyle, NetworkMode, ProgramName, PublicUrl, SandboxPolicy, WriteMode,
+    NamespaceStyle, NetworkMode, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy, WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
@@ -226,6 +226,17 @@ impl SettingValue for Vec<Secret> {
     fn show(&self) -> String {
         let masked: Vec<String> = self.iter().map(|_| quoted(Secret::MASK)).collect();
         format!("[{}]", masked.join(", "))
+    }
+}
+
+impl SettingValue for Option<RegistryUrl> {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = Some(text.trim().parse()?);
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_ref().map_or("", |_| Secret::MASK))
     }
 }
 

@@ -109,7 +109,8 @@ async fn act<A: DeserializeOwned + Send + 'static>(
     };
     let subject = Subject::of(&server.store, &caller);
     let done = async {
-        server.store.administration(&caller)?;
+        // Whoever is refused is so before anything of the body is read.
+        administer(&server, caller.clone(), |_| Ok(())).await?;
         let arguments = small_body::arguments(body).await;
         let arguments = arguments.ok_or(UnreadableArguments)?;
         administer(&server, caller, |administration| {

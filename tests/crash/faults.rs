@@ -3,6 +3,7 @@
 //! The table "Faults" of SPEC.md names these tests row by row.
 
 mod clock;
+mod database;
 mod directories;
 mod full;
 mod history;

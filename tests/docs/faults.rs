@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::page::{between, read};
+use fileshed_test_servers::Postgres;
 use fileshed_test_support::{Server, Setup};
 
 /// The messages in the table, each with the backticks that it has itself.
@@ -56,8 +57,20 @@ fn what_the_program_says_when_it_does_not_start() {
             .file("data/.fs_pepper", &"x".repeat(32))
             .file("data/access_auth.sqlite", &"garbage".repeat(1000)),
         nameless,
+        env("FILESHED_REGISTRY", "postgres://nobody@127.0.0.1:1/nothing"),
     ];
     let mut told = messages();
+    let of_database = told
+        .iter()
+        .position(|message| message.contains("has no registry"));
+    let of_database = told.remove(of_database.expect("a row"));
+    if let Some(postgres) = Postgres::shared() {
+        let empty = env("FILESHED_REGISTRY", &postgres.database());
+        std::fs::create_dir_all(empty.path("data/.instances")).expect("a directory");
+        let empty = empty.file("data/.fs_pepper", &"x".repeat(32));
+        let said = empty.run(&[]).stderr;
+        assert!(said.contains(&of_database), "{said}");
+    }
     for setup in faults {
         let finished = setup.run(&[]);
         assert_eq!(finished.code, Some(1), "{finished:?}");

@@ -10,7 +10,7 @@ use crate::page::{pages, read, words};
 use fileshed_test_support::repository;
 
 /// Capital names that are somebody else's.
-const FOREIGN: [&str; 21] = [
+const FOREIGN: [&str; 22] = [
     "ENABLE_FORWARD_USER_INFO_HEADERS",
     "FORWARD_USER_INFO_HEADER_JWT_SECRET",
     "TERMINAL_SERVER_CONNECTIONS",
@@ -32,6 +32,7 @@ const FOREIGN: [&str; 21] = [
     "CARGO_TARGET_DIR",
     "CARGO_HOME",
     "SKIP",
+    "SSL_CERT_FILE",
 ];
 
 #[test]
@@ -129,6 +130,8 @@ fn variables_exist() {
             [
                 "COMMANDS",
                 "GOOGLE_URL",
+                "POSTGRES",
+                "REGISTRY",
                 "ROUNDS",
                 "SECONDS",
                 "SEED",

@@ -12,12 +12,16 @@
     reason = "a test that cannot go on panics, and it starts processes"
 )]
 
+mod postgres;
+
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
+
+pub use postgres::Postgres;
 
 /// A program that serves, and how it is started.
 #[derive(Debug)]

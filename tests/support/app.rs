@@ -66,7 +66,8 @@ impl TestApp {
         }
     }
 
-    pub(crate) fn setup(&self) -> &Setup {
+    /// What it was started with.
+    pub fn setup(&self) -> &Setup {
         &self.setup
     }
 

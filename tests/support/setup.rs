@@ -5,6 +5,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fileshed_test_servers::Postgres;
+
 use crate::{Server, TestApp, processes, program};
 
 /// After this time a program that should have ended has not.
@@ -22,9 +24,10 @@ pub struct Setup {
 
 impl Setup {
     pub(crate) fn new() -> Self {
+        let registry = registry().map(|url| ("FILESHED_REGISTRY".to_owned(), url));
         Self {
             directory: Arc::new(tempfile::tempdir().unwrap()),
-            environment: Vec::new(),
+            environment: registry.into_iter().collect(),
             flags: Vec::new(),
             launcher: Vec::new(),
         }
@@ -127,6 +130,14 @@ impl Setup {
             .stdin(Stdio::null());
         command
     }
+}
+
+/// The address of a database of its own, where the tests are to run on PostgreSQL.
+fn registry() -> Option<String> {
+    let kind = std::env::var("FILESHED_TEST_REGISTRY").ok()?;
+    assert_eq!(kind, "postgres", "FILESHED_TEST_REGISTRY");
+    let postgres = Postgres::shared().unwrap();
+    Some(postgres.database())
 }
 
 /// A program that has ended.

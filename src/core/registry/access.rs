@@ -6,7 +6,9 @@
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
+use super::database::{DatabaseError, Statements as _};
 use super::known_accesses::{Access, KnownAccess, KnownAccesses};
+use super::wal_index::WalIndex;
 use super::{Registry, RegistryError};
 
 impl Registry {
@@ -20,7 +22,7 @@ impl Registry {
     ) -> Result<Arc<Access>, RegistryError> {
         // The state comes before the answer: what changes in between makes this answer useless and
         // not wrong.
-        let state = self.wal_index.state();
+        let state = self.wal_index.as_ref().and_then(WalIndex::state);
         if let Some(state) = state {
             let known = self.known_accesses();
             if known.state == Some(state)
@@ -47,21 +49,21 @@ impl Registry {
         tenant: &str,
         [zone, edits]: [&str; 2],
     ) -> Result<Access, RegistryError> {
-        let reader = self.reader();
-        let mut statement = reader.prepare_cached(
+        let access = self.reader()?.first(
             "SELECT users.name, users.suspended_at IS NOT NULL,
              (SELECT count(*) FROM usage WHERE home = ?2 AND zone IN (?3, ?4)) = 2
              AND NOT EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = '')
-             FROM (SELECT 1) LEFT JOIN users ON users.id = ?1",
+             FROM (SELECT 1) AS one LEFT JOIN users ON users.id = ?1",
+            [user, tenant, zone, edits],
+            |row| {
+                Ok(Access {
+                    name: row.get(0)?,
+                    is_suspended: row.get(1)?,
+                    is_whole: row.get(2)?,
+                })
+            },
         )?;
-        let access = statement.query_row([user, tenant, zone, edits], |row| {
-            Ok(Access {
-                name: row.get(0)?,
-                is_suspended: row.get(1)?,
-                is_whole: row.get(2)?,
-            })
-        });
-        Ok(access?)
+        Ok(access.ok_or(DatabaseError::NoRow)?)
     }
 
     fn known_accesses(&self) -> MutexGuard<'_, KnownAccesses> {
@@ -72,14 +74,12 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_storage::{Root, Totals};
-    use fileshed_types::settings::Durability;
+    use crate::testing::{in_a_file, open_again};
+    use fileshed_storage::Totals;
 
     #[test]
     fn whoever_reads_does_not_wait_for_the_other_connection() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
+        let (_directory, registry) = in_a_file();
         let zones = ["storage", "storage/edits"];
         let access = |user| {
             let access = registry.access(user, "users/ada", zones);
@@ -117,16 +117,14 @@ mod tests {
 
     #[test]
     fn an_answer_is_kept_until_anybody_changes_anything() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
+        let (directory, registry) = in_a_file();
         let zones = ["storage", "storage/edits"];
         let access = || {
             let access = registry.access("ada", "users/ada", zones);
             Arc::unwrap_or_clone(access.expect("asked"))
         };
         let is_kept = || {
-            let state = registry.wal_index.state();
+            let state = registry.wal_index.as_ref().and_then(WalIndex::state);
             let known = registry.known_accesses();
             state.is_some()
                 && known.state == state
@@ -143,7 +141,7 @@ mod tests {
             registry.meet("ada", "Ada B.", 1).expect("met");
         }
         // A connection of its own, as other processes have.
-        let other = Registry::open(&data, Durability::Relaxed).expect("opened");
+        let other = open_again(&directory);
         for _ in 0..200 {
             access();
             assert!(is_kept());

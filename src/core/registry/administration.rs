@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::client_locks::{self, ClientLock};
+use super::database::Statements as _;
 use super::links::{self, LinkRow};
 use super::locks::{self, Lock};
 use super::{Registry, RegistryError};
@@ -21,11 +22,11 @@ pub struct InZone<T> {
 impl Registry {
     /// The quota of one tenant, where it has one of its own.
     pub fn tenant_quota(&self, tenant: &str) -> Result<Option<u64>, RegistryError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare_cached("SELECT bytes FROM tenant_quotas WHERE home = ?1")?;
-        let mut rows = statement.query([tenant])?;
-        let bytes: Option<i64> = rows.next()?.map(|row| row.get(0)).transpose()?;
+        let bytes: Option<i64> = self.connection()?.first(
+            "SELECT bytes FROM tenant_quotas WHERE home = ?1",
+            [tenant],
+            |row| row.get(0),
+        )?;
         Ok(bytes.map(|bytes| bytes as u64))
     }
 
@@ -37,13 +38,13 @@ impl Registry {
         now: i64,
     ) -> Result<(), RegistryError> {
         match bytes {
-            Some(bytes) => self.connection().execute(
+            Some(bytes) => self.connection()?.execute(
                 "INSERT INTO tenant_quotas (home, bytes, set_at) VALUES (?1, ?2, ?3)
                  ON CONFLICT (home) DO UPDATE SET bytes = ?2, set_at = ?3",
                 (tenant, i64::try_from(bytes).unwrap_or(i64::MAX), now),
             )?,
             None => self
-                .connection()
+                .connection()?
                 .execute("DELETE FROM tenant_quotas WHERE home = ?1", [tenant])?,
         };
         Ok(())
@@ -54,13 +55,14 @@ impl Registry {
         &self,
         calls: impl IntoIterator<Item = (&'a str, i64)>,
     ) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
-            let mut statement = transaction.prepare_cached(
-                "INSERT INTO last_calls (home, at) VALUES (?1, ?2)
-                 ON CONFLICT (home) DO UPDATE SET at = max(at, ?2)",
-            )?;
+        self.transact(&["last_calls"], |transaction| {
             for call in calls {
-                statement.execute(call)?;
+                transaction.execute(
+                    "INSERT INTO last_calls (home, at) VALUES (?1, ?2)
+                     ON CONFLICT (home) DO UPDATE SET at = excluded.at
+                     WHERE last_calls.at < excluded.at",
+                    call,
+                )?;
             }
             Ok(())
         })
@@ -68,38 +70,41 @@ impl Registry {
 
     /// When tenants called last, as far as it is recorded.
     pub fn recorded_calls(&self) -> Result<HashMap<String, i64>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached("SELECT home, at FROM last_calls")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self
+            .connection()?
+            .all("SELECT home, at FROM last_calls", (), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?)
     }
 
     /// The links of all tenants that have not expired, oldest first, at most so many.
     pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {} FROM links WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2",
-            links::COLUMNS
-        ))?;
-        let rows = statement.query_map((now, most), LinkRow::read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!(
+                "SELECT {} FROM links WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2",
+                links::COLUMNS
+            ),
+            (now, most),
+            LinkRow::read,
+        )?)
     }
 
     /// The locked edits of all tenants, oldest first, at most so many.
     pub fn locks_of_all(&self, most: u32) -> Result<Vec<InZone<Lock>>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {}, home, zone FROM locks ORDER BY opened_at, working_copy LIMIT ?1",
-            locks::COLUMNS
-        ))?;
-        let rows = statement.query_map([most], |row| {
-            Ok(InZone {
-                tenant: row.get("home")?,
-                zone: row.get("zone")?,
-                found: locks::read(row)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!(
+                "SELECT {}, home, zone FROM locks ORDER BY opened_at, working_copy LIMIT ?1",
+                locks::COLUMNS
+            ),
+            [most],
+            |row| {
+                Ok(InZone {
+                    tenant: row.get(locks::COUNT)?,
+                    zone: row.get(locks::COUNT + 1)?,
+                    found: locks::read(row)?,
+                })
+            },
+        )?)
     }
 
     /// The locks that programs took over WebDAV, of all tenants, at most so many.
@@ -108,20 +113,21 @@ impl Registry {
         now: i64,
         most: u32,
     ) -> Result<Vec<InZone<ClientLock>>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {}, home, zone FROM client_locks WHERE expires_at > ?1
+        Ok(self.connection()?.all(
+            &format!(
+                "SELECT {}, home, zone FROM client_locks WHERE expires_at > ?1
              ORDER BY expires_at, token LIMIT ?2",
-            client_locks::COLUMNS
-        ))?;
-        let rows = statement.query_map((now, most), |row| {
-            Ok(InZone {
-                tenant: row.get("home")?,
-                zone: row.get("zone")?,
-                found: client_locks::read(row)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+                client_locks::COLUMNS
+            ),
+            (now, most),
+            |row| {
+                Ok(InZone {
+                    tenant: row.get(client_locks::COUNT)?,
+                    zone: row.get(client_locks::COUNT + 1)?,
+                    found: client_locks::read(row)?,
+                })
+            },
+        )?)
     }
 
     /// How many locks the zones of each tenant have.
@@ -130,7 +136,7 @@ impl Registry {
             "SELECT home, count(*) FROM (
                  SELECT home FROM locks
                  UNION ALL SELECT home FROM client_locks WHERE expires_at > ?1
-             ) GROUP BY home",
+             ) AS counted GROUP BY home",
             now,
         )
     }
@@ -144,17 +150,15 @@ impl Registry {
     }
 
     fn counts(&self, sql: &str, now: i64) -> Result<HashMap<String, u64>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(sql)?;
-        let rows =
-            statement.query_map([now], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(sql, [now], |row| {
+            Ok((row.get(0)?, row.get::<i64>(1)? as u64))
+        })?)
     }
 
     /// Forgets everything about the tenant of a group whose files are gone. Who is in the group is
     /// what its directory says, and stays.
     pub fn forget_group(&self, tenant: &str, group: &str) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[tenant], |transaction| {
             for table in super::users::TABLES_OF_TENANTS {
                 transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
             }

@@ -4,10 +4,10 @@
 //! knows of it. What goes into the bin or comes out of it moves from one row to the other in the
 //! transaction that ends the change: the sum is the same before and after.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use super::database::{DatabaseError, Row, Statements, Transaction, Values};
 
-use super::intents::{Intent, end};
-use super::{FilePlace, Registry, RegistryError};
+use super::intents::{GROW, Intent, end, held};
+use super::{FilePlace, Registry, RegistryError, dead_properties, file_metadata};
 use fileshed_storage::Totals;
 
 /// Where the space of a tenant's bin stands among that of its zones.
@@ -39,7 +39,7 @@ pub struct BinRow {
 }
 
 impl BinRow {
-    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
         Ok(Self {
             id: row.get(0)?,
             tenant: row.get(1)?,
@@ -47,8 +47,8 @@ impl BinRow {
             path: row.get(3)?,
             is_directory: row.get(4)?,
             totals: Totals {
-                bytes: row.get::<_, i64>(5)? as u64,
-                files: row.get::<_, i64>(6)? as u64,
+                bytes: row.get::<i64>(5)? as u64,
+                files: row.get::<i64>(6)? as u64,
             },
             chat: row.get(7)?,
             deleted_at: row.get(8)?,
@@ -76,31 +76,32 @@ impl BinRow {
 impl Registry {
     /// Says what is about to go into the bin.
     pub fn announce_to_bin(&self, row: &BinRow) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
-            transaction
-                .prepare_cached(&format!(
+        self.transact_unflushed(&[&row.tenant], |transaction| {
+            transaction.execute(
+                &format!(
                     "INSERT INTO bin ({COLUMNS}, state)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'arriving')"
-                ))?
-                .execute(params![
-                    row.id,
-                    row.tenant,
-                    row.zone,
-                    row.path,
+                ),
+                (
+                    &row.id,
+                    &row.tenant,
+                    &row.zone,
+                    &row.path,
                     row.is_directory,
                     row.totals.bytes as i64,
                     row.totals.files as i64,
-                    row.chat,
+                    &row.chat,
                     row.deleted_at,
                     row.ends_at,
-                ])?;
+                ),
+            )?;
             Ok(())
         })
     }
 
     /// It is in the bin, and so is its space: the change is done.
     pub fn commit_into_bin(&self, intent: Intent, row: &BinRow) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
             transaction.execute("UPDATE bin SET state = 'kept' WHERE id = ?1", [&row.id])?;
             enter_bin(transaction, &row.tenant)?;
             grow(transaction, row, -1)?;
@@ -111,7 +112,7 @@ impl Registry {
 
     /// Says that it is about to come out of the bin; false where it is there no more.
     pub fn announce_from_bin(&self, row: &BinRow) -> Result<bool, RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
             let found = transaction.execute(
                 "UPDATE bin SET state = 'leaving' WHERE id = ?1 AND state = 'kept'",
                 [&row.id],
@@ -122,7 +123,7 @@ impl Registry {
 
     /// It is back at the path that the row has now, and so is its space: the change is done.
     pub fn commit_from_bin(&self, intent: Intent, row: &BinRow) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
             transaction.execute("DELETE FROM bin WHERE id = ?1", [&row.id])?;
             enter_bin(transaction, &row.tenant)?;
             grow(transaction, row, 1)?;
@@ -133,7 +134,7 @@ impl Registry {
 
     /// What was under way of this is over: it is in the bin, or it is not.
     pub fn settle_in_bin(&self, row: &BinRow, is_there: bool) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[&row.tenant], |transaction| {
             if is_there {
                 transaction.execute("UPDATE bin SET state = 'kept' WHERE id = ?1", [&row.id])?;
             } else {
@@ -145,42 +146,45 @@ impl Registry {
 
     /// What is in the bin of a tenant, what was deleted last first.
     pub fn in_bin(&self, tenant: &str) -> Result<Vec<BinRow>, RegistryError> {
-        rows(
-            &self.connection(),
+        Ok(rows(
+            &self.connection()?,
             "home = ?1 AND state = 'kept' ORDER BY number DESC",
             [tenant],
-        )
+        )?)
     }
 
     /// What of a zone is under way into the bin or out of it.
     pub fn unsettled_in_bin(&self, tenant: &str, zone: &str) -> Result<Vec<BinRow>, RegistryError> {
-        rows(
-            &self.connection(),
+        Ok(rows(
+            &self.connection()?,
             "home = ?1 AND zone = ?2 AND state <> 'kept'",
             (tenant, zone),
-        )
+        )?)
     }
 
     /// Everything that a bin has or may have, by the names there.
     pub fn names_in_bin(&self, tenant: &str) -> Result<Vec<String>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached("SELECT id FROM bin WHERE home = ?1")?;
-        let names = statement.query_map([tenant], |row| row.get(0))?;
-        Ok(names.collect::<Result<_, _>>()?)
+        Ok(self
+            .connection()?
+            .all("SELECT id FROM bin WHERE home = ?1", [tenant], |row| {
+                row.get(0)
+            })?)
     }
 
     /// What ended at this second or before it.
     pub fn expired_in_bin(&self, now: i64) -> Result<Vec<BinRow>, RegistryError> {
-        rows(
-            &self.connection(),
+        Ok(rows(
+            &self.connection()?,
             "ends_at <= ?1 AND state = 'kept' ORDER BY number",
             [now],
-        )
+        )?)
     }
 
     /// Takes these out of the bin for good; gives those that were there. Their files go next.
     pub fn forget_in_bin(&self, given: &[BinRow]) -> Result<Vec<BinRow>, RegistryError> {
-        self.transact(|transaction| Ok(forget(transaction, given)?))
+        let mut tenants: Vec<&str> = given.iter().map(|row| row.tenant.as_str()).collect();
+        tenants.dedup();
+        self.transact(&tenants, |transaction| Ok(forget(transaction, given)?))
     }
 
     /// Takes what was deleted first out of the bin of a tenant, as much as is needed for so much
@@ -191,27 +195,28 @@ impl Registry {
         needed: Totals,
         most: Totals,
     ) -> Result<Vec<BinRow>, RegistryError> {
-        let held: i64 = self
-            .connection()
-            .prepare_cached("SELECT count(*) FROM bin WHERE home = ?1")?
-            .query_row([tenant], |row| row.get(0))?;
-        if held == 0 {
+        let count: i64 = self
+            .connection()?
+            .value("SELECT count(*) FROM bin WHERE home = ?1", [tenant])?;
+        if count == 0 {
             return Ok(Vec::new());
         }
-        self.transact(|transaction| {
-            let used = transaction.query_row(
-                "SELECT coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM usage WHERE home = ?1",
-                [tenant],
-                |row| Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64)),
-            )?;
+        self.transact(&[tenant], |transaction| {
+            let used = held(transaction, tenant)?;
             let mut over = Totals {
-                bytes: used.0.saturating_add(needed.bytes).saturating_sub(most.bytes),
-                files: used.1.saturating_add(needed.files).saturating_sub(most.files),
+                bytes: used
+                    .bytes
+                    .saturating_add(needed.bytes)
+                    .saturating_sub(most.bytes),
+                files: used
+                    .files
+                    .saturating_add(needed.files)
+                    .saturating_sub(most.files),
             };
             if over == Totals::default() {
                 return Ok(Vec::new());
             }
-            let all = rows_within(
+            let all = rows(
                 transaction,
                 "home = ?1 AND state = 'kept' ORDER BY number",
                 [tenant],
@@ -235,30 +240,21 @@ impl Registry {
 }
 
 fn rows(
-    connection: &Connection,
+    statements: &impl Statements,
     condition: &str,
-    values: impl rusqlite::Params,
-) -> Result<Vec<BinRow>, RegistryError> {
-    Ok(rows_within(connection, condition, values)?)
-}
-
-fn rows_within(
-    connection: &Connection,
-    condition: &str,
-    values: impl rusqlite::Params,
-) -> rusqlite::Result<Vec<BinRow>> {
+    values: impl Values,
+) -> Result<Vec<BinRow>, DatabaseError> {
     let select = format!("SELECT {COLUMNS} FROM bin WHERE {condition}");
-    let mut statement = connection.prepare_cached(&select)?;
-    let rows = statement.query_map(values, BinRow::read)?;
-    rows.collect()
+    statements.all(&select, values, BinRow::read)
 }
 
-fn forget(transaction: &Transaction<'_>, given: &[BinRow]) -> rusqlite::Result<Vec<BinRow>> {
+fn forget(transaction: &Transaction<'_>, given: &[BinRow]) -> Result<Vec<BinRow>, DatabaseError> {
     let mut gone = Vec::new();
     for row in given {
-        let found = transaction
-            .prepare_cached("DELETE FROM bin WHERE id = ?1 AND state = 'kept'")?
-            .execute([&row.id])?;
+        let found = transaction.execute(
+            "DELETE FROM bin WHERE id = ?1 AND state = 'kept'",
+            [&row.id],
+        )?;
         if found == 0 {
             continue;
         }
@@ -285,31 +281,28 @@ fn forget(transaction: &Transaction<'_>, given: &[BinRow]) -> rusqlite::Result<V
 }
 
 /// Enters what the bin of a tenant holds beside the space of its zones.
-fn enter_bin(transaction: &Transaction<'_>, tenant: &str) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO usage (home, zone, bytes, files)
+fn enter_bin(transaction: &Transaction<'_>, tenant: &str) -> Result<(), DatabaseError> {
+    transaction.execute(
+        "INSERT INTO usage (home, zone, bytes, files)
              SELECT ?1, ?2, coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM bin
              WHERE home = ?1 AND state <> 'arriving'
              ON CONFLICT (home, zone) DO UPDATE SET bytes = excluded.bytes, files = excluded.files",
-        )?
-        .execute([tenant, BIN])?;
+        [tenant, BIN],
+    )?;
     Ok(())
 }
 
 /// The zone of a row holds it, or no more.
-fn grow(transaction: &Transaction<'_>, row: &BinRow, sign: i64) -> rusqlite::Result<()> {
-    transaction
-        .prepare_cached(
-            "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
-             WHERE home = ?1 AND zone = ?2",
-        )?
-        .execute((
+fn grow(transaction: &Transaction<'_>, row: &BinRow, sign: i64) -> Result<(), DatabaseError> {
+    transaction.execute(
+        GROW,
+        (
             &row.tenant,
             &row.zone,
             sign * row.totals.bytes as i64,
             sign * row.totals.files as i64,
-        ))?;
+        ),
+    )?;
     Ok(())
 }
 
@@ -318,45 +311,15 @@ fn carry(
     transaction: &Transaction<'_>,
     from: FilePlace<'_>,
     to: FilePlace<'_>,
-) -> rusqlite::Result<()> {
-    let (directory, name) = from.split();
-    let (new_directory, new_name) = to.split();
-    let known: Option<i64> = transaction
-        .prepare_cached(
-            "SELECT 1 WHERE EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)
-             OR EXISTS (SELECT 1 FROM dead_properties WHERE home = ?1 AND zone = ?2)",
-        )?
-        .query_row((from.tenant, from.zone), |row| row.get(0))
-        .optional()?;
-    if known.is_none() {
-        return Ok(());
+) -> Result<(), DatabaseError> {
+    let is_known: bool = transaction.value(
+        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)
+         OR EXISTS (SELECT 1 FROM dead_properties WHERE home = ?1 AND zone = ?2)",
+        (from.tenant, from.zone),
+    )?;
+    if is_known {
+        file_metadata::follow(transaction, from, to)?;
+        dead_properties::follow(transaction, from, to)?;
     }
-    transaction.execute(
-        "UPDATE OR REPLACE file_metadata SET zone = ?5, directory = ?6, name = ?7
-         WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
-        (
-            from.tenant,
-            from.zone,
-            directory,
-            name,
-            to.zone,
-            new_directory,
-            new_name,
-        ),
-    )?;
-    transaction.execute(
-        "UPDATE OR REPLACE file_metadata
-         SET zone = ?4, directory = ?5 || substr(directory, length(?3) + 1)
-         WHERE home = ?1 AND zone = ?2
-         AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-        (from.tenant, from.zone, from.path, to.zone, to.path),
-    )?;
-    transaction.execute(
-        "UPDATE OR REPLACE dead_properties
-         SET zone = ?4, path = ?5 || substr(path, length(?3) + 1)
-         WHERE home = ?1 AND zone = ?2
-         AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')",
-        (from.tenant, from.zone, from.path, to.zone, to.path),
-    )?;
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Locks that programs take over WebDAV: rows that count until their time is over.
 
-use rusqlite::{Connection, Row, params};
+use super::database::{DatabaseError, Row, Statements};
 
 use super::{FilePlace, Registry, RegistryError};
 
 /// Locks of one tenant.
-const LOCKS_MAX: u32 = 1000;
+const LOCKS_MAX: i64 = 1000;
 
 /// One lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,10 @@ pub enum TakenLock {
 pub(super) const COLUMNS: &str =
     "token, path, spelled, user_id, owner, shared, deep, seconds, expires_at";
 
-pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<ClientLock> {
+/// How many these are.
+pub(super) const COUNT: usize = 9;
+
+pub(super) fn read(row: &Row<'_>) -> Result<ClientLock, DatabaseError> {
     Ok(ClientLock {
         token: row.get(0)?,
         path: row.get(1)?,
@@ -60,18 +63,17 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<ClientLock> {
 
 /// The locks on a path: its own, deep ones above, and all below.
 fn around(
-    connection: &Connection,
+    statements: &impl Statements,
     place: FilePlace<'_>,
     now: i64,
-) -> rusqlite::Result<Vec<ClientLock>> {
-    let mut statement = connection.prepare_cached(&format!(
+) -> Result<Vec<ClientLock>, DatabaseError> {
+    let select = format!(
         "SELECT {COLUMNS} FROM client_locks WHERE home = ?1 AND zone = ?2 AND expires_at > ?4
          AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/'
-              OR (deep AND substr(?3, 1, length(path) + 1) = path || '/'))
+              OR (deep = 1 AND substr(?3, 1, length(path) + 1) = path || '/'))
          ORDER BY path, token"
-    ))?;
-    let rows = statement.query_map((place.tenant, place.zone, place.path, now), read)?;
-    rows.collect()
+    );
+    statements.all(&select, (place.tenant, place.zone, place.path, now), read)
 }
 
 impl Registry {
@@ -81,7 +83,7 @@ impl Registry {
         place: FilePlace<'_>,
         now: i64,
     ) -> Result<Vec<ClientLock>, RegistryError> {
-        Ok(around(&self.connection(), place, now)?)
+        Ok(around(&self.connection()?, place, now)?)
     }
 
     /// Takes a lock, unless another one is in the way.
@@ -91,7 +93,7 @@ impl Registry {
         lock: &ClientLock,
         now: i64,
     ) -> Result<TakenLock, RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[tenant], |transaction| {
             transaction.execute(
                 "DELETE FROM client_locks WHERE home = ?1 AND expires_at <= ?2",
                 (tenant, now),
@@ -105,10 +107,9 @@ impl Registry {
             if let Some(other) = others.into_iter().find(is_in_the_way) {
                 return Ok(TakenLock::Conflict(other));
             }
-            let count: u32 = transaction.query_row(
+            let count: i64 = transaction.value(
                 "SELECT count(*) FROM client_locks WHERE home = ?1",
                 [tenant],
-                |row| row.get(0),
             )?;
             if count >= LOCKS_MAX {
                 return Ok(TakenLock::TooMany);
@@ -118,19 +119,19 @@ impl Registry {
                     "INSERT INTO client_locks (home, zone, {COLUMNS})
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
                 ),
-                params![
+                (
                     tenant,
                     zone,
-                    lock.token,
-                    lock.path,
-                    lock.spelled,
-                    lock.user,
-                    lock.owner,
+                    &lock.token,
+                    &lock.path,
+                    &lock.spelled,
+                    &lock.user,
+                    &lock.owner,
                     lock.shared,
                     lock.deep,
                     lock.seconds,
                     lock.expires_at,
-                ],
+                ),
             )?;
             Ok(TakenLock::Taken)
         })
@@ -143,13 +144,18 @@ impl Registry {
         user: &str,
         (now, seconds): (i64, i64),
     ) -> Result<bool, RegistryError> {
-        let renewed = self
-            .connection()
-            .prepare_cached(
-                "UPDATE client_locks SET seconds = ?5, expires_at = ?4 + ?5
+        let renewed = self.connection()?.execute(
+            "UPDATE client_locks SET seconds = ?5, expires_at = ?6
                  WHERE token = ?1 AND home = ?2 AND user_id = ?3 AND expires_at > ?4",
-            )?
-            .execute((token, tenant, user, now, seconds))?;
+            (
+                token,
+                tenant,
+                user,
+                now,
+                seconds,
+                now.saturating_add(seconds),
+            ),
+        )?;
         Ok(renewed == 1)
     }
 
@@ -160,23 +166,20 @@ impl Registry {
         token: &str,
         user: &str,
     ) -> Result<bool, RegistryError> {
-        let released = self
-            .connection()
-            .prepare_cached(
-                "DELETE FROM client_locks WHERE token = ?1 AND home = ?2 AND user_id = ?3",
-            )?
-            .execute((token, tenant, user))?;
+        let released = self.connection()?.execute(
+            "DELETE FROM client_locks WHERE token = ?1 AND home = ?2 AND user_id = ?3",
+            (token, tenant, user),
+        )?;
         Ok(released == 1)
     }
 
     /// Releases every lock on a path and below, where nothing is any more.
     pub fn forget_client_locks(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached(
-                "DELETE FROM client_locks WHERE home = ?1 AND zone = ?2
+        self.connection()?.execute(
+            "DELETE FROM client_locks WHERE home = ?1 AND zone = ?2
                  AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')",
-            )?
-            .execute((place.tenant, place.zone, place.path))?;
+            (place.tenant, place.zone, place.path),
+        )?;
         Ok(())
     }
 }

@@ -1,16 +1,13 @@
-//! The connections to the registry, and how they fail.
-//!
-//! One does everything. Another only reads, for who cannot wait for the first: whoever writes has
-//! that one until the change stands.
+//! The open registry, and how it fails.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::ErrorCode;
 
 use fileshed_types::diagnostics;
-use fileshed_types::settings::Durability;
 
+use super::database::{Connection, Database, DatabaseError, Transaction};
 use super::known_accesses::KnownAccesses;
 use super::wal_index::WalIndex;
 
@@ -20,75 +17,54 @@ pub const FILE_NAME: &str = "access_auth.sqlite";
 /// The open registry.
 #[derive(Debug)]
 pub struct Registry {
-    reader: Mutex<Connection>,
-    connection: Mutex<Connection>,
-    /// Whether a transaction is on disk when it ends.
-    is_strict: bool,
-    pub(crate) wal_index: WalIndex,
+    pub(crate) database: Database,
+    /// What tells that anything was changed, where the database can tell it.
+    pub(crate) wal_index: Option<WalIndex>,
     pub(crate) accesses: Mutex<KnownAccesses>,
 }
 
 impl Registry {
-    pub(crate) fn of(
-        connection: Connection,
-        reader: Connection,
-        wal_index: WalIndex,
-        durability: Durability,
-    ) -> Self {
+    pub(crate) fn of(database: Database, wal_index: Option<WalIndex>) -> Self {
         Self {
-            reader: Mutex::new(reader),
-            connection: Mutex::new(connection),
-            is_strict: durability == Durability::Strict,
+            database,
             wal_index,
             accesses: Mutex::default(),
         }
     }
 
-    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    /// Whether its rows are a file in the data directory.
+    #[must_use]
+    pub fn is_a_file(&self) -> bool {
+        matches!(self.database, Database::Sqlite { .. })
     }
 
-    /// The connection that only reads. Who has it gives it back within microseconds.
-    pub(crate) fn reader(&self) -> MutexGuard<'_, Connection> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn connection(&self) -> Result<Connection<'_>, RegistryError> {
+        Ok(self.database.connection()?)
     }
 
-    /// Does work that stands as a whole, or leaves nothing where it fails. Other processes that
-    /// write wait for its end.
-    pub(crate) fn transact<T, E: From<rusqlite::Error>>(
+    /// The connection that only reads what is in this process.
+    pub(crate) fn reader(&self) -> Result<Connection<'_>, RegistryError> {
+        Ok(self.database.reader()?)
+    }
+
+    /// Does work that stands as a whole, or leaves nothing where it fails. Two pieces of work with a
+    /// name in common, as that of a tenant or a table, come one after the other.
+    pub(crate) fn transact<T, E: From<DatabaseError>>(
         &self,
+        names: &[&str],
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        transact(&mut self.connection(), work)
+        self.database.transact(names, work)
     }
 
-    /// The same for what goes with files and is flushed with them: one flush of the file system has
-    /// both, and many wait for it together. Until then the log is whole, and older.
-    pub(crate) fn transact_unflushed<T, E: From<rusqlite::Error>>(
+    /// The same for what goes with files and is flushed with them.
+    pub(crate) fn transact_unflushed<T, E: From<DatabaseError>>(
         &self,
+        names: &[&str],
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.connection();
-        if !self.is_strict {
-            return transact(&mut connection, work);
-        }
-        connection.pragma_update(None, "synchronous", "NORMAL")?;
-        let done = transact(&mut connection, work);
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        done
+        self.database.transact_unflushed(names, work)
     }
-}
-
-fn transact<T, E: From<rusqlite::Error>>(
-    connection: &mut Connection,
-    work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-) -> Result<T, E> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let done = work(&transaction)?;
-    transaction.commit()?;
-    Ok(done)
 }
 
 /// Waits for a database that is busy for another process; false when that took too long.
@@ -108,15 +84,28 @@ diagnostics! {
     /// The registry failed, or does not fit.
     #[derive(Debug, thiserror::Error)]
     pub enum RegistryError {
-        /// SQLite says no.
+        /// The database says no.
         #[error("the registry failed")]
-        Sqlite(#[source] source: rusqlite::Error = rusqlite::Error::InvalidQuery) => {
+        Failed(#[source] source: DatabaseError = DatabaseError::NoRow) => {
             code: DbError,
             hint: "repeat the call; if it fails again, tell the administrator",
         },
+        /// The database is on another machine or in another process, and does not answer.
+        #[error("the database of the registry does not answer")]
+        Unreachable(#[source] source: DatabaseError = DatabaseError::Busy) => {
+            code: DbError,
+            hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
+                `registry` says where the database is",
+        },
+        /// What should be the address of a database is none.
+        #[error("the setting `registry` is no address of a PostgreSQL database")]
+        Address(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: "write it like postgres://user:password@host:5432/database?sslmode=require",
+        },
         /// The file is no database, or not a whole one.
         #[error("the registry `{FILE_NAME}` is damaged")]
-        Damaged(#[source] source: rusqlite::Error = rusqlite::Error::InvalidQuery) => {
+        Damaged(#[source] source: DatabaseError = DatabaseError::NoRow) => {
             code: DbError,
             hint: RESTORE,
         },
@@ -127,7 +116,7 @@ diagnostics! {
             hint: RESTORE,
         },
         /// It belongs to another pepper.
-        #[error("the registry `{FILE_NAME}` belongs to another pepper than `.fs_pepper`")]
+        #[error("the registry belongs to another pepper than `.fs_pepper`")]
         OtherPepper => {
             code: DbError,
             hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
@@ -164,12 +153,34 @@ impl RegistryError {
     }
 }
 
+impl From<DatabaseError> for RegistryError {
+    fn from(error: DatabaseError) -> Self {
+        match &error {
+            DatabaseError::Sqlite(cause) => match cause.sqlite_error_code() {
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
+                _ => Self::Failed(error),
+            },
+            DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),
+            DatabaseError::Busy => Self::Unreachable(error),
+            DatabaseError::Address(_) => Self::Address(error),
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Whether the database does not answer, is ending, or has no connection left: all that says so has
+/// the class of an operator's intervention, of a connection or of resources, or comes from the
+/// connection itself (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+fn is_gone(cause: &postgres::Error) -> bool {
+    cause.code().is_none_or(|code| {
+        let classes = ["08", "53", "57"];
+        classes.iter().any(|class| code.code().starts_with(class))
+    })
+}
+
 impl From<rusqlite::Error> for RegistryError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
-            _ => Self::Sqlite(error),
-        }
+        DatabaseError::from(error).into()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
-use rusqlite::{Connection, Transaction};
+use super::database::{DatabaseError, Statements, Transaction, Values};
 
 use super::{FilePlace, Registry, RegistryError};
 
@@ -34,24 +34,25 @@ pub enum PropertyChange {
 }
 
 /// Whether anything is kept of a zone: most have nothing.
-fn knows(connection: &Connection, place: FilePlace<'_>) -> rusqlite::Result<bool> {
-    let mut statement = connection.prepare_cached(
+fn knows(statements: &impl Statements, place: FilePlace<'_>) -> Result<bool, DatabaseError> {
+    statements.value(
         "SELECT EXISTS (SELECT 1 FROM dead_properties WHERE home = ?1 AND zone = ?2)",
-    )?;
-    statement.query_row((place.tenant, place.zone), |row| row.get(0))
+        (place.tenant, place.zone),
+    )
 }
 
 /// Bytes of the rows that a condition finds.
 fn size(
     transaction: &Transaction<'_>,
     condition: &str,
-    values: impl rusqlite::Params,
-) -> rusqlite::Result<i64> {
+    values: impl Values,
+) -> Result<i64, DatabaseError> {
     let sum = format!(
-        "SELECT coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
+        "SELECT CAST(coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
+         AS BIGINT)
          FROM dead_properties WHERE {condition}"
     );
-    transaction.query_row(&sum, values, |row| row.get(0))
+    transaction.value(&sum, values)
 }
 
 const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2
@@ -60,7 +61,7 @@ const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2
 impl Registry {
     /// Whether anything is kept with files of a zone.
     pub fn knows_dead_properties(&self, place: FilePlace<'_>) -> Result<bool, RegistryError> {
-        Ok(knows(&self.connection(), place)?)
+        Ok(knows(&self.connection()?, place)?)
     }
 
     /// The properties of a file or directory.
@@ -68,19 +69,18 @@ impl Registry {
         &self,
         place: FilePlace<'_>,
     ) -> Result<Vec<DeadProperty>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
+        Ok(self.connection()?.all(
             "SELECT namespace, name, xml FROM dead_properties
              WHERE home = ?1 AND zone = ?2 AND path = ?3 ORDER BY namespace, name",
-        )?;
-        let rows = statement.query_map((place.tenant, place.zone, place.path), |row| {
-            Ok(DeadProperty {
-                namespace: row.get(0)?,
-                name: row.get(1)?,
-                xml: row.get(2)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            (place.tenant, place.zone, place.path),
+            |row| {
+                Ok(DeadProperty {
+                    namespace: row.get(0)?,
+                    name: row.get(1)?,
+                    xml: row.get(2)?,
+                })
+            },
+        )?)
     }
 
     /// Makes all changes in their order, or none where there would be too much; whether they are made.
@@ -91,12 +91,14 @@ impl Registry {
     ) -> Result<bool, RegistryError> {
         let (tenant, zone, path) = (place.tenant, place.zone, place.path);
         let done =
-            self.transact(|transaction| {
+            self.transact(&[tenant], |transaction| {
                 for change in changes {
                     match change {
                     PropertyChange::Set(property) => transaction.execute(
-                        "INSERT OR REPLACE INTO dead_properties
-                         (home, zone, path, namespace, name, xml) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                        "INSERT INTO dead_properties
+                         (home, zone, path, namespace, name, xml) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                         ON CONFLICT (home, zone, path, namespace, name)
+                         DO UPDATE SET xml = excluded.xml",
                         (tenant, zone, path, &property.namespace, &property.name, &property.xml),
                     )?,
                     PropertyChange::Remove(namespace, name) => transaction.execute(
@@ -124,7 +126,7 @@ impl Registry {
 
     /// Forgets the properties of what went, and of all below.
     pub fn forget_dead_properties(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        let connection = self.connection();
+        let connection = self.connection()?;
         if knows(&connection, place)? {
             let forget = format!("DELETE FROM dead_properties WHERE {AT_OR_BELOW}");
             connection.execute(&forget, (place.tenant, place.zone, place.path))?;
@@ -134,15 +136,13 @@ impl Registry {
 
     /// Keeps the properties of what moved, and of all below, under its new path.
     pub fn move_dead_properties(&self, from: FilePlace<'_>, to: &str) -> Result<(), RegistryError> {
-        let connection = self.connection();
-        if knows(&connection, from)? {
-            let follow = format!(
-                "UPDATE OR REPLACE dead_properties
-                 SET path = ?4 || substr(path, length(?3) + 1) WHERE {AT_OR_BELOW}"
-            );
-            connection.execute(&follow, (from.tenant, from.zone, from.path, to))?;
+        if !knows(&self.connection()?, from)? {
+            return Ok(());
         }
-        Ok(())
+        let to = FilePlace { path: to, ..from };
+        self.transact(&[from.tenant], |transaction| {
+            Ok(follow(transaction, from, to)?)
+        })
     }
 
     /// Gives what was copied the properties of what it was copied from, with all below, as far as
@@ -152,10 +152,10 @@ impl Registry {
         from: FilePlace<'_>,
         to: FilePlace<'_>,
     ) -> Result<(), RegistryError> {
-        if !knows(&self.connection(), from)? {
+        if !knows(&self.connection()?, from)? {
             return Ok(());
         }
-        self.transact(|transaction| {
+        self.transact(&[to.tenant], |transaction| {
             let copied = size(
                 transaction,
                 AT_OR_BELOW,
@@ -165,9 +165,10 @@ impl Registry {
                 return Ok(());
             }
             let copy = format!(
-                "INSERT OR REPLACE INTO dead_properties (home, zone, path, namespace, name, xml)
-                 SELECT ?4, ?5, ?6 || substr(path, length(?3) + 1), namespace, name, xml
-                 FROM dead_properties WHERE {AT_OR_BELOW}"
+                "INSERT INTO dead_properties (home, zone, path, namespace, name, xml)
+                 SELECT CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6 || substr(path, length(?3) + 1),
+                 namespace, name, xml FROM dead_properties WHERE {AT_OR_BELOW}
+                 ON CONFLICT (home, zone, path, namespace, name) DO UPDATE SET xml = excluded.xml"
             );
             transaction.execute(
                 &copy,
@@ -185,14 +186,45 @@ impl Registry {
     }
 }
 
+/// Keeps the properties of what moved within a tenant, and of all below, under its new place.
+pub(super) fn follow(
+    transaction: &Transaction<'_>,
+    from: FilePlace<'_>,
+    to: FilePlace<'_>,
+) -> Result<(), DatabaseError> {
+    if (from.zone, from.path) == (to.zone, to.path) {
+        return Ok(());
+    }
+    let values = (from.tenant, from.zone, from.path, to.zone, to.path);
+    // What was kept of something else at the new place gives way to what comes.
+    transaction.execute(
+        "DELETE FROM dead_properties WHERE home = ?1 AND zone = ?4
+         AND (path = ?5 OR substr(path, 1, length(?5) + 1) = ?5 || '/')
+         AND EXISTS (SELECT 1 FROM dead_properties AS source
+             WHERE source.home = ?1 AND source.zone = ?2
+             AND source.path = ?3 || substr(dead_properties.path, length(?5) + 1)
+             AND source.namespace = dead_properties.namespace
+             AND source.name = dead_properties.name)",
+        values,
+    )?;
+    transaction.execute(
+        &format!(
+            "UPDATE dead_properties SET zone = ?4, path = ?5 || substr(path, length(?3) + 1)
+             WHERE {AT_OR_BELOW}"
+        ),
+        values,
+    )?;
+    Ok(())
+}
+
 /// Why changes were not made.
 enum Stopped {
     TooMuch,
-    Failed(rusqlite::Error),
+    Failed(DatabaseError),
 }
 
-impl From<rusqlite::Error> for Stopped {
-    fn from(error: rusqlite::Error) -> Self {
+impl From<DatabaseError> for Stopped {
+    fn from(error: DatabaseError) -> Self {
         Self::Failed(error)
     }
 }

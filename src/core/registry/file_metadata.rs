@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use super::database::{DatabaseError, Row, Statements, Transaction};
 
 use super::{Registry, RegistryError};
 
@@ -53,28 +53,29 @@ impl Registry {
         (inode, born): (u64, Option<&str>),
     ) -> Result<Option<(FileMetadata, String)>, RegistryError> {
         let (directory, name) = place.split();
-        let connection = self.connection();
-        let mut by_inode = connection.prepare_cached(
+        let connection = self.connection()?;
+        let found = connection.first(
             "SELECT inode, born, created_at, mime_type, write_id, directory, name
              FROM file_metadata WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1",
+            (place.tenant, place.zone, inode as i64, born),
+            |found| {
+                let (directory, name): (String, String) = (found.get(5)?, found.get(6)?);
+                let path = match directory.as_str() {
+                    "" => name,
+                    directory => format!("{directory}/{name}"),
+                };
+                Ok((row(found)?, path))
+            },
         )?;
-        let found = by_inode.query_row((place.tenant, place.zone, inode as i64, born), |found| {
-            let (directory, name): (String, String) = (found.get(5)?, found.get(6)?);
-            let path = match directory.as_str() {
-                "" => name,
-                directory => format!("{directory}/{name}"),
-            };
-            Ok((row(found)?, path))
-        });
-        if let Some(found) = found.optional()? {
-            return Ok(Some(found));
+        if found.is_some() {
+            return Ok(found);
         }
-        let mut by_path = connection.prepare_cached(
+        let found = connection.first(
             "SELECT inode, born, created_at, mime_type, write_id FROM file_metadata
              WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+            (place.tenant, place.zone, directory, name),
+            row,
         )?;
-        let found = by_path.query_row((place.tenant, place.zone, directory, name), row);
-        let found = found.optional()?;
         Ok(found.map(|found| (found, place.path.to_owned())))
     }
 
@@ -83,15 +84,12 @@ impl Registry {
         &self,
         place: FilePlace<'_>,
     ) -> Result<HashMap<String, FileMetadata>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
+        Ok(self.connection()?.all(
             "SELECT inode, born, created_at, mime_type, write_id, name FROM file_metadata
              WHERE home = ?1 AND zone = ?2 AND directory = ?3",
-        )?;
-        let rows = statement.query_map((place.tenant, place.zone, place.path), |found| {
-            Ok((found.get(5)?, row(found)?))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            (place.tenant, place.zone, place.path),
+            |found| Ok((found.get(5)?, row(found)?)),
+        )?)
     }
 
     /// Remembers what is known of a file.
@@ -101,33 +99,35 @@ impl Registry {
         known: &FileMetadata,
     ) -> Result<(), RegistryError> {
         let (directory, name) = place.split();
-        self.connection()
-            .prepare_cached(
-                "INSERT OR REPLACE INTO file_metadata
+        self.connection()?.execute(
+            "INSERT INTO file_metadata
                  (home, zone, directory, name, inode, born, created_at, mime_type, write_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                 ON CONFLICT (home, zone, directory, name) DO UPDATE SET
+                 inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
+                 mime_type = excluded.mime_type, write_id = excluded.write_id",
+            (
                 place.tenant,
                 place.zone,
                 directory,
                 name,
                 known.inode as i64,
-                known.born,
-                known.created_at,
-                known.mime_type,
-                known.write,
-            ])?;
+                &known.born,
+                &known.created_at,
+                &known.mime_type,
+                &known.write,
+            ),
+        )?;
         Ok(())
     }
 
     /// Forgets a file, or all below a directory, that went.
     pub fn forget_file_metadata(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        if !knows(&self.connection(), place)? {
+        if !knows(&self.connection()?, place)? {
             return Ok(());
         }
         let (directory, name) = place.split();
-        self.transact(|transaction| {
+        self.transact(&[place.tenant], |transaction| {
             transaction.execute(
                 "DELETE FROM file_metadata
                  WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
@@ -148,13 +148,8 @@ impl Registry {
         tenant: &str,
         zone: &str,
     ) -> Result<Vec<String>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
-            "SELECT iif(directory = '', name, directory || '/' || name) FROM file_metadata
-             WHERE home = ?1 AND zone = ?2 AND directory != ?3",
-        )?;
-        let rows = statement.query_map((tenant, zone, NOWHERE), |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all("SELECT CASE WHEN directory = '' THEN name ELSE directory || '/' || name END FROM file_metadata
+             WHERE home = ?1 AND zone = ?2 AND directory != ?3", (tenant, zone, NOWHERE), |row| row.get(0))?)
     }
 
     /// Nothing is at these paths any more, and no operation took it away: what comes there is
@@ -167,7 +162,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2 AND ((directory = ?3 AND name = ?4)
              OR directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')";
-        self.transact(|transaction| {
+        self.transact(&[tenant], |transaction| {
             for path in paths {
                 let (directory, name) = FilePlace { tenant, zone, path }.split();
                 let place = (tenant, zone, directory, name, path);
@@ -175,9 +170,18 @@ impl Registry {
                     &format!("DELETE FROM file_metadata WHERE born IS NULL AND {AT_OR_BELOW}"),
                     place,
                 )?;
+                // The same file may be known from before, without a path.
                 transaction.execute(
                     &format!(
-                        "UPDATE OR REPLACE file_metadata
+                        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
+                         AND directory = '{NOWHERE}' AND name IN (
+                             SELECT inode || ' ' || born FROM file_metadata WHERE {AT_OR_BELOW})"
+                    ),
+                    place,
+                )?;
+                transaction.execute(
+                    &format!(
+                        "UPDATE file_metadata
                          SET directory = '{NOWHERE}', name = inode || ' ' || born
                          WHERE {AT_OR_BELOW}"
                     ),
@@ -198,52 +202,93 @@ impl Registry {
     /// Whether anything is known of the files of a zone.
     pub fn knows_file_metadata(&self, tenant: &str, zone: &str) -> Result<bool, RegistryError> {
         let path = "";
-        knows(&self.connection(), FilePlace { tenant, zone, path })
+        Ok(knows(
+            &self.connection()?,
+            FilePlace { tenant, zone, path },
+        )?)
     }
 
     /// Keeps what is known of a file, or of all below a directory, under its new path.
     pub fn move_file_metadata(&self, from: FilePlace<'_>, to: &str) -> Result<(), RegistryError> {
-        if !knows(&self.connection(), from)? {
+        if !knows(&self.connection()?, from)? {
             return Ok(());
         }
-        let (directory, name) = from.split();
-        let (new_directory, new_name) = to.rsplit_once('/').unwrap_or(("", to));
-        self.transact(|transaction| {
-            transaction.execute(
-                "UPDATE OR REPLACE file_metadata SET directory = ?5, name = ?6
-                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
-                (
-                    from.tenant,
-                    from.zone,
-                    directory,
-                    name,
-                    new_directory,
-                    new_name,
-                ),
-            )?;
-            transaction.execute(
-                "UPDATE OR REPLACE file_metadata
-                 SET directory = ?4 || substr(directory, length(?3) + 1)
-                 WHERE home = ?1 AND zone = ?2
-                 AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-                (from.tenant, from.zone, from.path, to),
-            )?;
-            Ok(())
+        let to = FilePlace { path: to, ..from };
+        self.transact(&[from.tenant], |transaction| {
+            Ok(follow(transaction, from, to)?)
         })
     }
 }
 
-/// Whether anything is known of a zone: most have nothing, and then nothing is written.
-fn knows(connection: &Connection, place: FilePlace<'_>) -> Result<bool, RegistryError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)",
+/// Keeps what is known of what moved within a tenant, a file or all below a directory, under its new
+/// place.
+pub(super) fn follow(
+    transaction: &Transaction<'_>,
+    from: FilePlace<'_>,
+    to: FilePlace<'_>,
+) -> Result<(), DatabaseError> {
+    if (from.zone, from.path) == (to.zone, to.path) {
+        return Ok(());
+    }
+    let (directory, name) = from.split();
+    let (new_directory, new_name) = to.split();
+    transaction.execute(
+        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?5 AND directory = ?6 AND name = ?7
+         AND EXISTS (SELECT 1 FROM file_metadata AS source WHERE source.home = ?1
+             AND source.zone = ?2 AND source.directory = ?3 AND source.name = ?4)",
+        (
+            from.tenant,
+            from.zone,
+            directory,
+            name,
+            to.zone,
+            new_directory,
+            new_name,
+        ),
     )?;
-    Ok(statement.query_row((place.tenant, place.zone), |row| row.get(0))?)
+    transaction.execute(
+        "UPDATE file_metadata SET zone = ?5, directory = ?6, name = ?7
+         WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+        (
+            from.tenant,
+            from.zone,
+            directory,
+            name,
+            to.zone,
+            new_directory,
+            new_name,
+        ),
+    )?;
+    let values = (from.tenant, from.zone, from.path, to.zone, to.path);
+    transaction.execute(
+        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?4
+         AND (directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')
+         AND EXISTS (SELECT 1 FROM file_metadata AS source
+             WHERE source.home = ?1 AND source.zone = ?2
+             AND source.directory = ?3 || substr(file_metadata.directory, length(?5) + 1)
+             AND source.name = file_metadata.name)",
+        values,
+    )?;
+    transaction.execute(
+        "UPDATE file_metadata SET zone = ?4, directory = ?5 || substr(directory, length(?3) + 1)
+         WHERE home = ?1 AND zone = ?2
+         AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
+        values,
+    )?;
+    Ok(())
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<FileMetadata> {
+/// Whether anything is known of a zone: most have nothing, and then nothing is written.
+fn knows(statements: &impl Statements, place: FilePlace<'_>) -> Result<bool, DatabaseError> {
+    statements.value(
+        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)",
+        (place.tenant, place.zone),
+    )
+}
+
+fn row(row: &Row<'_>) -> Result<FileMetadata, DatabaseError> {
     Ok(FileMetadata {
-        inode: row.get::<_, i64>(0)? as u64,
+        inode: row.get::<i64>(0)? as u64,
         born: row.get(1)?,
         created_at: row.get(2)?,
         mime_type: row.get(3)?,

@@ -4,7 +4,7 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use super::database::{DatabaseError, Statements, Transaction};
 
 use super::ownership::{self, OwnershipChange};
 use super::{Registry, RegistryError};
@@ -33,8 +33,8 @@ pub struct Usage {
 pub struct Orphan {
     /// The zone to repair.
     pub zone: String,
-    /// Which ones, as a JSON list.
-    ids: String,
+    /// Which ones, in the order in which they began.
+    ids: Vec<i64>,
     /// The latest operation that was under way.
     pub operation: String,
     /// Name for the author line of the repairing commit.
@@ -70,6 +70,12 @@ pub struct NewIntent<'a> {
     pub ownership_change: Option<&'a str>,
 }
 
+/// Lets a zone hold more or less; never less than nothing.
+pub(super) const GROW: &str = "UPDATE usage SET
+     bytes = CASE WHEN bytes + ?3 < 0 THEN 0 ELSE bytes + ?3 END,
+     files = CASE WHEN files + ?4 < 0 THEN 0 ELSE files + ?4 END
+     WHERE home = ?1 AND zone = ?2";
+
 /// The group whose tenant has this key.
 fn group_of(tenant: &str) -> Option<&str> {
     tenant.strip_prefix("groups/")
@@ -86,10 +92,10 @@ impl Registry {
     pub fn begin_all(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
         let enter_all = |transaction: &Transaction<'_>| {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
-            intents.collect::<Result<Vec<_>, rusqlite::Error>>()
+            intents.collect::<Result<Vec<_>, DatabaseError>>()
         };
         Ok(self
-            .transact_unflushed(enter_all)
+            .transact_unflushed(&[], enter_all)
             .map_err(RegistryError::from)?)
     }
 
@@ -104,42 +110,34 @@ impl Registry {
     fn try_begin<const ZONES: usize>(
         &self,
         plans: [&NewIntent<'_>; ZONES],
-    ) -> Result<Result<[Intent; ZONES], Error>, rusqlite::Error> {
-        self.transact_unflushed(|transaction| {
+    ) -> Result<Result<[Intent; ZONES], Error>, DatabaseError> {
+        let tenants = plans.map(|plan| plan.tenant);
+        self.transact_unflushed(&tenants, |transaction| {
             for plan in plans {
                 let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
                 let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
                     (bytes + plan.bytes, files + plan.files)
                 });
-                if bytes > 0 {
-                    let used: i64 = transaction
-                        .prepare_cached(
-                            "SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1",
-                        )?
-                        .query_row([plan.tenant], |row| row.get(0))?;
-                    if used.saturating_add(bytes) > plan.limit as i64 {
-                        return Ok(Err(QuotaError {
-                            used: used as u64,
-                            needed: bytes as u64,
-                            limit: plan.limit,
-                        }
-                        .into()));
-                    }
+                if bytes <= 0 && files <= 0 {
+                    continue;
                 }
-                if files > 0 {
-                    let there: i64 = transaction
-                        .prepare_cached(
-                            "SELECT coalesce(sum(files), 0) FROM usage WHERE home = ?1",
-                        )?
-                        .query_row([plan.tenant], |row| row.get(0))?;
-                    if there.saturating_add(files) > plan.most_files as i64 {
-                        return Ok(Err(FilesError {
-                            there: there as u64,
-                            needed: files as u64,
-                            limit: plan.most_files,
-                        }
-                        .into()));
+                let there = held(transaction, plan.tenant)?;
+                if bytes > 0 && (there.bytes as i64).saturating_add(bytes) > plan.limit as i64 {
+                    return Ok(Err(QuotaError {
+                        used: there.bytes,
+                        needed: bytes as u64,
+                        limit: plan.limit,
                     }
+                    .into()));
+                }
+                if files > 0 && (there.files as i64).saturating_add(files) > plan.most_files as i64
+                {
+                    return Ok(Err(FilesError {
+                        there: there.files,
+                        needed: files as u64,
+                        limit: plan.most_files,
+                    }
+                    .into()));
                 }
             }
             let mut intents = [Intent(0); ZONES];
@@ -157,17 +155,18 @@ impl Registry {
         ownership_change: &OwnershipChange,
     ) -> Result<(), RegistryError> {
         let ownership_change = ownership_change.written();
-        self.transact_unflushed(|transaction| {
-            transaction
-                .prepare_cached("UPDATE intents SET deed = ?2 WHERE id = ?1")?
-                .execute((intent.0, ownership_change))?;
+        self.transact_unflushed(&[], |transaction| {
+            transaction.execute(
+                "UPDATE intents SET deed = ?2 WHERE id = ?1",
+                (intent.0, ownership_change),
+            )?;
             Ok(())
         })
     }
 
     /// The change is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[], |transaction| {
             end(transaction, intent)?;
             Ok(())
         })
@@ -180,7 +179,7 @@ impl Registry {
         (tenant, zone): (&str, &str),
         totals: Totals,
     ) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
+        self.transact_unflushed(&[], |transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
             end(transaction, intent)?;
             Ok(())
@@ -195,12 +194,8 @@ impl Registry {
         bytes: i64,
         files: i64,
     ) -> Result<(), RegistryError> {
-        self.transact_unflushed(|transaction| {
-            transaction.execute(
-                "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
-             WHERE home = ?1 AND zone = ?2",
-                (tenant, zone, bytes, files),
-            )?;
+        self.transact_unflushed(&[], |transaction| {
+            transaction.execute(GROW, (tenant, zone, bytes, files))?;
             end(transaction, intent)?;
             Ok(())
         })
@@ -208,35 +203,33 @@ impl Registry {
 
     /// Whether changes of this tenant are under way.
     pub fn has_intents(&self, tenant: &str) -> Result<bool, RegistryError> {
-        Ok(self
-            .connection()
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)")?
-            .query_row([tenant], |row| row.get(0))?)
+        Ok(self.connection()?.value(
+            "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)",
+            [tenant],
+        )?)
     }
 
     /// What the interrupted changes of a zone do to ownership, in the order in which they began.
     pub fn ownership_changes(
         &self,
-        orphan_instance: &Orphan,
+        orphan: &Orphan,
     ) -> Result<Vec<OwnershipChange>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
-            "SELECT deed FROM intents WHERE deed IS NOT NULL
-             AND id IN (SELECT value FROM json_each(?1)) ORDER BY id",
-        )?;
-        let rows = statement.query_map([&orphan_instance.ids], |row| row.get::<_, String>(0))?;
-        let texts: Vec<String> = rows.collect::<Result<_, _>>()?;
-        Ok(texts
-            .iter()
-            .filter_map(|text| OwnershipChange::read(text))
-            .collect())
+        let connection = self.connection()?;
+        let mut changes = Vec::new();
+        for id in &orphan.ids {
+            let text: Option<Option<String>> =
+                connection.first("SELECT deed FROM intents WHERE id = ?1", [id], |row| {
+                    row.get(0)
+                })?;
+            changes.extend(text.flatten().and_then(|text| OwnershipChange::read(&text)));
+        }
+        Ok(changes)
     }
 
     /// The change may have happened and could not be entered: the next access repairs the zone.
     pub fn orphan(&self, intent: Intent) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached("UPDATE intents SET instance = '' WHERE id = ?1")?
-            .execute([intent.0])?;
+        self.connection()?
+            .execute("UPDATE intents SET instance = '' WHERE id = ?1", [intent.0])?;
         Ok(())
     }
 
@@ -247,29 +240,29 @@ impl Registry {
 
     /// Space of every measured zone of a tenant.
     pub fn usage(&self, tenant: &str) -> Result<Vec<Usage>, RegistryError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare_cached("SELECT zone, bytes, files FROM usage WHERE home = ?1")?;
-        let rows = statement.query_map([tenant], |row| {
-            Ok(Usage {
-                zone: row.get(0)?,
-                totals: Totals {
-                    bytes: row.get::<_, i64>(1)? as u64,
-                    files: row.get::<_, i64>(2)? as u64,
-                },
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            "SELECT zone, bytes, files FROM usage WHERE home = ?1",
+            [tenant],
+            |row| {
+                Ok(Usage {
+                    zone: row.get(0)?,
+                    totals: Totals {
+                        bytes: row.get::<i64>(1)? as u64,
+                        files: row.get::<i64>(2)? as u64,
+                    },
+                })
+            },
+        )?)
     }
 
     /// Records a fresh measurement.
     pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<(), RegistryError> {
-        Ok(enter_measured(&self.connection(), tenant, zone, totals)?)
+        Ok(enter_measured(&self.connection()?, tenant, zone, totals)?)
     }
 
     /// Marks the intents of a process that is gone.
     pub fn orphan_instance(&self, instance: &str) -> Result<(), RegistryError> {
-        let connection = self.connection();
+        let connection = self.connection()?;
         for table in ["statements", "intents"] {
             let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
             connection.execute(&mark, [instance])?;
@@ -279,70 +272,92 @@ impl Registry {
 
     /// Marks every intent of a tenant, where no change can be under way.
     pub fn orphan_tenant(&self, tenant: &str) -> Result<(), RegistryError> {
-        self.connection()
+        self.connection()?
             .execute("UPDATE intents SET instance = '' WHERE home = ?1", [tenant])?;
         Ok(())
     }
 
     /// One intent for each zone of this tenant that must be repaired: the latest.
     pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
-            "SELECT zone, operation, author_name, author_email, json_group_array(id), max(id)
-             FROM intents WHERE home = ?1 AND instance = '' GROUP BY zone",
+        let all: Vec<Orphan> = self.connection()?.all(
+            "SELECT zone, operation, author_name, author_email, id
+             FROM intents WHERE home = ?1 AND instance = '' ORDER BY zone, id",
+            [tenant],
+            |row| {
+                Ok(Orphan {
+                    zone: row.get(0)?,
+                    operation: row.get(1)?,
+                    author_name: row.get(2)?,
+                    author_email: row.get(3)?,
+                    ids: vec![row.get(4)?],
+                })
+            },
         )?;
-        let rows = statement.query_map([tenant], |row| {
-            Ok(Orphan {
-                zone: row.get(0)?,
-                operation: row.get(1)?,
-                author_name: row.get(2)?,
-                author_email: row.get(3)?,
-                ids: row.get(4)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let mut latest: Vec<Orphan> = Vec::new();
+        for mut orphan in all {
+            if let Some(before) = latest.pop_if(|before| before.zone == orphan.zone) {
+                orphan.ids = [before.ids, orphan.ids].concat();
+            }
+            latest.push(orphan);
+        }
+        Ok(latest)
     }
 
     /// The zone is repaired.
-    pub fn repaired(&self, orphan_instance: &Orphan) -> Result<(), RegistryError> {
-        self.connection().execute(
-            "DELETE FROM intents WHERE id IN (SELECT value FROM json_each(?1))",
-            [&orphan_instance.ids],
-        )?;
-        Ok(())
+    pub fn repaired(&self, orphan: &Orphan) -> Result<(), RegistryError> {
+        self.transact(&[], |transaction| {
+            for id in &orphan.ids {
+                transaction.execute("DELETE FROM intents WHERE id = ?1", [id])?;
+            }
+            Ok(())
+        })
     }
 
     /// Whether the registry answers.
     pub fn ping(&self) -> Result<(), RegistryError> {
-        self.connection()
-            .query_row("SELECT 1", [], |_| Ok(()))
-            .optional()?;
+        self.connection()?.value::<i64>("SELECT 1", ())?;
         Ok(())
     }
 }
 
+/// What all zones of a tenant hold, its bin and what is kept for uploads with them.
+pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals, DatabaseError> {
+    let held = statements.first(
+        "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(sum(files), 0) AS BIGINT)
+         FROM usage WHERE home = ?1",
+        [tenant],
+        |row| {
+            Ok(Totals {
+                bytes: row.get::<i64>(0)? as u64,
+                files: row.get::<i64>(1)? as u64,
+            })
+        },
+    )?;
+    held.ok_or(DatabaseError::NoRow)
+}
+
 fn enter_measured(
-    connection: &Connection,
+    statements: &impl Statements,
     tenant: &str,
     zone: &str,
     totals: Totals,
-) -> Result<(), rusqlite::Error> {
-    connection
-        .prepare_cached(
-            "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
+) -> Result<(), DatabaseError> {
+    statements.execute(
+        "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4
-             WHERE bytes <> ?3 OR files <> ?4",
-        )?
-        .execute((tenant, zone, totals.bytes as i64, totals.files as i64))?;
+             WHERE usage.bytes <> ?3 OR usage.files <> ?4",
+        (tenant, zone, totals.bytes as i64, totals.files as i64),
+    )?;
     Ok(())
 }
 
 /// Forgets a change that is done, once its ownership change is carried out.
-pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), rusqlite::Error> {
-    let row: Option<(String, Option<String>)> = transaction
-        .prepare_cached("DELETE FROM intents WHERE id = ?1 RETURNING home, deed")?
-        .query_row([intent.0], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
+pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), DatabaseError> {
+    let row: Option<(String, Option<String>)> = transaction.first(
+        "DELETE FROM intents WHERE id = ?1 RETURNING home, deed",
+        [intent.0],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
     if let Some((tenant, Some(ownership_change))) = row
         && let (Some(group), Some(ownership_change)) =
             (group_of(&tenant), OwnershipChange::read(&ownership_change))
@@ -352,22 +367,15 @@ pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), r
     Ok(())
 }
 
-fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, rusqlite::Error> {
+fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, DatabaseError> {
     if plan.bytes != 0 || plan.files != 0 {
-        transaction
-            .prepare_cached(
-                "UPDATE usage SET bytes = max(0, bytes + ?3), files = max(0, files + ?4)
-                 WHERE home = ?1 AND zone = ?2",
-            )?
-            .execute((plan.tenant, plan.zone, plan.bytes, plan.files))?;
+        transaction.execute(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }
-    transaction
-        .prepare_cached(
-            "INSERT INTO intents
-             (home, zone, instance, operation, author_name, author_email, deed)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute((
+    let id = transaction.value(
+        "INSERT INTO intents
+         (home, zone, instance, operation, author_name, author_email, deed)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id",
+        (
             plan.tenant,
             plan.zone,
             plan.instance,
@@ -375,8 +383,9 @@ fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, 
             plan.author_name,
             plan.author_email,
             plan.ownership_change,
-        ))?;
-    Ok(Intent(transaction.last_insert_rowid()))
+        ),
+    )?;
+    Ok(Intent(id))
 }
 
 diagnostics! {

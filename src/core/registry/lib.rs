@@ -1,8 +1,8 @@
 //! The registry: the only place that knows SQL.
 //!
-//! One SQLite database in WAL mode holds what must be true across processes and crashes: locks,
-//! tokens, space used, changes under way, ownership. Every statement is short; a database that is
-//! busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
+//! One database holds what must be true across processes and crashes: locks, tokens, space used, changes
+//! under way, ownership. It is SQLite in WAL mode beside the data, or PostgreSQL. Every statement is
+//! short; a file that is busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
 mod access;
 mod administration;
@@ -10,6 +10,8 @@ mod attachments;
 mod bin;
 mod client_locks;
 mod connection;
+mod copy;
+mod database;
 mod dead_properties;
 mod file_metadata;
 mod groups;
@@ -26,6 +28,8 @@ mod resumable_uploads;
 mod schema;
 mod sign_in_links;
 mod statements;
+#[cfg(test)]
+mod testing;
 mod tokens;
 mod users;
 mod wal_index;
@@ -35,6 +39,8 @@ pub use administration::InZone;
 pub use bin::{BIN, BinRow};
 pub use client_locks::{ClientLock, TakenLock};
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
+pub use copy::{CopiedTable, CopyError};
+pub use database::DatabaseError;
 pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;

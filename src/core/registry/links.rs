@@ -1,6 +1,6 @@
 //! The rows behind links.
 
-use rusqlite::{Connection, OptionalExtension, Row};
+use super::database::{DatabaseError, Row, Statements};
 
 use super::{Registry, RegistryError};
 
@@ -33,7 +33,7 @@ pub(super) const COLUMNS: &str =
     "id, home, user_id, chat, zone, path, purpose, created_at, expires_at, group_id";
 
 impl LinkRow {
-    pub(super) fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+    pub(super) fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
         Ok(Self {
             id: row.get(0)?,
             tenant: row.get(1)?,
@@ -50,12 +50,15 @@ impl LinkRow {
 }
 
 /// Links of a tenant, those that lead into the application that people chat in too.
-pub(super) fn count(connection: &Connection, tenant: &str, now: i64) -> Result<u64, RegistryError> {
-    let count: i64 = connection.query_row(
+pub(super) fn count(
+    statements: &impl Statements,
+    tenant: &str,
+    now: i64,
+) -> Result<u64, RegistryError> {
+    let count: i64 = statements.value(
         "SELECT (SELECT count(*) FROM links WHERE home = ?1 AND expires_at > ?2)
               + (SELECT count(*) FROM published WHERE home = ?1)",
         (tenant, now),
-        |row| row.get(0),
     )?;
     Ok(count as u64)
 }
@@ -64,7 +67,7 @@ impl Registry {
     /// Enters a link and forgets those of the same tenant that have expired; false where the tenant
     /// has `limit` already.
     pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[&link.tenant], |transaction| {
             transaction.execute(
                 "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
                 (&link.tenant, link.created_at),
@@ -95,27 +98,28 @@ impl Registry {
 
     /// The link of that id, expired or not.
     pub fn link(&self, id: &str) -> Result<Option<LinkRow>, RegistryError> {
-        Ok(self
-            .connection()
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM links WHERE id = ?1"))?
-            .query_row([id], LinkRow::read)
-            .optional()?)
+        Ok(self.connection()?.first(
+            &format!("SELECT {COLUMNS} FROM links WHERE id = ?1"),
+            [id],
+            LinkRow::read,
+        )?)
     }
 
     /// The links of a tenant that have not expired, oldest first.
     pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM links WHERE home = ?1 AND expires_at > ?2
+        Ok(self.connection()?.all(
+            &format!(
+                "SELECT {COLUMNS} FROM links WHERE home = ?1 AND expires_at > ?2
              ORDER BY created_at, rowid"
-        ))?;
-        let rows = statement.query_map((tenant, now), LinkRow::read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            ),
+            (tenant, now),
+            LinkRow::read,
+        )?)
     }
 
     /// Forgets a link of a tenant; false where it has none of that id.
     pub fn remove_link(&self, tenant: &str, id: &str) -> Result<bool, RegistryError> {
-        let removed = self.connection().execute(
+        let removed = self.connection()?.execute(
             "DELETE FROM links WHERE home = ?1 AND id = ?2",
             (tenant, id),
         )?;

@@ -1,6 +1,6 @@
 //! Locked edits: one row each, taken by an insert that either succeeds or meets another.
 
-use rusqlite::{OptionalExtension, Row};
+use super::database::{DatabaseError, Row, Statements as _};
 
 use super::{Registry, RegistryError};
 
@@ -23,7 +23,10 @@ pub struct Lock {
 
 pub(super) const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at, opened";
 
-pub(super) fn read(row: &Row<'_>) -> Result<Lock, rusqlite::Error> {
+/// How many these are.
+pub(super) const COUNT: usize = 6;
+
+pub(super) fn read(row: &Row<'_>) -> Result<Lock, DatabaseError> {
     Ok(Lock {
         path: row.get(0)?,
         user: row.get(1)?,
@@ -42,11 +45,11 @@ impl Registry {
         zone: &str,
         path: &str,
     ) -> Result<Option<Lock>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3"
-        ))?;
-        Ok(statement.query_row((tenant, zone, path), read).optional()?)
+        Ok(self.connection()?.first(
+            &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3"),
+            (tenant, zone, path),
+            read,
+        )?)
     }
 
     /// The oldest lock on this path or below it, opened after `since`.
@@ -57,44 +60,40 @@ impl Registry {
         path: &str,
         since: i64,
     ) -> Result<Option<Lock>, RegistryError> {
-        let connection = self.connection();
         // '0' follows '/' in byte order: the range holds what lies below the directory.
-        let mut statement = connection.prepare_cached(&format!(
+        let select = format!(
             "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND opened_at > ?4
              AND (path = ?3 OR (path > ?3 || '/' AND path < ?3 || '0')) ORDER BY opened_at LIMIT 1"
-        ))?;
-        Ok(statement
-            .query_row((tenant, zone, path, since), read)
-            .optional()?)
+        );
+        Ok(self
+            .connection()?
+            .first(&select, (tenant, zone, path, since), read)?)
     }
 
     /// All locks of a tenant.
     pub fn locks(&self, tenant: &str, zone: &str) -> Result<Vec<Lock>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 ORDER BY path"
-        ))?;
-        let rows = statement.query_map((tenant, zone), read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 ORDER BY path"),
+            (tenant, zone),
+            read,
+        )?)
     }
 
     /// Homes and zones with locks.
     pub fn locked_zones(&self) -> Result<Vec<(String, String)>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached("SELECT DISTINCT home, zone FROM locks")?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self
+            .connection()?
+            .all("SELECT DISTINCT home, zone FROM locks", (), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?)
     }
 
     /// Takes a lock; false where the path has one.
     pub fn take_lock(&self, tenant: &str, zone: &str, lock: &Lock) -> Result<bool, RegistryError> {
-        let taken = self
-            .connection()
-            .prepare_cached(
-                "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at, opened)
+        let taken = self.connection()?.execute(
+            "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at, opened)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
-            )?
-            .execute((
+            (
                 tenant,
                 zone,
                 &lock.path,
@@ -103,7 +102,8 @@ impl Registry {
                 &lock.working_copy,
                 lock.opened_at,
                 lock.opened,
-            ))?;
+            ),
+        )?;
         Ok(taken == 1)
     }
 
@@ -115,12 +115,11 @@ impl Registry {
         lock: &Lock,
         now: i64,
     ) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached(
-                "UPDATE locks SET opened_at = ?5
+        self.connection()?.execute(
+            "UPDATE locks SET opened_at = ?5
                  WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
-            )?
-            .execute((tenant, zone, &lock.path, &lock.working_copy, now))?;
+            (tenant, zone, &lock.path, &lock.working_copy, now),
+        )?;
         Ok(())
     }
 
@@ -131,12 +130,10 @@ impl Registry {
         zone: &str,
         lock: &Lock,
     ) -> Result<bool, RegistryError> {
-        let released = self
-            .connection()
-            .prepare_cached(
-                "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
-            )?
-            .execute((tenant, zone, &lock.path, &lock.working_copy))?;
+        let released = self.connection()?.execute(
+            "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
+            (tenant, zone, &lock.path, &lock.working_copy),
+        )?;
         Ok(released == 1)
     }
 }

@@ -1,22 +1,27 @@
 //! How the registry is opened, and what there is before.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension};
+use rusqlite::{Connection, OpenFlags};
 
+use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
 use super::wal_index::WalIndex;
 use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
 use fileshed_storage::Root;
 use fileshed_types::Error;
-use fileshed_types::settings::Durability;
+use fileshed_types::settings::{Durability, RegistryUrl, Settings};
 
 /// What SQLite keeps beside the registry.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// The cache of the connection that only reads, as SQLite takes it: negative, in KiB.
 const READER_CACHE: i64 = -512;
+
+/// Statements that a connection to SQLite keeps compiled: those of the calls that are frequent.
+const KEPT_STATEMENTS: usize = 64;
 
 /// A registry before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +38,12 @@ pub enum Found {
 
 impl Registry {
     /// Looks at the registry, without making or changing anything in it.
-    pub fn look(data: &Root) -> Result<Found, Error> {
-        if !data.has(FILE_NAME)? {
-            return Ok(Found::Nothing);
-        }
-        let connection = connect(&data.location().join(FILE_NAME))?;
-        let count = |sql| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        let names = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
-        let tables = count(names).map_err(RegistryError::from)?;
-        let marks =
-            count(&format!("{names} AND name = 'migrations'")).map_err(RegistryError::from)?;
+    pub fn look(data: &Root, settings: &Settings) -> Result<Found, Error> {
+        let (tables, marks) = match &settings.registry {
+            Some(url) => count_tables_of_postgres(url)?,
+            None if !data.has(FILE_NAME)? => return Ok(Found::Nothing),
+            None => count_tables_of_file(&data.location().join(FILE_NAME))?,
+        };
         Ok(match (tables, marks) {
             (0, _) => Found::Empty,
             (_, 0) => Found::Foreign,
@@ -52,18 +53,30 @@ impl Registry {
 
     /// Opens the registry of a data directory, makes it where it is missing, and brings it up to
     /// date. One that is damaged is refused as a whole: what it says cannot be relied on.
-    pub fn open(data: &Root, durability: Durability) -> Result<Self, Error> {
+    pub fn open(data: &Root, settings: &Settings) -> Result<Self, Error> {
+        if let Some(url) = &settings.registry {
+            return Ok(Self::open_postgres(url, settings.registry_connections)?);
+        }
         data.make_private_file(FILE_NAME)?;
         keep_private(data)?;
-        let registry = Self::open_file(data, durability)?;
+        let registry = Self::open_file(data, settings.durability)?;
         // SQLite gives its companions the mode of the database, but those of an older one stay.
         keep_private(data)?;
         Ok(registry)
     }
 
+    fn open_postgres(url: &RegistryUrl, connections: u64) -> Result<Self, RegistryError> {
+        let most = usize::try_from(connections).unwrap_or(usize::MAX);
+        let pool = Pool::new(url.reveal(), most)?;
+        schema::prepare_postgres(&pool)?;
+        let database = Database::Postgres(pool);
+        schema::migrate(&database)?;
+        Ok(Self::of(database, None))
+    }
+
     fn open_file(data: &Root, durability: Durability) -> Result<Self, RegistryError> {
         let file = data.location().join(FILE_NAME);
-        let mut connection = connect(&file)?;
+        let connection = connect(&file)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         let synchronous = match durability {
             Durability::Relaxed => "NORMAL",
@@ -75,28 +88,26 @@ impl Registry {
         if verdict != "ok" {
             return Err(RegistryError::Inconsistent(verdict));
         }
-        schema::migrate(&mut connection)?;
-        let reader = reader(&file)?;
-        Ok(Self::of(
-            connection,
-            reader,
-            WalIndex::open(data, FILE_NAME),
-            durability,
-        ))
+        let database = Database::Sqlite {
+            connection: Mutex::new(connection),
+            reader: Mutex::new(reader(&file)?),
+            is_strict: durability == Durability::Strict,
+        };
+        schema::migrate(&database)?;
+        Ok(Self::of(database, Some(WalIndex::open(data, FILE_NAME))))
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.
     pub fn expect_pepper(&self, fingerprint: &str) -> Result<(), RegistryError> {
-        let connection = self.connection();
-        let known: Option<String> = connection
-            .query_row("SELECT fingerprint FROM pepper", [], |row| row.get(0))
-            .optional()?;
+        let connection = self.connection()?;
+        let known: Option<String> =
+            connection.first("SELECT fingerprint FROM pepper", (), |row| row.get(0))?;
         match known {
             Some(known) if known == fingerprint => Ok(()),
             Some(_) => Err(RegistryError::OtherPepper),
             None => {
                 connection.execute(
-                    "INSERT OR IGNORE INTO pepper (id, fingerprint) VALUES (1, ?1)",
+                    "INSERT INTO pepper (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING",
                     [fingerprint],
                 )?;
                 Ok(())
@@ -106,28 +117,65 @@ impl Registry {
 
     /// Forgets which pepper the registry belongs to: it takes the next one for its own.
     pub fn forget_pepper(&self) -> Result<(), RegistryError> {
-        self.connection().execute("DELETE FROM pepper", [])?;
+        self.connection()?.execute("DELETE FROM pepper", ())?;
         Ok(())
     }
 
-    /// Gives the files of a registry another name, which ends in `suffix`.
-    pub fn set_aside(data: &Root, suffix: &str) -> Result<(), Error> {
-        let aside = format!("{FILE_NAME}.{suffix}");
-        data.set_aside(FILE_NAME, &aside)?;
-        for companion in COMPANIONS {
-            data.set_aside(
-                &format!("{FILE_NAME}{companion}"),
-                &format!("{aside}{companion}"),
-            )?;
+    /// Gives what a registry is another name, which ends in `suffix`: its files, or its schema.
+    pub fn set_aside(data: &Root, settings: &Settings, suffix: &str) -> Result<(), Error> {
+        match &settings.registry {
+            Some(url) => {
+                let pool = Pool::new(url.reveal(), 1).map_err(RegistryError::from)?;
+                let database = Database::Postgres(pool);
+                let name = suffix.replace('-', "_");
+                let renamed = database.connection().and_then(|connection| {
+                    connection.batch(&format!("ALTER SCHEMA {SCHEMA} RENAME TO {SCHEMA}_{name}"))
+                });
+                Ok(renamed.map_err(RegistryError::from)?)
+            }
+            None => set_files_aside(data, suffix),
         }
-        Ok(())
     }
 }
 
-fn connect(file: &Path) -> Result<Connection, RegistryError> {
+fn set_files_aside(data: &Root, suffix: &str) -> Result<(), Error> {
+    let aside = format!("{FILE_NAME}.{suffix}");
+    data.set_aside(FILE_NAME, &aside)?;
+    for companion in COMPANIONS {
+        data.set_aside(
+            &format!("{FILE_NAME}{companion}"),
+            &format!("{aside}{companion}"),
+        )?;
+    }
+    Ok(())
+}
+
+/// How many tables there are, and how many of them only this program makes.
+fn count_tables_of_file(file: &Path) -> Result<(i64, i64), RegistryError> {
+    let connection = connect(file)?;
+    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let names = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
+    Ok((
+        count(names)?,
+        count(&format!("{names} AND name = 'migrations'"))?,
+    ))
+}
+
+fn count_tables_of_postgres(url: &RegistryUrl) -> Result<(i64, i64), RegistryError> {
+    let database = Database::Postgres(Pool::new(url.reveal(), 1)?);
+    let connection = database.connection()?;
+    let names = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = ?1";
+    Ok((
+        connection.value(names, [SCHEMA])?,
+        connection.value(&format!("{names} AND tablename = 'migrations'"), [SCHEMA])?,
+    ))
+}
+
+fn connect(file: &Path) -> Result<Connection, DatabaseError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags)?;
     connection.busy_handler(Some(wait_a_moment))?;
+    connection.set_prepared_statement_cache_capacity(KEPT_STATEMENTS);
     // Else a statement with `LIMIT ?` is compiled anew for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(connection)
@@ -135,7 +183,7 @@ fn connect(file: &Path) -> Result<Connection, RegistryError> {
 
 /// Another connection, which changes nothing and fails where the database is busy. It holds what every
 /// call asks for, and little besides.
-fn reader(file: &Path) -> Result<Connection, RegistryError> {
+fn reader(file: &Path) -> Result<Connection, DatabaseError> {
     let connection = connect(file)?;
     connection.busy_timeout(Duration::ZERO)?;
     connection.pragma_update(None, "query_only", true)?;

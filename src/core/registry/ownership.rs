@@ -7,9 +7,9 @@
 
 use std::collections::HashSet;
 
-use rusqlite::{OptionalExtension, Row, Transaction};
 use serde::{Deserialize, Serialize};
 
+use super::database::{DatabaseError, Row, Statements, Transaction};
 use super::{Registry, RegistryError};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::zone::ZonePath;
@@ -142,7 +142,7 @@ pub enum OwnershipEffect {
 const COLUMNS: &str = "file_path, owner_id, write_access";
 
 /// A record with a mode that this program does not know protects as the strictest one.
-fn read(row: &Row<'_>) -> Result<Record, rusqlite::Error> {
+fn read(row: &Row<'_>) -> Result<Record, DatabaseError> {
     let mode: String = row.get(2)?;
     Ok(Record {
         path: row.get(0)?,
@@ -160,28 +160,28 @@ fn is_around(path: &str, top: &str) -> bool {
 /// Records in a range of paths. '0' follows '/' in byte order, so what lies below a directory is
 /// one range, and no character is a wildcard.
 fn range(
-    connection: &rusqlite::Connection,
+    statements: &impl Statements,
     group: &str,
     first: &str,
     last: &str,
-) -> Result<Vec<Record>, rusqlite::Error> {
-    let mut statement = connection.prepare_cached(&format!(
+) -> Result<Vec<Record>, DatabaseError> {
+    let select = format!(
         "SELECT {COLUMNS} FROM file_ownership
          WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path"
-    ))?;
-    statement.query_map((group, first, last), read)?.collect()
+    );
+    statements.all(&select, (group, first, last), read)
 }
 
 fn around(
-    connection: &rusqlite::Connection,
+    statements: &impl Statements,
     group: &str,
     path: &str,
-) -> Result<Vec<Record>, rusqlite::Error> {
-    let mut found = exact(connection, group, path)?
+) -> Result<Vec<Record>, DatabaseError> {
+    let mut found = exact(statements, group, path)?
         .into_iter()
         .collect::<Vec<_>>();
     found.extend(range(
-        connection,
+        statements,
         group,
         &format!("{path}/"),
         &format!("{path}0"),
@@ -191,16 +191,15 @@ fn around(
 }
 
 fn exact(
-    connection: &rusqlite::Connection,
+    statements: &impl Statements,
     group: &str,
     path: &str,
-) -> Result<Option<Record>, rusqlite::Error> {
-    connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 AND file_path = ?2"
-        ))?
-        .query_row((group, path), read)
-        .optional()
+) -> Result<Option<Record>, DatabaseError> {
+    statements.first(
+        &format!("SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 AND file_path = ?2"),
+        (group, path),
+        read,
+    )
 }
 
 impl Registry {
@@ -216,34 +215,28 @@ impl Registry {
             "" => (String::new(), "\u{10ffff}".to_owned()),
             directory => (format!("{directory}/"), format!("{directory}0")),
         };
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
+        let select = format!(
             "SELECT {COLUMNS} FROM file_ownership
              WHERE group_id = ?1 AND file_path >= ?2 AND file_path < ?3
-                   AND write_access <> 'group' AND instr(substr(file_path, ?4), '/') = 0"
-        ))?;
+                   AND write_access <> 'group' AND substr(file_path, ?4) NOT LIKE '%/%'"
+        );
         let start = first.chars().count() as i64 + 1;
-        let records = statement.query_map((group, &first, &last, start), read)?;
-        let mut names = HashSet::new();
-        for record in records {
-            let record = record?;
-            if !record.lets(user)
-                && let Some(name) = record.path.strip_prefix(&first)
-            {
-                names.insert(name.to_owned());
-            }
-        }
-        Ok(names)
+        let records: Vec<Record> =
+            self.connection()?
+                .all(&select, (group, &first, &last, start), read)?;
+        let closed = records.iter().filter(|record| !record.lets(user));
+        let names = closed.filter_map(|record| record.path.strip_prefix(&first));
+        Ok(names.map(str::to_owned).collect())
     }
 }
 
 impl Ownership for Registry {
     fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError> {
-        Ok(exact(&self.connection(), group, path)?)
+        Ok(exact(&self.connection()?, group, path)?)
     }
 
     fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, RegistryError> {
-        Ok(around(&self.connection(), group, path)?)
+        Ok(around(&self.connection()?, group, path)?)
     }
 
     fn records_between(
@@ -252,33 +245,31 @@ impl Ownership for Registry {
         first: &str,
         last: &str,
     ) -> Result<Vec<Record>, RegistryError> {
-        Ok(range(&self.connection(), group, first, last)?)
+        Ok(range(&self.connection()?, group, first, last)?)
     }
 
     fn records(&self, group: &str) -> Result<Vec<Record>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 ORDER BY file_path"
-        ))?;
-        let rows = statement.query_map([group], read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!("SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 ORDER BY file_path"),
+            [group],
+            read,
+        )?)
     }
 
     fn enter(&self, group: &str, record: &Record) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached(
-                "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+        self.connection()?.execute(
+            "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
                  VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (group_id, file_path) DO UPDATE
                  SET owner_id = excluded.owner_id, write_access = excluded.write_access,
                      updated_at = CURRENT_TIMESTAMP",
-            )?
-            .execute((group, &record.path, &record.owner, record.mode.as_str()))?;
+            (group, &record.path, &record.owner, record.mode.as_str()),
+        )?;
         Ok(())
     }
 
     fn forget(&self, group: &str, paths: &[String]) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[group], |transaction| {
             let removed = paths.iter().map(String::as_str);
             drop_all(transaction, group, removed)?;
             Ok(())
@@ -290,7 +281,7 @@ impl Ownership for Registry {
         group: &str,
         ownership_change: &OwnershipChange,
     ) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[group], |transaction| {
             carry_out(transaction, group, ownership_change)?;
             Ok(())
         })
@@ -351,7 +342,7 @@ pub(super) fn carry_out(
     transaction: &Transaction<'_>,
     group: &str,
     ownership_change: &OwnershipChange,
-) -> Result<(), rusqlite::Error> {
+) -> Result<(), DatabaseError> {
     let ownership_change = &ownership_change.by_key();
     let remove = |paths: &[String]| drop_all(transaction, group, paths.iter().map(String::as_str));
     let add = |files: &[String]| add_missing(transaction, group, ownership_change, files);
@@ -381,13 +372,13 @@ pub(super) fn carry_out(
         OwnershipEffect::Move { from, to } => {
             let stale = around(transaction, group, to)?;
             drop_all(transaction, group, stale.iter().map(|record| &*record.path))?;
-            let mut statement = transaction.prepare_cached(
-                "UPDATE file_ownership SET file_path = ?3, updated_at = CURRENT_TIMESTAMP
-                 WHERE group_id = ?1 AND file_path = ?2",
-            )?;
             for record in around(transaction, group, from)? {
                 let moved = format!("{to}{}", &record.path[from.len()..]);
-                statement.execute((group, &record.path, moved))?;
+                transaction.execute(
+                    "UPDATE file_ownership SET file_path = ?3, updated_at = CURRENT_TIMESTAMP
+                     WHERE group_id = ?1 AND file_path = ?2",
+                    (group, &record.path, moved),
+                )?;
             }
             Ok(())
         }
@@ -421,11 +412,12 @@ fn drop_all<'p>(
     transaction: &Transaction<'_>,
     group: &str,
     paths: impl Iterator<Item = &'p str>,
-) -> Result<(), rusqlite::Error> {
-    let mut statement = transaction
-        .prepare_cached("DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2")?;
+) -> Result<(), DatabaseError> {
     for path in paths {
-        statement.execute((group, path))?;
+        transaction.execute(
+            "DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2",
+            (group, path),
+        )?;
     }
     Ok(())
 }
@@ -436,13 +428,12 @@ fn give(
     group: &str,
     path: &str,
     record: &Record,
-) -> Result<(), rusqlite::Error> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+) -> Result<(), DatabaseError> {
+    transaction.execute(
+        "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
              VALUES (?1, ?2, ?3, ?4)",
-        )?
-        .execute((group, path, &record.owner, record.mode.as_str()))?;
+        (group, path, &record.owner, record.mode.as_str()),
+    )?;
     Ok(())
 }
 
@@ -451,21 +442,17 @@ fn add_missing(
     group: &str,
     ownership_change: &OwnershipChange,
     files: &[String],
-) -> Result<(), rusqlite::Error> {
-    let mut statement = transaction.prepare_cached(
-        "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
-         VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING",
-    )?;
+) -> Result<(), DatabaseError> {
+    const ADD: &str = "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
+         VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING";
+    const GIVE_MODE: &str = "UPDATE file_ownership
+         SET write_access = ?4, updated_at = CURRENT_TIMESTAMP
+         WHERE group_id = ?1 AND file_path = ?2 AND owner_id = ?3";
+    let (owner, mode) = (&ownership_change.owner, &ownership_change.mode);
     for path in files {
-        statement.execute((group, path, &ownership_change.owner, &ownership_change.mode))?;
-    }
-    if ownership_change.asked {
-        let mut statement = transaction.prepare_cached(
-            "UPDATE file_ownership SET write_access = ?4, updated_at = CURRENT_TIMESTAMP
-             WHERE group_id = ?1 AND file_path = ?2 AND owner_id = ?3",
-        )?;
-        for path in files {
-            statement.execute((group, path, &ownership_change.owner, &ownership_change.mode))?;
+        transaction.execute(ADD, (group, path, owner, mode))?;
+        if ownership_change.asked {
+            transaction.execute(GIVE_MODE, (group, path, owner, mode))?;
         }
     }
     Ok(())
@@ -474,15 +461,7 @@ fn add_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_storage::Root;
-    use fileshed_types::settings::Durability;
-
-    fn registry() -> (tempfile::TempDir, Registry) {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
-        (directory, registry)
-    }
+    use crate::testing::on_each_database;
 
     fn ownership_change(owner: &str, effect: OwnershipEffect) -> OwnershipChange {
         OwnershipChange {
@@ -506,167 +485,169 @@ mod tests {
 
     #[test]
     fn no_character_of_a_path_is_a_wildcard() {
-        let (_directory, registry) = registry();
-        let files = ["a_b/x", "aXb/x", "a%/x", "a_b", "a_b.txt", "a_b0/x"];
-        registry
-            .execute("g", &ownership_change("ada", add(&files)))
-            .expect("added");
-        registry
-            .execute("h", &ownership_change("ada", add(&["a_b/x"])))
-            .expect("added");
-        let at = "a_b".to_owned();
-        registry
-            .execute(
-                "g",
-                &ownership_change("ada", OwnershipEffect::Remove { at }),
-            )
-            .expect("removed");
-        assert_eq!(
-            paths(&registry, "g"),
-            ["a%/x", "aXb/x", "a_b.txt", "a_b0/x"]
-        );
-        assert_eq!(paths(&registry, "h"), ["a_b/x"]);
+        on_each_database(|registry| {
+            let files = ["a_b/x", "aXb/x", "a%/x", "a_b", "a_b.txt", "a_b0/x"];
+            registry
+                .execute("g", &ownership_change("ada", add(&files)))
+                .expect("added");
+            registry
+                .execute("h", &ownership_change("ada", add(&["a_b/x"])))
+                .expect("added");
+            let at = "a_b".to_owned();
+            registry
+                .execute(
+                    "g",
+                    &ownership_change("ada", OwnershipEffect::Remove { at }),
+                )
+                .expect("removed");
+            assert_eq!(paths(registry, "g"), ["a%/x", "aXb/x", "a_b.txt", "a_b0/x"]);
+            assert_eq!(paths(registry, "h"), ["a_b/x"]);
+        });
     }
 
     #[test]
     fn the_files_of_a_directory_that_somebody_may_not_change() {
-        let (_directory, registry) = registry();
-        let closed = ownership_change("ada", add(&["top.md", "a/b.md", "a/c/d.md", "a0.md"]));
-        registry.execute("g", &closed).expect("added");
-        let mut open = ownership_change("ada", add(&["a/open.md"]));
-        open.mode = "group".to_owned();
-        registry.execute("g", &open).expect("added");
-        let denied = |directory: &str, user: &str| {
-            let names = registry.denied_names("g", directory, user).expect("names");
-            let mut names: Vec<String> = names.into_iter().collect();
-            names.sort();
-            names
-        };
-        assert_eq!(denied("", "bob"), ["a0.md", "top.md"]);
-        assert_eq!(denied("a", "bob"), ["b.md"]);
-        assert_eq!(denied("a", "ada"), Vec::<String>::new());
+        on_each_database(|registry| {
+            let closed = ownership_change("ada", add(&["top.md", "a/b.md", "a/c/d.md", "a0.md"]));
+            registry.execute("g", &closed).expect("added");
+            let mut open = ownership_change("ada", add(&["a/open.md"]));
+            open.mode = "group".to_owned();
+            registry.execute("g", &open).expect("added");
+            let denied = |directory: &str, user: &str| {
+                let names = registry.denied_names("g", directory, user).expect("names");
+                let mut names: Vec<String> = names.into_iter().collect();
+                names.sort();
+                names
+            };
+            assert_eq!(denied("", "bob"), ["a0.md", "top.md"]);
+            assert_eq!(denied("a", "bob"), ["b.md"]);
+            assert_eq!(denied("a", "ada"), Vec::<String>::new());
+        });
     }
 
     #[test]
     fn records_follow_what_moves_and_stay_with_what_is_overwritten() {
-        let (_directory, registry) = registry();
-        let run = |owner: &str, effect| {
+        on_each_database(|registry| {
+            let run = |owner: &str, effect| {
+                registry
+                    .execute("g", &ownership_change(owner, effect))
+                    .expect("done");
+            };
+            run("ada", add(&["d/a", "d/b", "e/old"]));
+            run("bob", add(&["stale/a"]));
+            run(
+                "bob",
+                OwnershipEffect::Move {
+                    from: "d".to_owned(),
+                    to: "stale".to_owned(),
+                },
+            );
+            assert_eq!(paths(registry, "g"), ["e/old", "stale/a", "stale/b"]);
+            let around = registry.records_around("g", "stale").expect("records");
+            assert!(around.iter().all(|record| record.owner == "ada"));
+            // A directory in the place of another: what has the same path keeps its owner.
             registry
-                .execute("g", &ownership_change(owner, effect))
+                .execute(
+                    "g",
+                    &ownership_change(
+                        "bob",
+                        OwnershipEffect::Arrive {
+                            at: "stale".to_owned(),
+                            files: vec!["stale/b".to_owned(), "stale/c".to_owned()],
+                            fresh: false,
+                            inode: 0,
+                        },
+                    ),
+                )
                 .expect("done");
-        };
-        run("ada", add(&["d/a", "d/b", "e/old"]));
-        run("bob", add(&["stale/a"]));
-        run(
-            "bob",
-            OwnershipEffect::Move {
-                from: "d".to_owned(),
-                to: "stale".to_owned(),
-            },
-        );
-        assert_eq!(paths(&registry, "g"), ["e/old", "stale/a", "stale/b"]);
-        let around = registry.records_around("g", "stale").expect("records");
-        assert!(around.iter().all(|record| record.owner == "ada"));
-        // A directory in the place of another: what has the same path keeps its owner.
-        registry
-            .execute(
-                "g",
-                &ownership_change(
-                    "bob",
-                    OwnershipEffect::Arrive {
-                        at: "stale".to_owned(),
-                        files: vec!["stale/b".to_owned(), "stale/c".to_owned()],
-                        fresh: false,
-                        inode: 0,
-                    },
-                ),
-            )
-            .expect("done");
-        let owners: Vec<(String, String)> = registry
-            .records_around("g", "stale")
-            .expect("records")
-            .into_iter()
-            .map(|record| (record.path, record.owner))
-            .collect();
-        let pair = |path: &str, owner: &str| (path.to_owned(), owner.to_owned());
-        assert_eq!(owners, [pair("stale/b", "ada"), pair("stale/c", "bob")]);
+            let owners: Vec<(String, String)> = registry
+                .records_around("g", "stale")
+                .expect("records")
+                .into_iter()
+                .map(|record| (record.path, record.owner))
+                .collect();
+            let pair = |path: &str, owner: &str| (path.to_owned(), owner.to_owned());
+            assert_eq!(owners, [pair("stale/b", "ada"), pair("stale/c", "bob")]);
+        });
     }
 
     #[test]
     fn records_go_where_a_command_took_their_files() {
-        let (_directory, registry) = registry();
-        let run = |owner: &str, effect| {
-            registry
-                .execute("g", &ownership_change(owner, effect))
-                .expect("done");
-        };
-        run("ada", add(&["a", "backed", "gone"]));
-        run("bob", add(&["b"]));
-        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
-        run(
-            "cyd",
-            OwnershipEffect::Found {
-                added: vec!["new".to_owned()],
-                written: vec!["backed".to_owned()],
-                removed: vec!["gone".to_owned()],
-                // Two exchange their names, one has a backup, and one was nobody's.
-                moved: vec![
-                    pair("a", "b"),
-                    pair("b", "a"),
-                    pair("backed", "backed~"),
-                    pair("gone", "there"),
-                    pair("nobody", "still"),
-                ],
-            },
-        );
-        let owners: Vec<(String, String)> = registry
-            .records("g")
-            .expect("records")
-            .into_iter()
-            .map(|record| (record.path, record.owner))
-            .collect();
-        let expected = [
-            pair("a", "bob"),
-            pair("b", "ada"),
-            pair("backed", "ada"),
-            pair("backed~", "ada"),
-            pair("new", "cyd"),
-            pair("there", "ada"),
-        ];
-        assert_eq!(owners, expected);
-        // What a version before wrote.
-        let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
-        assert!(OwnershipChange::read(old).is_some());
+        on_each_database(|registry| {
+            let run = |owner: &str, effect| {
+                registry
+                    .execute("g", &ownership_change(owner, effect))
+                    .expect("done");
+            };
+            run("ada", add(&["a", "backed", "gone"]));
+            run("bob", add(&["b"]));
+            let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+            run(
+                "cyd",
+                OwnershipEffect::Found {
+                    added: vec!["new".to_owned()],
+                    written: vec!["backed".to_owned()],
+                    removed: vec!["gone".to_owned()],
+                    // Two exchange their names, one has a backup, and one was nobody's.
+                    moved: vec![
+                        pair("a", "b"),
+                        pair("b", "a"),
+                        pair("backed", "backed~"),
+                        pair("gone", "there"),
+                        pair("nobody", "still"),
+                    ],
+                },
+            );
+            let owners: Vec<(String, String)> = registry
+                .records("g")
+                .expect("records")
+                .into_iter()
+                .map(|record| (record.path, record.owner))
+                .collect();
+            let expected = [
+                pair("a", "bob"),
+                pair("b", "ada"),
+                pair("backed", "ada"),
+                pair("backed~", "ada"),
+                pair("new", "cyd"),
+                pair("there", "ada"),
+            ];
+            assert_eq!(owners, expected);
+            // What a version before wrote.
+            let old = r#"{"owner": "a", "mode": "group", "act": {"Found": {"added": [], "written": [], "removed": []}}}"#;
+            assert!(OwnershipChange::read(old).is_some());
+        });
     }
 
     #[test]
     fn a_mode_that_is_asked_for_is_for_the_owner_s_files() {
-        let (_directory, registry) = registry();
-        let run = |owner: &str, effect| {
-            registry
-                .execute("g", &ownership_change(owner, effect))
-                .expect("done");
-        };
-        run("ada", add(&["hers"]));
-        run("bob", add(&["his"]));
-        let files = ["hers", "his", "new"].map(str::to_owned).to_vec();
-        let mut wish = ownership_change("bob", OwnershipEffect::Touch { files });
-        wish.mode = "owner_ro".to_owned();
-        wish.asked = true;
-        registry.execute("g", &wish).expect("done");
-        let modes: Vec<(String, &str)> = registry
-            .records("g")
-            .expect("records")
-            .into_iter()
-            .map(|record| (record.path, record.mode.as_str()))
-            .collect();
-        let pair = |path: &str, mode| (path.to_owned(), mode);
-        let expected = [
-            pair("hers", "owner"),
-            pair("his", "owner_ro"),
-            pair("new", "owner_ro"),
-        ];
-        assert_eq!(modes, expected);
+        on_each_database(|registry| {
+            let run = |owner: &str, effect| {
+                registry
+                    .execute("g", &ownership_change(owner, effect))
+                    .expect("done");
+            };
+            run("ada", add(&["hers"]));
+            run("bob", add(&["his"]));
+            let files = ["hers", "his", "new"].map(str::to_owned).to_vec();
+            let mut wish = ownership_change("bob", OwnershipEffect::Touch { files });
+            wish.mode = "owner_ro".to_owned();
+            wish.asked = true;
+            registry.execute("g", &wish).expect("done");
+            let modes: Vec<(String, &str)> = registry
+                .records("g")
+                .expect("records")
+                .into_iter()
+                .map(|record| (record.path, record.mode.as_str()))
+                .collect();
+            let pair = |path: &str, mode| (path.to_owned(), mode);
+            let expected = [
+                pair("hers", "owner"),
+                pair("his", "owner_ro"),
+                pair("new", "owner_ro"),
+            ];
+            assert_eq!(modes, expected);
+        });
     }
 
     #[test]

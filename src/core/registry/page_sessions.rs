@@ -5,8 +5,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rusqlite::{OptionalExtension, params_from_iter};
 
+use super::database::{Statements as _, ToValue as _, Value};
 use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
 use super::tokens::hash;
 use super::{Registry, RegistryError};
@@ -50,82 +50,72 @@ impl<'a> PageSessions<'a> {
     pub fn create(&self, principal: &Principal) -> Result<String, Error> {
         let secret = URL_SAFE_NO_PAD.encode(random::bytes::<32>()?);
         let now = self.clock.now().as_second();
-        self.registry.transact(|transaction| {
-            transaction.execute(
-                "DELETE FROM page_sessions WHERE expires_at <= ?1 OR used_at <= ?2",
-                (now, self.idle_since(now)),
-            )?;
-            let mut values: Vec<Box<dyn rusqlite::ToSql>> = principal.values().into();
-            values.push(Box::new(hash(&secret)));
-            values.push(Box::new(now));
-            values.push(Box::new(now.saturating_add(self.life.seconds)));
-            transaction.execute(
-                &format!(
-                    "INSERT INTO page_sessions ({COLUMNS}, digest, used_at, expires_at)
+        let digest = hash(&secret);
+        self.registry
+            .transact(&[principal.user.as_str()], |transaction| {
+                transaction.execute(
+                    "DELETE FROM page_sessions WHERE expires_at <= ?1 OR used_at <= ?2",
+                    (now, self.idle_since(now)),
+                )?;
+                let ends = now.saturating_add(self.life.seconds);
+                let end = [digest.to_value(), Value::Integer(now), Value::Integer(ends)];
+                let values = [&principal.values()[..], &end].concat();
+                transaction.execute(
+                    &format!(
+                        "INSERT INTO page_sessions ({COLUMNS}, digest, used_at, expires_at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-                ),
-                params_from_iter(values),
-            )?;
-            transaction.execute(
-                "DELETE FROM page_sessions WHERE user_id = ?1 AND digest IN (
+                    ),
+                    values.as_slice(),
+                )?;
+                transaction.execute(
+                    "DELETE FROM page_sessions WHERE user_id = ?1 AND digest NOT IN (
                  SELECT digest FROM page_sessions WHERE user_id = ?1
-                 ORDER BY used_at DESC, expires_at DESC, digest = ?3 DESC LIMIT -1 OFFSET ?2)",
-                (principal.user.as_str(), SESSIONS_MAX, hash(&secret)),
-            )?;
-            Ok::<_, RegistryError>(())
-        })?;
+                 ORDER BY used_at DESC, expires_at DESC, digest = ?3 DESC LIMIT ?2)",
+                    (principal.user.as_str(), SESSIONS_MAX, &digest),
+                )?;
+                Ok::<_, RegistryError>(())
+            })?;
         Ok(secret)
     }
 
     /// Who is signed in with this secret; nobody for one that is unknown or has ended. The lookup is
     /// by hash, so its time tells nothing about the secret.
-    pub fn verify(&self, secret: &str) -> Result<Option<Principal>, Error> {
+    pub fn verify(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         let digest = hash(secret);
         let now = self.clock.now().as_second();
-        let found = self
-            .registry
-            .connection()
-            .prepare_cached(&format!(
+        let found = self.registry.connection()?.first(
+            &format!(
                 "SELECT {COLUMNS}, used_at FROM page_sessions
                  WHERE digest = ?1 AND expires_at > ?2 AND used_at > ?3 AND {TOKEN_WORKS}"
-            ))
-            .and_then(|mut statement| {
-                let row = statement.query_row((&digest, now, self.idle_since(now)), |row| {
-                    Ok((Principal::read(row)?, row.get::<_, i64>(6)?))
-                });
-                row.optional()
-            })
-            .map_err(RegistryError::from)?;
+            ),
+            (&digest, now, self.idle_since(now)),
+            |row| Ok((Principal::read(row)?, row.get::<i64>(6)?)),
+        )?;
         let Some((principal, used_at)) = found else {
             return Ok(None);
         };
         if now.saturating_sub(used_at) >= MARK_SECONDS {
-            self.registry
-                .connection()
-                .execute(
-                    "UPDATE page_sessions SET used_at = ?2 WHERE digest = ?1",
-                    (digest, now),
-                )
-                .map_err(RegistryError::from)?;
+            self.registry.connection()?.execute(
+                "UPDATE page_sessions SET used_at = ?2 WHERE digest = ?1",
+                (digest, now),
+            )?;
         }
         Ok(principal)
     }
 
     /// Ends the session with this secret, if there is one.
     pub fn end(&self, secret: &str) -> Result<(), Error> {
-        self.registry
-            .connection()
-            .execute(
-                "DELETE FROM page_sessions WHERE digest = ?1",
-                [hash(secret)],
-            )
-            .map_err(RegistryError::from)?;
+        let ended = self.registry.connection()?.execute(
+            "DELETE FROM page_sessions WHERE digest = ?1",
+            [hash(secret)],
+        );
+        ended.map_err(RegistryError::from)?;
         Ok(())
     }
 
     /// Ends all sessions of a user, and the links that would begin one.
     pub fn end_all(&self, user: &UserId) -> Result<(), Error> {
-        self.registry.transact(|transaction| {
+        self.registry.transact(&[user.as_str()], |transaction| {
             for table in ["page_sessions", "sign_in_links"] {
                 transaction.execute(
                     &format!("DELETE FROM {table} WHERE user_id = ?1"),
@@ -146,9 +136,8 @@ impl<'a> PageSessions<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_storage::Root;
+    use crate::testing::on_each_database;
     use fileshed_types::Scope;
-    use fileshed_types::settings::Durability;
 
     use crate::{SignInLinks, Tokens};
 
@@ -157,89 +146,85 @@ mod tests {
         idle_seconds: 1_000,
     };
 
-    fn registry() -> (tempfile::TempDir, Registry) {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
-        (directory, registry)
-    }
-
     fn user(id: &str) -> Principal {
         Principal::of(UserId::parse(id).expect("an id"))
     }
 
     #[test]
     fn a_session_lives_as_long_as_it_is_used_and_no_longer_than_it_may() {
-        let (_directory, registry) = registry();
-        let clock = Clock::default();
-        let sessions = PageSessions::new(&registry, &clock, LIFE);
-        let alice = Principal {
-            name: Some("Alice".to_owned()),
-            ..user("alice")
-        };
-        let used = sessions.create(&alice).expect("made");
-        let unused = sessions.create(&alice).expect("made");
-        let who = |secret: &str| sessions.verify(secret).expect("read");
-        for _ in 0..11 {
-            assert_eq!(who(&used), Some(alice.clone()));
-            clock.advance(900);
-        }
-        assert_eq!(who(&unused), None, "nobody used it");
-        assert_eq!(who(&used), Some(alice));
-        clock.advance(100);
-        assert_eq!(who(&used), None, "its time is over");
-        assert_eq!(who(""), None);
+        on_each_database(|registry| {
+            let clock = Clock::default();
+            let sessions = PageSessions::new(registry, &clock, LIFE);
+            let alice = Principal {
+                name: Some("Alice".to_owned()),
+                ..user("alice")
+            };
+            let used = sessions.create(&alice).expect("made");
+            let unused = sessions.create(&alice).expect("made");
+            let who = |secret: &str| sessions.verify(secret).expect("read");
+            for _ in 0..11 {
+                assert_eq!(who(&used), Some(alice.clone()));
+                clock.advance(900);
+            }
+            assert_eq!(who(&unused), None, "nobody used it");
+            assert_eq!(who(&used), Some(alice));
+            clock.advance(100);
+            assert_eq!(who(&used), None, "its time is over");
+            assert_eq!(who(""), None);
+        });
     }
 
     #[test]
     fn what_was_made_with_a_token_ends_with_it() {
-        let (_directory, registry) = registry();
-        let clock = Clock::default();
-        let sessions = PageSessions::new(&registry, &clock, LIFE);
-        let links = SignInLinks::new(&registry, &clock);
-        let tokens = Tokens::new(&registry, &clock);
-        let alice = user("alice");
-        let soon = clock.now() + jiff::SignedDuration::from_secs(200);
-        for (expires_at, revoked) in [(Some(soon), false), (None, true)] {
-            let token = tokens
-                .create(&alice.user, Scope::Read, expires_at, "")
-                .expect("made");
-            let by_token = Principal {
-                scope: Scope::Read,
-                token: Some(token.id.clone()),
-                ..alice.clone()
-            };
-            let session = sessions.create(&by_token).expect("made");
-            let link = links.create(&by_token).expect("made").secret;
-            assert_eq!(sessions.verify(&session).expect("read"), Some(by_token));
-            if revoked {
-                assert!(tokens.revoke(&token.id).expect("revoked"));
-            } else {
-                clock.advance(201);
+        on_each_database(|registry| {
+            let clock = Clock::default();
+            let sessions = PageSessions::new(registry, &clock, LIFE);
+            let links = SignInLinks::new(registry, &clock);
+            let tokens = Tokens::new(registry, &clock);
+            let alice = user("alice");
+            let soon = clock.now() + jiff::SignedDuration::from_secs(200);
+            for (expires_at, revoked) in [(Some(soon), false), (None, true)] {
+                let token = tokens
+                    .create(&alice.user, Scope::Read, expires_at, "")
+                    .expect("made");
+                let by_token = Principal {
+                    scope: Scope::Read,
+                    token: Some(token.id.clone()),
+                    ..alice.clone()
+                };
+                let session = sessions.create(&by_token).expect("made");
+                let link = links.create(&by_token).expect("made").secret;
+                assert_eq!(sessions.verify(&session).expect("read"), Some(by_token));
+                if revoked {
+                    assert!(tokens.revoke(&token.id).expect("revoked"));
+                } else {
+                    clock.advance(201);
+                }
+                assert_eq!(sessions.verify(&session).expect("read"), None);
+                assert_eq!(links.redeem(&link).expect("read"), None);
             }
-            assert_eq!(sessions.verify(&session).expect("read"), None);
-            assert_eq!(links.redeem(&link).expect("read"), None);
-        }
+        });
     }
 
     #[test]
     fn sessions_of_one_user_are_bounded_and_end_together() {
-        let (_directory, registry) = registry();
-        let clock = Clock::default();
-        let sessions = PageSessions::new(&registry, &clock, LIFE);
-        let (alice, bob) = (user("alice"), user("bob"));
-        let other = sessions.create(&bob).expect("made");
-        let all: Vec<String> = (0..=SESSIONS_MAX)
-            .map(|_| {
-                clock.advance(1);
-                sessions.create(&alice).expect("made")
-            })
-            .collect();
-        let lives = |secret: &String| sessions.verify(secret).expect("read").is_some();
-        assert!(!lives(&all[0]) && all[1..].iter().all(lives));
-        sessions.end(&all[1]).expect("ended");
-        assert!(!lives(&all[1]) && lives(&all[2]));
-        sessions.end_all(&alice.user).expect("ended");
-        assert!(!all.iter().any(lives) && lives(&other));
+        on_each_database(|registry| {
+            let clock = Clock::default();
+            let sessions = PageSessions::new(registry, &clock, LIFE);
+            let (alice, bob) = (user("alice"), user("bob"));
+            let other = sessions.create(&bob).expect("made");
+            let all: Vec<String> = (0..=SESSIONS_MAX)
+                .map(|_| {
+                    clock.advance(1);
+                    sessions.create(&alice).expect("made")
+                })
+                .collect();
+            let lives = |secret: &String| sessions.verify(secret).expect("read").is_some();
+            assert!(!lives(&all[0]) && all[1..].iter().all(lives));
+            sessions.end(&all[1]).expect("ended");
+            assert!(!lives(&all[1]) && lives(&all[2]));
+            sessions.end_all(&alice.user).expect("ended");
+            assert!(!all.iter().any(lives) && lives(&other));
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! Whom a page session or a sign-in link stands for.
 
-use rusqlite::{Row, ToSql};
+use super::database::{DatabaseError, Row, ToValue as _, Value};
 
 use fileshed_types::{Caller, Role, Scope, UserId};
 
@@ -66,20 +66,20 @@ impl Principal {
     }
 
     /// The values of [`COLUMNS`].
-    pub(super) fn values(&self) -> [Box<dyn ToSql>; 6] {
+    pub(super) fn values(&self) -> [Value<'_>; 6] {
         [
-            Box::new(self.user.as_str().to_owned()),
-            Box::new(self.name.clone()),
-            Box::new(self.email.clone()),
-            Box::new(self.role.as_str()),
-            Box::new(self.scope.as_str()),
-            Box::new(self.token.clone()),
+            Value::Text(self.user.as_str()),
+            self.name.to_value(),
+            self.email.to_value(),
+            Value::Text(self.role.as_str()),
+            Value::Text(self.scope.as_str()),
+            self.token.to_value(),
         ]
     }
 
     /// Reads [`COLUMNS`] from the beginning of a row; nothing for one that no version of this program
     /// writes.
-    pub(super) fn read(row: &Row<'_>) -> Result<Option<Self>, rusqlite::Error> {
+    pub(super) fn read(row: &Row<'_>) -> Result<Option<Self>, DatabaseError> {
         let (user, role, scope): (String, String, String) = (row.get(0)?, row.get(3)?, row.get(4)?);
         let (Ok(user), Some(role), Some(scope)) = (
             UserId::parse(&user),

@@ -1,6 +1,6 @@
 //! The rows behind files that were put into the application that people chat in.
 
-use rusqlite::{OptionalExtension, Row};
+use super::database::{DatabaseError, Row, Statements as _};
 
 use super::{Registry, RegistryError};
 
@@ -28,7 +28,7 @@ pub struct PublishedRow {
 const COLUMNS: &str = "id, home, zone, group_id, path, name, size, created_at";
 
 impl PublishedRow {
-    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
         Ok(Self {
             id: row.get(0)?,
             tenant: row.get(1)?,
@@ -45,58 +45,58 @@ impl PublishedRow {
 impl Registry {
     /// Enters a file; false where the tenant has `limit` links of both kinds already.
     pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool, RegistryError> {
-        self.transact(|transaction| {
-        if super::links::count(transaction, &file.tenant, file.created_at)? >= limit {
-            return Ok(false);
-        }
-        transaction.execute(
-            &format!(
-                "INSERT OR REPLACE INTO published ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-            ),
-            (
-                &file.id,
-                &file.tenant,
-                &file.zone,
-                &file.group,
-                &file.path,
-                &file.name,
-                file.size,
-                file.created_at,
-            ),
-        )?;
-        Ok(true)
+        self.transact(&[&file.tenant], |transaction| {
+            if super::links::count(transaction, &file.tenant, file.created_at)? >= limit {
+                return Ok(false);
+            }
+            transaction.execute(
+                &format!(
+                    "INSERT INTO published ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                 ON CONFLICT (home, id) DO UPDATE SET zone = excluded.zone,
+                 group_id = excluded.group_id, path = excluded.path, name = excluded.name,
+                 size = excluded.size, created_at = excluded.created_at"
+                ),
+                (
+                    &file.id,
+                    &file.tenant,
+                    &file.zone,
+                    &file.group,
+                    &file.path,
+                    &file.name,
+                    file.size,
+                    file.created_at,
+                ),
+            )?;
+            Ok(true)
         })
     }
 
     /// Links of both kinds that a tenant has.
     pub fn count_links(&self, tenant: &str, now: i64) -> Result<u64, RegistryError> {
-        super::links::count(&self.connection(), tenant, now)
+        super::links::count(&self.connection()?, tenant, now)
     }
 
     /// The file of a tenant that has this id.
     pub fn published(&self, tenant: &str, id: &str) -> Result<Option<PublishedRow>, RegistryError> {
-        Ok(self
-            .connection()
-            .prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM published WHERE home = ?1 AND id = ?2"
-            ))?
-            .query_row((tenant, id), PublishedRow::read)
-            .optional()?)
+        Ok(self.connection()?.first(
+            &format!("SELECT {COLUMNS} FROM published WHERE home = ?1 AND id = ?2"),
+            (tenant, id),
+            PublishedRow::read,
+        )?)
     }
 
     /// The files of a tenant, oldest first.
     pub fn all_published(&self, tenant: &str) -> Result<Vec<PublishedRow>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM published WHERE home = ?1 ORDER BY created_at, rowid"
-        ))?;
-        let rows = statement.query_map([tenant], PublishedRow::read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!("SELECT {COLUMNS} FROM published WHERE home = ?1 ORDER BY created_at, rowid"),
+            [tenant],
+            PublishedRow::read,
+        )?)
     }
 
     /// Forgets a file of a tenant.
     pub fn remove_published(&self, tenant: &str, id: &str) -> Result<(), RegistryError> {
-        self.connection().execute(
+        self.connection()?.execute(
             "DELETE FROM published WHERE home = ?1 AND id = ?2",
             (tenant, id),
         )?;

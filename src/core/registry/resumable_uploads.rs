@@ -3,8 +3,9 @@
 //! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
 //! for space knows of it.
 
-use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use super::database::{DatabaseError, Row, Statements as _, Transaction};
 
+use super::intents::held;
 use super::{QuotaError, Registry, RegistryError};
 
 /// Where the space of a tenant's unfinished uploads stands among that of its zones.
@@ -54,7 +55,7 @@ pub enum UploadRefusal {
 }
 
 impl ResumableUpload {
-    fn read(row: &Row<'_>) -> Result<Self, rusqlite::Error> {
+    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
         Ok(Self {
             id: row.get(0)?,
             sender: row.get(1)?,
@@ -66,7 +67,7 @@ impl ResumableUpload {
             name: row.get(7)?,
             overwrite: row.get(8)?,
             message: row.get(9)?,
-            length: row.get::<_, i64>(10)? as u64,
+            length: row.get::<i64>(10)? as u64,
             complete: row.get(11)?,
             expires_at: row.get(12)?,
         })
@@ -83,21 +84,15 @@ impl Registry {
         limit: u64,
         most: u64,
     ) -> Result<Option<UploadRefusal>, RegistryError> {
-        self.transact(|transaction| {
-            let others: i64 = transaction.query_row(
+        self.transact(&[&upload.tenant], |transaction| {
+            let others: i64 = transaction.value(
                 "SELECT count(*) FROM resumable_uploads WHERE sender = ?1 AND complete = 0",
                 [&upload.sender],
-                |row| row.get(0),
             )?;
             if others as u64 >= most {
                 return Ok(Some(UploadRefusal::TooMany));
             }
-            let used: i64 = transaction.query_row(
-                "SELECT coalesce(sum(bytes), 0) FROM usage WHERE home = ?1",
-                [&upload.tenant],
-                |row| row.get(0),
-            )?;
-            let used = used as u64;
+            let used = held(transaction, &upload.tenant)?.bytes;
             if used.saturating_add(reserved) > limit {
                 return Ok(Some(UploadRefusal::Space(QuotaError {
                     used,
@@ -110,22 +105,22 @@ impl Registry {
                     "INSERT INTO resumable_uploads ({COLUMNS}, reserved)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
                 ),
-                params![
-                    upload.id,
-                    upload.sender,
-                    upload.tenant,
-                    upload.zone,
-                    upload.group,
-                    upload.chat,
-                    upload.directory,
-                    upload.name,
+                (
+                    &upload.id,
+                    &upload.sender,
+                    &upload.tenant,
+                    &upload.zone,
+                    &upload.group,
+                    &upload.chat,
+                    &upload.directory,
+                    &upload.name,
                     upload.overwrite,
-                    upload.message,
+                    &upload.message,
                     upload.length as i64,
                     upload.complete,
                     upload.expires_at,
                     reserved as i64,
-                ],
+                ),
             )?;
             enter_reserved(transaction, &upload.tenant)?;
             Ok(None)
@@ -135,18 +130,17 @@ impl Registry {
     /// The upload with this id.
     pub fn resumable_upload(&self, id: &str) -> Result<Option<ResumableUpload>, RegistryError> {
         let select = format!("SELECT {COLUMNS} FROM resumable_uploads WHERE id = ?1");
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&select)?;
-        Ok(statement
-            .query_row([id], ResumableUpload::read)
-            .optional()?)
+        Ok(self
+            .connection()?
+            .first(&select, [id], ResumableUpload::read)?)
     }
 
     /// A piece of it came: it ends at `expires_at`, in seconds since 1970.
     pub fn extend_resumable_upload(&self, id: &str, expires_at: i64) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached("UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1")?
-            .execute((id, expires_at))?;
+        self.connection()?.execute(
+            "UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1",
+            (id, expires_at),
+        )?;
         Ok(())
     }
 
@@ -156,14 +150,12 @@ impl Registry {
         upload: &ResumableUpload,
         reserved: u64,
     ) -> Result<u64, RegistryError> {
-        self.transact(|transaction| {
-            let before: Option<i64> = transaction
-                .query_row(
-                    "SELECT reserved FROM resumable_uploads WHERE id = ?1",
-                    [&upload.id],
-                    |row| row.get(0),
-                )
-                .optional()?;
+        self.transact(&[&upload.tenant], |transaction| {
+            let before: Option<i64> = transaction.first(
+                "SELECT reserved FROM resumable_uploads WHERE id = ?1",
+                [&upload.id],
+                |row| row.get(0),
+            )?;
             transaction.execute(
                 "UPDATE resumable_uploads SET reserved = ?2 WHERE id = ?1",
                 (&upload.id, reserved as i64),
@@ -175,7 +167,7 @@ impl Registry {
 
     /// It is stored: nothing is kept for it any more.
     pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[&upload.tenant], |transaction| {
             transaction.execute(
                 "UPDATE resumable_uploads SET complete = 1, reserved = 0 WHERE id = ?1",
                 [&upload.id],
@@ -186,7 +178,7 @@ impl Registry {
 
     /// Forgets an upload; false where it is not known.
     pub fn forget_resumable_upload(&self, upload: &ResumableUpload) -> Result<bool, RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[&upload.tenant], |transaction| {
             let gone =
                 transaction.execute("DELETE FROM resumable_uploads WHERE id = ?1", [&upload.id])?;
             enter_reserved(transaction, &upload.tenant)?;
@@ -199,12 +191,11 @@ impl Registry {
         &self,
         now: i64,
     ) -> Result<Vec<ResumableUpload>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM resumable_uploads WHERE expires_at <= ?1"
-        ))?;
-        let rows = statement.query_map([now], ResumableUpload::read)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.connection()?.all(
+            &format!("SELECT {COLUMNS} FROM resumable_uploads WHERE expires_at <= ?1"),
+            [now],
+            ResumableUpload::read,
+        )?)
     }
 }
 

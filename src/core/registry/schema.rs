@@ -1,97 +1,141 @@
-//! Migrations: applied in order at start, never edited afterwards.
+//! What the tables are: migrations, a set for each database, of which each file is applied once.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use sha2::{Digest, Sha256};
 
 use super::RegistryError;
+use super::database::{Database, Engine, Pool, SCHEMA, Statements as _};
 
-const MIGRATIONS: &[&str] = &[
-    include_str!("../../../migrations/0001_registry.sql"),
-    include_str!("../../../migrations/0002_links.sql"),
-    include_str!("../../../migrations/0003_groups.sql"),
-    include_str!("../../../migrations/0004_published.sql"),
-    include_str!("../../../migrations/0005_statements.sql"),
-    include_str!("../../../migrations/0006_opened.sql"),
-    include_str!("../../../migrations/0007_pepper.sql"),
-    include_str!("../../../migrations/0008_attachments.sql"),
-    include_str!("../../../migrations/0009_users.sql"),
-    include_str!("../../../migrations/0010_working_directories.sql"),
-    include_str!("../../../migrations/0011_file_metadata.sql"),
-    include_str!("../../../migrations/0012_sign_in.sql"),
-    include_str!("../../../migrations/0013_webdav.sql"),
-    include_str!("../../../migrations/0014_resumable_uploads.sql"),
-    include_str!("../../../migrations/0015_administration.sql"),
-    include_str!("../../../migrations/0016_bin.sql"),
-    include_str!("../../../migrations/0017_intents.sql"),
+/// The migrations of SQLite, from number 1.
+const SQLITE: &[&str] = &[
+    include_str!("../../../migrations/sqlite/0001_registry.sql"),
+    include_str!("../../../migrations/sqlite/0002_links.sql"),
+    include_str!("../../../migrations/sqlite/0003_groups.sql"),
+    include_str!("../../../migrations/sqlite/0004_published.sql"),
+    include_str!("../../../migrations/sqlite/0005_statements.sql"),
+    include_str!("../../../migrations/sqlite/0006_opened.sql"),
+    include_str!("../../../migrations/sqlite/0007_pepper.sql"),
+    include_str!("../../../migrations/sqlite/0008_attachments.sql"),
+    include_str!("../../../migrations/sqlite/0009_users.sql"),
+    include_str!("../../../migrations/sqlite/0010_working_directories.sql"),
+    include_str!("../../../migrations/sqlite/0011_file_metadata.sql"),
+    include_str!("../../../migrations/sqlite/0012_sign_in.sql"),
+    include_str!("../../../migrations/sqlite/0013_webdav.sql"),
+    include_str!("../../../migrations/sqlite/0014_resumable_uploads.sql"),
+    include_str!("../../../migrations/sqlite/0015_administration.sql"),
+    include_str!("../../../migrations/sqlite/0016_bin.sql"),
+    include_str!("../../../migrations/sqlite/0017_intents.sql"),
 ];
 
-/// Applies what is missing, and refuses a registry whose past differs from this program's.
-pub(super) fn migrate(connection: &mut Connection) -> Result<(), RegistryError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    transaction.execute_batch(
-        "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, hash TEXT NOT NULL)",
-    )?;
-    let applied: i64 =
-        transaction.query_row("SELECT count(*) FROM migrations", [], |row| row.get(0))?;
-    let known = MIGRATIONS.len() as i64;
-    if applied > known {
-        return Err(RegistryError::Newer {
-            found: applied,
-            known,
-        });
+/// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
+const POSTGRES: &[&str] = &[include_str!(
+    "../../../migrations/postgres/0017_registry.sql"
+)];
+
+/// The number of the first migration of PostgreSQL.
+const FIRST_OF_POSTGRES: i64 = 17;
+
+/// Makes the place for the tables, before a connection looks there.
+pub(super) fn prepare_postgres(pool: &Pool) -> Result<(), RegistryError> {
+    let taken = pool.take()?;
+    let connection = taken.connection()?;
+    let found = "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = ?1";
+    let there: i64 = Engine::Postgres(connection).value(found, [SCHEMA])?;
+    if there == 0 {
+        // Of two that begin at once, one makes it.
+        connection.batch(&format!(
+            "BEGIN; SELECT pg_advisory_xact_lock(0); CREATE SCHEMA IF NOT EXISTS {SCHEMA}; COMMIT"
+        ))?;
     }
-    for (number, text) in (1_i64..).zip(MIGRATIONS) {
-        let hash = hex::encode(Sha256::digest(text));
-        let recorded: Option<String> = transaction
-            .query_row(
+    Ok(())
+}
+
+/// Applies what is missing, and refuses a registry whose past differs from this program's.
+pub(super) fn migrate(database: &Database) -> Result<(), RegistryError> {
+    let (first, texts) = match database {
+        Database::Sqlite { .. } => (1, SQLITE),
+        Database::Postgres(_) => (FIRST_OF_POSTGRES, POSTGRES),
+    };
+    let known = first + texts.len() as i64 - 1;
+    database.transact(&["migrations"], |transaction| {
+        transaction.batch(
+            "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, hash TEXT NOT NULL)",
+        )?;
+        let found = transaction.value("SELECT coalesce(max(number), 0) FROM migrations", ())?;
+        if found > known {
+            return Err(RegistryError::Newer { found, known });
+        }
+        for (number, text) in (first..).zip(texts) {
+            let hash = hex::encode(Sha256::digest(text));
+            let recorded: Option<String> = transaction.first(
                 "SELECT hash FROM migrations WHERE number = ?1",
                 [number],
                 |row| row.get(0),
-            )
-            .optional()?;
-        match recorded {
-            Some(recorded) if recorded == hash => {}
-            Some(_) => return Err(RegistryError::Drift { number }),
-            None => {
-                transaction.execute_batch(text)?;
-                transaction.execute(
-                    "INSERT INTO migrations (number, hash) VALUES (?1, ?2)",
-                    (number, hash),
-                )?;
+            )?;
+            match recorded {
+                Some(recorded) if recorded == hash => {}
+                Some(_) => return Err(RegistryError::Drift { number }),
+                None => {
+                    transaction.batch(text)?;
+                    transaction.execute(
+                        "INSERT INTO migrations (number, hash) VALUES (?1, ?2)",
+                        (number, hash),
+                    )?;
+                }
             }
         }
-    }
-    transaction.commit()?;
-    Ok(())
+        Ok(())
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
 
-    #[test]
-    fn a_second_start_changes_nothing() {
-        let mut connection = Connection::open_in_memory().expect("memory");
-        migrate(&mut connection).expect("first");
-        migrate(&mut connection).expect("second");
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::Registry;
+    use crate::testing::on_each_database;
+
+    fn in_memory(connection: Connection) -> Database {
+        Database::Sqlite {
+            reader: Mutex::new(Connection::open_in_memory().expect("memory")),
+            connection: Mutex::new(connection),
+            is_strict: false,
+        }
     }
 
     #[test]
-    fn a_changed_past_is_refused() {
-        let mut connection = Connection::open_in_memory().expect("memory");
-        migrate(&mut connection).expect("first");
-        connection
-            .execute("UPDATE migrations SET hash = 'x'", [])
-            .expect("update");
-        assert!(matches!(
-            migrate(&mut connection),
-            Err(RegistryError::Drift { number: 1 })
-        ));
+    fn a_second_start_changes_nothing() {
+        on_each_database(|registry| migrate(&registry.database).expect("second"));
+    }
+
+    #[test]
+    fn a_changed_past_and_a_later_version_are_refused() {
+        on_each_database(|registry| {
+            let set = |sql| {
+                let connection = registry.connection().expect("a connection");
+                connection.execute(sql, ()).expect("changed");
+            };
+            set("UPDATE migrations SET hash = 'x' WHERE number = 17");
+            let drift = migrate(&registry.database);
+            assert!(
+                matches!(drift, Err(RegistryError::Drift { number: 17 })),
+                "{drift:?}"
+            );
+            set("INSERT INTO migrations (number, hash) VALUES (1000, 'later')");
+            let newer = migrate(&registry.database);
+            assert!(
+                matches!(newer, Err(RegistryError::Newer { found: 1000, .. })),
+                "{newer:?}"
+            );
+        });
     }
 
     #[test]
     fn rows_of_the_original_are_kept() {
-        let mut connection = Connection::open_in_memory().expect("memory");
+        let connection = Connection::open_in_memory().expect("memory");
         connection
             .execute_batch(
                 "CREATE TABLE file_ownership (id INTEGER PRIMARY KEY AUTOINCREMENT, group_id TEXT NOT NULL,
@@ -101,10 +145,68 @@ mod tests {
                  VALUES ('g', 'a.md', 'alice', 'owner');",
             )
             .expect("an original database");
-        migrate(&mut connection).expect("adopt");
+        let database = in_memory(connection);
+        migrate(&database).expect("adopt");
+        let connection = database.connection().expect("a connection");
         let owner: String = connection
-            .query_row("SELECT owner_id FROM file_ownership", [], |row| row.get(0))
+            .value("SELECT owner_id FROM file_ownership", ())
             .expect("row");
         assert_eq!(owner, "alice");
+    }
+
+    /// Columns of every table: name, whether it is always there, its place in the primary key.
+    type Tables = BTreeMap<String, Vec<(String, bool, i64)>>;
+
+    #[test]
+    fn both_sets_of_migrations_make_the_same_tables() {
+        let all: Mutex<Vec<Tables>> = Mutex::default();
+        on_each_database(|registry| {
+            let tables = match registry.database {
+                Database::Sqlite { .. } => columns_of_sqlite(registry),
+                Database::Postgres(_) => columns_of_postgres(registry),
+            };
+            all.lock().expect("all").push(tables);
+        });
+        let all = all.into_inner().expect("all");
+        assert!(all[0].len() > 20, "{all:?}");
+        assert!(all.iter().all(|tables| tables == &all[0]), "{all:#?}");
+    }
+
+    fn columns_of_sqlite(registry: &Registry) -> Tables {
+        columns(
+            registry,
+            "SELECT tables.name, columns.name, columns.\"notnull\" OR columns.pk > 0, columns.pk
+             FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
+             WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite%'
+             ORDER BY tables.name, columns.name",
+        )
+    }
+
+    fn columns_of_postgres(registry: &Registry) -> Tables {
+        columns(
+            registry,
+            "SELECT CAST(c.table_name AS TEXT), CAST(c.column_name AS TEXT), c.is_nullable = 'NO',
+             CAST(coalesce((SELECT k.ordinal_position FROM information_schema.key_column_usage k
+                 JOIN information_schema.table_constraints t USING (constraint_schema, constraint_name)
+                 WHERE t.constraint_type = 'PRIMARY KEY' AND k.table_schema = c.table_schema
+                 AND k.table_name = c.table_name AND k.column_name = c.column_name), 0) AS BIGINT)
+             FROM information_schema.columns c
+             WHERE c.table_schema = 'fileshed' AND c.column_name <> 'rowid'
+             ORDER BY CAST(c.table_name AS TEXT), CAST(c.column_name AS TEXT) COLLATE \"C\"",
+        )
+    }
+
+    fn columns(registry: &Registry, select: &str) -> Tables {
+        let connection = registry.connection().expect("a connection");
+        let rows: Vec<(String, (String, bool, i64))> = connection
+            .all(select, (), |row| {
+                Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
+            })
+            .expect("columns");
+        let mut tables = Tables::new();
+        for (table, column) in rows {
+            tables.entry(table).or_default().push(column);
+        }
+        tables
     }
 }

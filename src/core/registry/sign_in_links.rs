@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
-use rusqlite::{OptionalExtension, params_from_iter};
 
+use super::database::{Statements as _, ToValue as _, Value};
 use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
 use super::tokens::hash;
 use super::{Registry, RegistryError};
@@ -43,34 +43,35 @@ impl<'a> SignInLinks<'a> {
         let secret = URL_SAFE_NO_PAD.encode(random::bytes::<32>()?);
         let now = self.clock.now();
         let expires_at = now.checked_add(LIFE).unwrap_or(Timestamp::MAX);
-        self.registry.transact(|transaction| {
-            transaction.execute(
-                "DELETE FROM sign_in_links WHERE expires_at <= ?1",
-                [now.as_second()],
-            )?;
-            transaction.execute(
-                "DELETE FROM sign_in_links WHERE digest IN (
+        let digest = hash(&secret);
+        self.registry
+            .transact(&[principal.user.as_str()], |transaction| {
+                transaction.execute(
+                    "DELETE FROM sign_in_links WHERE expires_at <= ?1",
+                    [now.as_second()],
+                )?;
+                transaction.execute(
+                    "DELETE FROM sign_in_links WHERE user_id = ?1 AND digest NOT IN (
                  SELECT digest FROM sign_in_links WHERE user_id = ?1
-                 ORDER BY expires_at DESC LIMIT -1 OFFSET ?2)",
-                (principal.user.as_str(), LINKS_MAX - 1),
-            )?;
-            let mut values: Vec<Box<dyn rusqlite::ToSql>> = principal.values().into();
-            values.push(Box::new(hash(&secret)));
-            values.push(Box::new(expires_at.as_second()));
-            transaction.execute(
-                &format!(
-                    "INSERT INTO sign_in_links ({COLUMNS}, digest, expires_at)
+                 ORDER BY expires_at DESC LIMIT ?2)",
+                    (principal.user.as_str(), LINKS_MAX - 1),
+                )?;
+                let end = [digest.to_value(), Value::Integer(expires_at.as_second())];
+                let values = [&principal.values()[..], &end].concat();
+                transaction.execute(
+                    &format!(
+                        "INSERT INTO sign_in_links ({COLUMNS}, digest, expires_at)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
-                ),
-                params_from_iter(values),
-            )?;
-            Ok::<_, RegistryError>(())
-        })?;
+                    ),
+                    values.as_slice(),
+                )?;
+                Ok::<_, RegistryError>(())
+            })?;
         Ok(NewSignInLink { secret, expires_at })
     }
 
     /// Whom the link with this secret would sign in; it is not used up.
-    pub fn look(&self, secret: &str) -> Result<Option<Principal>, Error> {
+    pub fn look(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         self.read(
             &format!(
                 "SELECT {COLUMNS} FROM sign_in_links
@@ -82,7 +83,7 @@ impl<'a> SignInLinks<'a> {
 
     /// Whom the link with this secret signs in. It is used up: of several who come at once, one gets
     /// an answer.
-    pub fn redeem(&self, secret: &str) -> Result<Option<Principal>, Error> {
+    pub fn redeem(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         self.read(
             &format!(
                 "DELETE FROM sign_in_links
@@ -92,55 +93,50 @@ impl<'a> SignInLinks<'a> {
         )
     }
 
-    fn read(&self, statement: &str, secret: &str) -> Result<Option<Principal>, Error> {
-        let row = self
-            .registry
-            .connection()
-            .prepare_cached(statement)
-            .and_then(|mut statement| {
-                let parameters = (hash(secret), self.clock.now().as_second());
-                statement.query_row(parameters, Principal::read).optional()
-            });
-        Ok(row.map_err(RegistryError::from)?.flatten())
+    fn read(&self, statement: &str, secret: &str) -> Result<Option<Principal>, RegistryError> {
+        let found = self.registry.connection()?.first(
+            statement,
+            (hash(secret), self.clock.now().as_second()),
+            Principal::read,
+        )?;
+        Ok(found.flatten())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_storage::Root;
+    use crate::testing::on_each_database;
     use fileshed_types::UserId;
-    use fileshed_types::settings::Durability;
 
     #[test]
     fn a_link_works_once_and_not_for_long() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
-        let clock = Clock::default();
-        let links = SignInLinks::new(&registry, &clock);
-        let alice = Principal::of(UserId::parse("alice").expect("an id"));
-        let create = || links.create(&alice).expect("made").secret;
-        let redeem = |secret: &str| links.redeem(secret).expect("read");
+        on_each_database(|registry| {
+            let clock = Clock::default();
+            let links = SignInLinks::new(registry, &clock);
+            let alice = Principal::of(UserId::parse("alice").expect("an id"));
+            let create = || links.create(&alice).expect("made").secret;
+            let redeem = |secret: &str| links.redeem(secret).expect("read");
 
-        let link = create();
-        assert_eq!(links.look(&link).expect("read"), Some(alice.clone()));
-        assert_eq!(redeem(&link), Some(alice.clone()));
-        assert_eq!(redeem(&link), None);
+            let link = create();
+            assert_eq!(links.look(&link).expect("read"), Some(alice.clone()));
+            assert_eq!(redeem(&link), Some(alice.clone()));
+            assert_eq!(redeem(&link), None);
 
-        let late = create();
-        clock.advance(299);
-        assert!(links.look(&late).expect("read").is_some());
-        clock.advance(1);
-        assert_eq!(redeem(&late), None);
+            let late = create();
+            clock.advance(299);
+            assert!(links.look(&late).expect("read").is_some());
+            clock.advance(1);
+            assert_eq!(redeem(&late), None);
 
-        let all: Vec<String> = (0..=LINKS_MAX)
-            .map(|_| {
-                clock.advance(1);
-                create()
-            })
-            .collect();
-        assert_eq!(redeem(&all[0]), None, "one too many");
-        assert!(all[1..].iter().all(|link| redeem(link).is_some()));
+            let all: Vec<String> = (0..=LINKS_MAX)
+                .map(|_| {
+                    clock.advance(1);
+                    create()
+                })
+                .collect();
+            assert_eq!(redeem(&all[0]), None, "one too many");
+            assert!(all[1..].iter().all(|link| redeem(link).is_some()));
+        });
     }
 }

@@ -1,5 +1,6 @@
 //! Statements that may be changing a database of a user, and those that were cut off.
 
+use super::database::Statements as _;
 use super::{Registry, RegistryError};
 
 /// A statement under way.
@@ -24,58 +25,52 @@ impl Registry {
         place: DatabasePlace<'_>,
         instance: &str,
     ) -> Result<StatementId, RegistryError> {
-        let connection = self.connection();
-        connection
-            .prepare_cached(
-                "INSERT INTO statements (home, zone, path, instance) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute((place.tenant, place.zone, place.path, instance))?;
-        Ok(StatementId(connection.last_insert_rowid()))
+        let id = self.connection()?.value(
+            "INSERT INTO statements (home, zone, path, instance) VALUES (?1, ?2, ?3, ?4)
+             RETURNING id",
+            (place.tenant, place.zone, place.path, instance),
+        )?;
+        Ok(StatementId(id))
     }
 
     /// How many statements on this database are under way or were cut off.
     pub fn statements_on(&self, place: DatabasePlace<'_>) -> Result<i64, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
+        Ok(self.connection()?.value(
             "SELECT count(*) FROM statements WHERE home = ?1 AND zone = ?2 AND path = ?3",
-        )?;
-        Ok(statement.query_row((place.tenant, place.zone, place.path), |row| row.get(0))?)
+            (place.tenant, place.zone, place.path),
+        )?)
     }
 
     /// How many of them are under way.
     pub fn statements_under_way(&self, place: DatabasePlace<'_>) -> Result<i64, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
+        Ok(self.connection()?.value(
             "SELECT count(*) FROM statements
              WHERE home = ?1 AND zone = ?2 AND path = ?3 AND instance <> ''",
-        )?;
-        Ok(statement.query_row((place.tenant, place.zone, place.path), |row| row.get(0))?)
+            (place.tenant, place.zone, place.path),
+        )?)
     }
 
     /// A statement is over.
     pub fn end_statement(&self, id: StatementId) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached("DELETE FROM statements WHERE id = ?1")?
-            .execute([id.0])?;
+        self.connection()?
+            .execute("DELETE FROM statements WHERE id = ?1", [id.0])?;
         Ok(())
     }
 
     /// A statement was cut off, and what it left is still there.
     pub fn cut_off_statement(&self, id: StatementId) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached("UPDATE statements SET instance = '' WHERE id = ?1")?
-            .execute([id.0])?;
+        self.connection()?
+            .execute("UPDATE statements SET instance = '' WHERE id = ?1", [id.0])?;
         Ok(())
     }
 
     /// What statements left that were cut off is put right.
     pub fn forget_cut_off(&self, place: DatabasePlace<'_>) -> Result<(), RegistryError> {
-        self.connection()
-            .prepare_cached(
-                "DELETE FROM statements
+        self.connection()?.execute(
+            "DELETE FROM statements
                  WHERE home = ?1 AND zone = ?2 AND path = ?3 AND instance = ''",
-            )?
-            .execute((place.tenant, place.zone, place.path))?;
+            (place.tenant, place.zone, place.path),
+        )?;
         Ok(())
     }
 
@@ -85,12 +80,11 @@ impl Registry {
         tenant: &str,
         zone: &str,
     ) -> Result<Vec<String>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare_cached(
+        Ok(self.connection()?.all(
             "SELECT DISTINCT path FROM statements
              WHERE home = ?1 AND zone = ?2 AND instance = ''",
-        )?;
-        let rows = statement.query_map((tenant, zone), |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            (tenant, zone),
+            |row| row.get(0),
+        )?)
     }
 }

@@ -3,9 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Params};
 use sha2::{Digest, Sha256};
 
+use super::database::{DatabaseError, Row, Statements, Values};
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, Role, Scope, UserId, random};
 
@@ -90,95 +90,91 @@ impl<'a> Tokens<'a> {
     ) -> Result<NewToken, Error> {
         let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::bytes::<32>()?));
         let id = hex::encode(random::bytes::<6>()?);
-        self.registry
-            .connection()
-            .execute(
-                "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at,
+        let added = self.registry.connection()?.execute(
+            "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at,
                  administers) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                (
-                    &id,
-                    hash(&secret),
-                    user.as_str(),
-                    scope.as_str(),
-                    label,
-                    self.clock.now().as_second(),
-                    expires_at.map(Timestamp::as_second),
-                    role == Role::Admin,
-                ),
-            )
-            .map_err(RegistryError::from)?;
+            (
+                &id,
+                hash(&secret),
+                user.as_str(),
+                scope.as_str(),
+                label,
+                self.clock.now().as_second(),
+                expires_at.map(Timestamp::as_second),
+                role == Role::Admin,
+            ),
+        );
+        added.map_err(RegistryError::from)?;
         Ok(NewToken { id, secret })
     }
 
     /// All tokens, oldest first.
     pub fn list(&self) -> Result<Vec<Token>, Error> {
-        self.select("ORDER BY created_at, id", ())
+        Ok(self.select("ORDER BY created_at, id", ())?)
     }
 
     /// The tokens of a user that work, oldest first.
     pub fn of_user(&self, user: &UserId) -> Result<Vec<Token>, Error> {
-        self.select(
+        Ok(self.select(
             "WHERE user_id = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)
              ORDER BY created_at, id",
             (user.as_str(), self.clock.now().as_second()),
-        )
+        )?)
     }
 
-    fn select(&self, which: &str, values: impl Params) -> Result<Vec<Token>, Error> {
-        let connection = self.registry.connection();
-        let mut statement = connection
-            .prepare(&format!("SELECT {COLUMNS} FROM tokens {which}"))
-            .map_err(RegistryError::from)?;
-        let rows = statement
-            .query_map(values, read)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(RegistryError::from)?;
-        Ok(rows.into_iter().flatten().collect())
+    fn select(&self, which: &str, values: impl Values) -> Result<Vec<Token>, RegistryError> {
+        let found: Vec<Option<Token>> = self.registry.connection()?.all(
+            &format!("SELECT {COLUMNS} FROM tokens {which}"),
+            values,
+            read,
+        )?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Ends a token; false where there is none of that id that still lives.
     pub fn revoke(&self, id: &str) -> Result<bool, Error> {
-        self.end(id, None)
+        Ok(self.end(id, None)?)
     }
 
     /// Ends a token of a user; false where that user has none of that id that still lives.
     pub fn revoke_of(&self, user: &UserId, id: &str) -> Result<bool, Error> {
-        self.end(id, Some(user))
+        Ok(self.end(id, Some(user))?)
     }
 
-    fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool, Error> {
-        let revoked = self
-            .registry
-            .connection()
-            .execute(
-                "UPDATE tokens SET revoked_at = ?2
-                 WHERE id = ?1 AND revoked_at IS NULL AND user_id = ifnull(?3, user_id)",
-                (id, self.clock.now().as_second(), user.map(UserId::as_str)),
-            )
-            .map_err(RegistryError::from)?;
+    fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool, RegistryError> {
+        let revoked = self.registry.connection()?.execute(
+            "UPDATE tokens SET revoked_at = ?2
+                 WHERE id = ?1 AND revoked_at IS NULL AND user_id = coalesce(?3, user_id)",
+            (id, self.clock.now().as_second(), user.map(UserId::as_str)),
+        )?;
         Ok(revoked == 1)
     }
 
     /// The token of this secret; nothing for an unknown, expired or revoked one. The lookup is by
     /// hash, so its time tells nothing about the secret.
     pub fn verify(&self, secret: &str) -> Result<Option<Token>, Error> {
-        self.verify_with(&self.registry.connection(), secret)
+        Ok(self.verify_with(&self.registry.connection()?, secret)?)
     }
 
     /// [`Self::verify`] for who cannot wait: fails where it would have to.
     pub fn verify_at_once(&self, secret: &str) -> Result<Option<Token>, Error> {
-        self.verify_with(&self.registry.reader(), secret)
+        Ok(self.verify_with(&self.registry.reader()?, secret)?)
     }
 
-    fn verify_with(&self, connection: &Connection, secret: &str) -> Result<Option<Token>, Error> {
+    fn verify_with(
+        &self,
+        statements: &impl Statements,
+        secret: &str,
+    ) -> Result<Option<Token>, RegistryError> {
         if !secret.starts_with(PREFIX) {
             return Ok(None);
         }
-        let token = connection
-            .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1"))
-            .and_then(|mut statement| statement.query_row([hash(secret)], read).optional())
-            .map_err(RegistryError::from)?
-            .flatten();
+        let token = statements.first(
+            &format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1"),
+            [hash(secret)],
+            read,
+        )?;
+        let token = token.flatten();
         let now = self.clock.now();
         Ok(token.filter(|token| {
             !token.revoked && token.expires_at.is_none_or(|expires_at| now < expires_at)
@@ -192,7 +188,7 @@ pub(super) fn hash(secret: &str) -> Vec<u8> {
 }
 
 /// A row; nothing for one that no version of this program writes.
-fn read(row: &rusqlite::Row<'_>) -> Result<Option<Token>, rusqlite::Error> {
+fn read(row: &Row<'_>) -> Result<Option<Token>, DatabaseError> {
     let (user, scope): (String, String) = (row.get(1)?, row.get(2)?);
     let moment = |seconds: i64| Timestamp::from_second(seconds).ok();
     let (Ok(user), Some(scope), Some(created_at)) = (
@@ -209,53 +205,51 @@ fn read(row: &rusqlite::Row<'_>) -> Result<Option<Token>, rusqlite::Error> {
         role: if row.get(7)? { Role::Admin } else { Role::User },
         label: row.get(3)?,
         created_at,
-        expires_at: row.get::<_, Option<i64>>(5)?.and_then(moment),
-        revoked: row.get::<_, Option<i64>>(6)?.is_some(),
+        expires_at: row.get::<Option<i64>>(5)?.and_then(moment),
+        revoked: row.get::<Option<i64>>(6)?.is_some(),
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_storage::Root;
-    use fileshed_types::settings::Durability;
+    use crate::testing::on_each_database;
 
     #[test]
     fn a_token_lives_until_it_expires_or_is_revoked() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let data = Root::open_ambient(directory.path()).expect("a root");
-        let registry = Registry::open(&data, Durability::Relaxed).expect("a registry");
-        let clock = Clock::default();
-        let tokens = Tokens::new(&registry, &clock);
-        let alice = UserId::parse("alice").expect("a name");
-        let soon = clock.now() + jiff::SignedDuration::from_secs(60);
-        let short = tokens
-            .create(&alice, Scope::Read, Some(soon), "")
-            .expect("made");
-        let long = tokens
-            .create(&alice, Scope::Write, None, "ci")
-            .expect("made");
-        let lives = |secret: &str| tokens.verify(secret).expect("read").is_some();
-        assert!(lives(&short.secret) && lives(&long.secret));
-        assert!(!lives("shed_x") && !lives(""));
-        clock.advance(61);
-        assert!(!lives(&short.secret) && lives(&long.secret));
-        assert!(tokens.revoke(&long.id).expect("revoked"));
-        assert!(!tokens.revoke(&long.id).expect("asked again"));
-        assert!(!lives(&long.secret));
-        let bob = UserId::parse("bob").expect("a name");
-        let of_bob = tokens.create(&bob, Scope::Write, None, "").expect("made");
-        let ids = |user| {
-            let tokens = tokens.of_user(user).expect("listed").into_iter();
-            tokens.map(|token| token.id).collect::<Vec<_>>()
-        };
-        assert_eq!((ids(&alice), ids(&bob)), (vec![], vec![of_bob.id.clone()]));
-        assert!(!tokens.revoke_of(&alice, &of_bob.id).expect("asked"));
-        assert!(lives(&of_bob.secret));
-        assert!(tokens.revoke_of(&bob, &of_bob.id).expect("revoked"));
-        assert_eq!(ids(&bob), Vec::<String>::new());
-        let kept = tokens.list().expect("listed");
-        assert_eq!(kept.iter().filter(|token| token.revoked).count(), 2);
-        assert_eq!(kept.len(), 3);
+        on_each_database(|registry| {
+            let clock = Clock::default();
+            let tokens = Tokens::new(registry, &clock);
+            let alice = UserId::parse("alice").expect("a name");
+            let soon = clock.now() + jiff::SignedDuration::from_secs(60);
+            let short = tokens
+                .create(&alice, Scope::Read, Some(soon), "")
+                .expect("made");
+            let long = tokens
+                .create(&alice, Scope::Write, None, "ci")
+                .expect("made");
+            let lives = |secret: &str| tokens.verify(secret).expect("read").is_some();
+            assert!(lives(&short.secret) && lives(&long.secret));
+            assert!(!lives("shed_x") && !lives(""));
+            clock.advance(61);
+            assert!(!lives(&short.secret) && lives(&long.secret));
+            assert!(tokens.revoke(&long.id).expect("revoked"));
+            assert!(!tokens.revoke(&long.id).expect("asked again"));
+            assert!(!lives(&long.secret));
+            let bob = UserId::parse("bob").expect("a name");
+            let of_bob = tokens.create(&bob, Scope::Write, None, "").expect("made");
+            let ids = |user| {
+                let tokens = tokens.of_user(user).expect("listed").into_iter();
+                tokens.map(|token| token.id).collect::<Vec<_>>()
+            };
+            assert_eq!((ids(&alice), ids(&bob)), (vec![], vec![of_bob.id.clone()]));
+            assert!(!tokens.revoke_of(&alice, &of_bob.id).expect("asked"));
+            assert!(lives(&of_bob.secret));
+            assert!(tokens.revoke_of(&bob, &of_bob.id).expect("revoked"));
+            assert_eq!(ids(&bob), Vec::<String>::new());
+            let kept = tokens.list().expect("listed");
+            assert_eq!(kept.iter().filter(|token| token.revoked).count(), 2);
+            assert_eq!(kept.len(), 3);
+        });
     }
 }

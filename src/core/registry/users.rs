@@ -1,6 +1,6 @@
 //! What the registry knows of users: whom it has met, their credentials, and how they are forgotten.
 
-use rusqlite::OptionalExtension as _;
+use super::database::Statements as _;
 
 use super::{Registry, RegistryError};
 
@@ -46,23 +46,23 @@ pub struct Standing {
 impl Registry {
     /// What is kept of a user; nothing of one who was never here.
     pub fn standing(&self, user: &str) -> Result<Option<Standing>, RegistryError> {
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare_cached("SELECT name, suspended_at FROM users WHERE id = ?1")?;
-        let standing = statement.query_row([user], |row| {
-            Ok(Standing {
-                name: row.get(0)?,
-                suspended_at: row.get(1)?,
-            })
-        });
-        Ok(standing.optional()?)
+        Ok(self.connection()?.first(
+            "SELECT name, suspended_at FROM users WHERE id = ?1",
+            [user],
+            |row| {
+                Ok(Standing {
+                    name: row.get(0)?,
+                    suspended_at: row.get(1)?,
+                })
+            },
+        )?)
     }
 
     /// Notes a user; a name that is empty leaves the one that is known.
     pub fn meet(&self, user: &str, name: &str, now: i64) -> Result<(), RegistryError> {
-        self.connection().execute(
+        self.connection()?.execute(
             "INSERT INTO users (id, name, met_at) VALUES (?1, ?2, ?3)
-             ON CONFLICT (id) DO UPDATE SET name = ?2 WHERE ?2 <> ''",
+             ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE excluded.name <> ''",
             (user, name, now),
         )?;
         Ok(())
@@ -70,9 +70,9 @@ impl Registry {
 
     /// Suspends a user; false where that was done before.
     pub fn suspend(&self, user: &str, now: i64) -> Result<bool, RegistryError> {
-        let changed = self.connection().execute(
+        let changed = self.connection()?.execute(
             "INSERT INTO users (id, name, met_at, suspended_at) VALUES (?1, '', ?2, ?2)
-             ON CONFLICT (id) DO UPDATE SET suspended_at = ?2 WHERE suspended_at IS NULL",
+             ON CONFLICT (id) DO UPDATE SET suspended_at = ?2 WHERE users.suspended_at IS NULL",
             (user, now),
         )?;
         Ok(changed == 1)
@@ -80,7 +80,7 @@ impl Registry {
 
     /// Ends a suspension; false where there is none.
     pub fn resume(&self, user: &str) -> Result<bool, RegistryError> {
-        let changed = self.connection().execute(
+        let changed = self.connection()?.execute(
             "UPDATE users SET suspended_at = NULL WHERE id = ?1 AND suspended_at IS NOT NULL",
             [user],
         )?;
@@ -89,15 +89,15 @@ impl Registry {
 
     /// Files of groups that a user owns.
     pub fn owned_files(&self, user: &str) -> Result<u64, RegistryError> {
-        let connection = self.connection();
+        let connection = self.connection()?;
         let sql = "SELECT count(*) FROM file_ownership WHERE owner_id = ?1";
-        let count: i64 = connection.query_row(sql, [user], |row| row.get(0))?;
+        let count: i64 = connection.value(sql, [user])?;
         Ok(count as u64)
     }
 
     /// Gives the files of groups that one user owns to another.
     pub fn give_files(&self, from: &str, to: &str) -> Result<(), RegistryError> {
-        self.connection().execute(
+        self.connection()?.execute(
             "UPDATE file_ownership SET owner_id = ?2, updated_at = CURRENT_TIMESTAMP
              WHERE owner_id = ?1",
             (from, to),
@@ -107,8 +107,7 @@ impl Registry {
 
     /// Every user that a row names.
     pub fn known_users(&self) -> Result<Vec<String>, RegistryError> {
-        let connection = self.connection();
-        let mut statement = connection.prepare(
+        Ok(self.connection()?.all(
             "SELECT id FROM users
              UNION SELECT user_id FROM tokens
              UNION SELECT user_id FROM links WHERE user_id IS NOT NULL
@@ -117,15 +116,15 @@ impl Registry {
              UNION SELECT owner_id FROM file_ownership
              UNION SELECT user_id FROM locks WHERE user_id <> ''
              ORDER BY 1",
-        )?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+            (),
+            |row| row.get(0),
+        )?)
     }
 
     /// The credentials of a user that work now.
     pub fn credentials(&self, user: &str, now: i64) -> Result<Credentials, RegistryError> {
-        let connection = self.connection();
-        let count = |sql| connection.query_row(sql, (user, now), |row| row.get::<_, i64>(0));
+        let connection = self.connection()?;
+        let count = |sql| connection.value::<i64>(sql, (user, now));
         let tokens = count(
             "SELECT count(*) FROM tokens WHERE user_id = ?1 AND revoked_at IS NULL
              AND (expires_at IS NULL OR expires_at > ?2)",
@@ -143,7 +142,7 @@ impl Registry {
     /// Ends every credential of a user. How many worked until now is what [`Registry::credentials`]
     /// said before.
     pub fn end_credentials(&self, user: &str, now: i64) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[user], |transaction| {
             transaction.execute(
                 "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
                 (user, now),
@@ -159,7 +158,7 @@ impl Registry {
     /// edits in groups, and being in them. Whose the files of groups are stays, and so does a
     /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[tenant, user], |transaction| {
             for table in TABLES_OF_TENANTS {
                 transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
             }

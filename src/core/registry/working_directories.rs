@@ -1,6 +1,6 @@
 //! Where a user works in a conversation.
 
-use rusqlite::OptionalExtension as _;
+use super::database::Statements as _;
 
 use super::{Registry, RegistryError};
 
@@ -19,10 +19,9 @@ impl Registry {
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
         let path = self
-            .connection()
-            .prepare_cached(WORKING_DIRECTORY)?
-            .query_row([tenant, chat], |row| row.get(0));
-        Ok(path.optional()?)
+            .connection()?
+            .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
+        Ok(path?)
     }
 
     /// [`Self::working_directory`] for who cannot wait: fails where it would have to.
@@ -32,10 +31,9 @@ impl Registry {
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
         let path = self
-            .reader()
-            .prepare_cached(WORKING_DIRECTORY)?
-            .query_row([tenant, chat], |row| row.get(0));
-        Ok(path.optional()?)
+            .reader()?
+            .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
+        Ok(path?)
     }
 
     /// Remembers the directory of a conversation.
@@ -46,16 +44,16 @@ impl Registry {
         path: &str,
         now: i64,
     ) -> Result<(), RegistryError> {
-        self.transact(|transaction| {
+        self.transact(&[tenant], |transaction| {
             transaction.execute(
             "INSERT INTO working_directories (home, chat, path, changed_at) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (home, chat) DO UPDATE SET path = ?3, changed_at = ?4",
             (tenant, chat, path, now),
         )?;
             transaction.execute(
-                "DELETE FROM working_directories WHERE home = ?1 AND chat IN (
+                "DELETE FROM working_directories WHERE home = ?1 AND chat NOT IN (
                  SELECT chat FROM working_directories WHERE home = ?1
-                 ORDER BY changed_at DESC, chat LIMIT -1 OFFSET ?2)",
+                 ORDER BY changed_at DESC, chat LIMIT ?2)",
                 (tenant, CHATS_MAX),
             )?;
             Ok(())

@@ -6,6 +6,7 @@ mod files_url;
 mod mime_prefix;
 mod program_name;
 mod public_url;
+mod registry_url;
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ pub use files_url::FilesUrl;
 pub use mime_prefix::MimePrefix;
 pub use program_name::ProgramName;
 pub use public_url::PublicUrl;
+pub use registry_url::RegistryUrl;
 
 /// Bytes of a mebibyte, the unit of the quota settings.
 pub const MEBIBYTE: u64 = 1024 * 1024;
@@ -159,6 +161,10 @@ pub struct Settings {
     pub storage_base_path: PathBuf,
     /// How a user's directory is named.
     pub namespace: NamespaceStyle,
+    /// The database that holds the registry; nothing for a file beside the data.
+    pub registry: Option<RegistryUrl>,
+    /// Connections to that database, at most.
+    pub registry_connections: u64,
     /// What a power cut may take.
     pub durability: Durability,
     /// Space of one user, all three zones together, in MiB.
@@ -299,6 +305,8 @@ impl Settings {
         Self {
             storage_base_path: storage_base_path.into(),
             namespace: NamespaceStyle::default(),
+            registry: None,
+            registry_connections: 16,
             durability: Durability::default(),
             quota_per_user_mb: 1000,
             quota_per_group_mb: 2000,

@@ -8,6 +8,7 @@ mod instance;
 mod last_calls;
 mod measure;
 mod opening;
+mod registry_copy;
 mod tenants;
 
 use std::collections::HashSet;
@@ -121,7 +122,7 @@ impl Store {
         let data = opening::open(&settings, opening)?;
         let cached_files = CachedReader::new(&data)?;
         let pepper = Pepper::load(&data)?;
-        let registry = Registry::open(&data, settings.durability)?;
+        let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &registry)?;
@@ -387,7 +388,7 @@ impl Store {
     /// Whether the file of the registry that is open still has its name.
     pub(crate) fn has_registry_file(&self) -> bool {
         let found = self.data.identity(fileshed_registry::FILE_NAME);
-        matches!(found, Ok(found) if found == self.registry_file)
+        !self.registry.is_a_file() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
     /// The names of all processes that share the data directory.

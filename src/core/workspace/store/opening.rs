@@ -67,7 +67,7 @@ pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error>
         Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
     };
     data.expect_writable()?;
-    match (look(&data, settings.namespace)?, opening) {
+    match (look(&data, settings)?, opening) {
         (DirectoryState::New, Opening::Existing) => Err(StoreError::None.into()),
         (DirectoryState::New, Opening::Make) => {
             tracing::info!(directory = %data.location().display(), "a new store begins");
@@ -78,19 +78,22 @@ pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error>
 }
 
 /// What is made last is looked at first: another process may be at its first start.
-fn look(data: &Root, namespace: NamespaceStyle) -> Result<DirectoryState, Error> {
+fn look(data: &Root, settings: &Settings) -> Result<DirectoryState, Error> {
     let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
     let has_users = has_entries(data, USERS)?;
     let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;
-    let registry = Registry::look(data)?;
+    let registry = Registry::look(data, settings)?;
     let has_pepper = data.has(PEPPER_FILE)?;
-    let lost = |part| Err(StoreError::Lost { part }.into());
+    let lost = |part| match part {
+        Part::Registry if settings.registry.is_some() => Err(StoreError::LostDatabase.into()),
+        part => Err(StoreError::Lost { part }.into()),
+    };
     match (has_pepper, registry) {
         (true, fileshed_registry::Found::Ours) => Ok(DirectoryState::Store),
         (false, fileshed_registry::Found::Ours) => lost(Part::Pepper),
         (false, _) if was_used => lost(Part::Pepper),
         // A tree of the original has the ids themselves for its users' directories.
-        (false, _) if has_users && namespace == NamespaceStyle::Hmac => {
+        (false, _) if has_users && settings.namespace == NamespaceStyle::Hmac => {
             Err(StoreError::UnknownUsers.into())
         }
         (true, fileshed_registry::Found::Foreign) if was_used => lost(Part::Registry),
@@ -140,8 +143,8 @@ impl Store {
         let suffix = format!("lost-{}", Clock::default().now().as_second());
         match part {
             Part::Registry => {
-                Registry::set_aside(&data, &suffix)?;
-                Registry::open(&data, settings.durability)?;
+                Registry::set_aside(&data, settings, &suffix)?;
+                Registry::open(&data, settings)?;
             }
             Part::Pepper => {
                 if matches!(Pepper::read(&data), Err(PepperError::WrongSize { .. })) {
@@ -149,8 +152,8 @@ impl Store {
                 }
                 Pepper::load(&data)?;
                 // One that is lost as well is for its own turn.
-                if let Ok(fileshed_registry::Found::Ours) = Registry::look(&data) {
-                    Registry::open(&data, settings.durability)?.forget_pepper()?;
+                if let Ok(fileshed_registry::Found::Ours) = Registry::look(&data, settings) {
+                    Registry::open(&data, settings)?.forget_pepper()?;
                 }
             }
         }
@@ -168,7 +171,7 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
             .filter(|entry| entry.kind == Kind::Directory)
             .count())
     };
-    if matches!(look(data, settings.namespace), Ok(DirectoryState::New)) {
+    if matches!(look(data, settings), Ok(DirectoryState::New)) {
         return Err(StoreError::None.into());
     }
     if is_usable(data, settings, part)? {
@@ -208,10 +211,8 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
 fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error> {
     match part {
         Part::Registry => {
-            let opened = match Registry::look(data) {
-                Ok(fileshed_registry::Found::Ours) => {
-                    Registry::open(data, settings.durability).map(|_| true)
-                }
+            let opened = match Registry::look(data, settings) {
+                Ok(fileshed_registry::Found::Ours) => Registry::open(data, settings).map(|_| true),
                 Ok(_) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -227,9 +228,9 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
                 Ok(None) | Err(PepperError::WrongSize { .. }) => return Ok(false),
                 Err(error) => return Err(error.into()),
             };
-            match Registry::look(data) {
+            match Registry::look(data, settings) {
                 Ok(fileshed_registry::Found::Ours) => {
-                    let registry = Registry::open(data, settings.durability)?;
+                    let registry = Registry::open(data, settings)?;
                     Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
                 }
                 _ => Ok(true),
@@ -262,6 +263,23 @@ diagnostics! {
                 part.file(),
                 part.as_str()
             ),
+        },
+        /// The database is not the one that belongs to the data directory.
+        #[error(
+            "the database that the setting `registry` names has no registry, and the data directory was \
+             in use"
+        )]
+        LostDatabase => {
+            code: InternalApiError,
+            hint: "nothing was made or changed; is it the database that is meant? `fileshed registry copy \
+                --from file --to setting` brings what a file beside the data holds; else restore the \
+                database from a backup, or see with `fileshed accept-loss registry` what is lost",
+        },
+        /// Where a registry should be copied from is none.
+        #[error("there is no registry to copy")]
+        NoRegistry => {
+            code: InternalApiError,
+            hint: "name with --from where it is: file, setting, or the address of a database",
         },
         /// Directories of users, and nothing that says whose.
         #[error(

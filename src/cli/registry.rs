@@ -1,0 +1,79 @@
+//! `fileshed registry`: where locks, tokens, links and owners are kept.
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use fileshed_core::Store;
+use fileshed_core::settings::RegistryUrl;
+
+use super::{Failure, cannot_open, name_directory, print};
+use crate::config::Config;
+
+/// What to do with the registry.
+#[derive(Debug, Subcommand)]
+pub enum RegistryCommand {
+    /// Copy every row to another place, compare them, and set the old ones aside; while no server runs
+    Copy {
+        /// Where the rows are: file (beside the data), setting (what `registry` says), or an address
+        #[arg(long, value_name = "place")]
+        from: RegistryPlace,
+        /// Where they go: the same
+        #[arg(long, value_name = "place")]
+        to: RegistryPlace,
+    },
+}
+
+/// A place that holds a registry.
+#[derive(Clone, Debug)]
+pub enum RegistryPlace {
+    /// The file beside the data.
+    File,
+    /// What the configuration says.
+    Setting,
+    /// A database.
+    Database(RegistryUrl),
+}
+
+impl std::str::FromStr for RegistryPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "file" => Ok(Self::File),
+            "setting" => Ok(Self::Setting),
+            _ => text.parse().map(Self::Database).map_err(|error| {
+                format!("{error}; or file, or setting, which is what the setting `registry` says")
+            }),
+        }
+    }
+}
+
+impl RegistryPlace {
+    fn url(&self, config: &Config) -> Option<RegistryUrl> {
+        match self {
+            Self::File => None,
+            Self::Setting => config.core.registry.clone(),
+            Self::Database(url) => Some(url.clone()),
+        }
+    }
+}
+
+impl RegistryCommand {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+        let Self::Copy { from, to } = self;
+        let (from, to) = (from.url(config), to.url(config));
+        if from == to {
+            return Err(Failure::SamePlace);
+        }
+        name_directory(config);
+        let copied = Store::copy_registry(&config.core, from, to)
+            .map_err(|error| cannot_open(config, error))?;
+        for table in copied.iter().filter(|table| table.rows > 0) {
+            print(&format!("{}\t{}", table.name, table.rows))?;
+        }
+        let rows: u64 = copied.iter().map(|table| table.rows).sum();
+        print(&format!(
+            "copied and compared {rows} rows; what they were copied from is set aside"
+        ))
+    }
+}

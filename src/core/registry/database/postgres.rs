@@ -1,0 +1,313 @@
+//! Statements on PostgreSQL, and the connections that are kept to it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use postgres::types::private::BytesMut;
+use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::{Client, Config, Statement};
+
+use super::DatabaseError;
+use super::tls;
+use super::value::{Row, Value};
+
+/// Where the tables are: a database may be shared with other programs.
+pub(crate) const SCHEMA: &str = "fileshed";
+
+/// How long a call waits for a connection before it fails.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A connection that nobody used for so long may have ended meanwhile: it is asked first.
+const STALE: Duration = Duration::from_secs(1);
+
+/// How long the database may take to answer that.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// How long the database may take to answer a new connection.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// A connection, with the statements that it has prepared.
+pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
+
+struct Prepared {
+    client: Client,
+    statements: HashMap<String, Statement>,
+}
+
+impl std::fmt::Debug for PostgresConnection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("PostgresConnection")
+            .finish_non_exhaustive()
+    }
+}
+
+impl PostgresConnection {
+    fn open(config: &Config) -> Result<Self, DatabaseError> {
+        let mut client = tls::connect(config)?;
+        client.batch_execute(&format!(
+            "SET search_path TO {SCHEMA}; SET client_min_messages TO warning"
+        ))?;
+        Ok(Self(Box::new(RefCell::new(Prepared {
+            client,
+            statements: HashMap::new(),
+        }))))
+    }
+
+    /// Runs statements without values.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
+        Ok(self.0.borrow_mut().client.batch_execute(sql)?)
+    }
+
+    pub(super) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
+        let prepared = &mut *self.0.borrow_mut();
+        let statement = prepared.statement(sql)?;
+        Ok(prepared.client.execute(&statement, &parameters(values))?)
+    }
+
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        values: &[Value<'_>],
+        read: &mut dyn FnMut(&Row<'_>) -> Result<bool, DatabaseError>,
+    ) -> Result<(), DatabaseError> {
+        let rows = {
+            let prepared = &mut *self.0.borrow_mut();
+            let statement = prepared.statement(sql)?;
+            prepared.client.query(&statement, &parameters(values))?
+        };
+        for row in &rows {
+            if !read(&Row::Postgres(row))? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.borrow().client.is_closed()
+    }
+
+    fn answers(&self) -> bool {
+        self.0.borrow_mut().client.is_valid(ALIVE).is_ok()
+    }
+}
+
+impl Prepared {
+    fn statement(&mut self, sql: &str) -> Result<Statement, DatabaseError> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(&numbered(sql))?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// A statement with its parameters as PostgreSQL numbers them. None has a question mark in a text.
+fn numbered(sql: &str) -> String {
+    sql.replace('?', "$")
+}
+
+fn parameters<'v>(values: &'v [Value<'v>]) -> Vec<&'v (dyn ToSql + Sync)> {
+    values
+        .iter()
+        .map(|value| value as &(dyn ToSql + Sync))
+        .collect()
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(
+        &self,
+        kind: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Integer(number) => match *kind {
+                Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
+                Type::INT2 => i16::try_from(*number)?.to_sql(kind, out),
+                Type::BOOL => (*number != 0).to_sql(kind, out),
+                _ => number.to_sql(kind, out),
+            },
+            Self::Text(text) => text.to_sql(kind, out),
+            Self::Bytes(bytes) => bytes.to_sql(kind, out),
+        }
+    }
+
+    fn accepts(_kind: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for Value<'a> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *kind {
+            Type::BOOL => Self::Integer(bool::from_sql(kind, raw)?.into()),
+            Type::INT2 => Self::Integer(i16::from_sql(kind, raw)?.into()),
+            Type::INT4 => Self::Integer(i32::from_sql(kind, raw)?.into()),
+            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
+            Type::BYTEA => Self::Bytes(raw),
+            _ => Self::Text(<&str>::from_sql(kind, raw)?),
+        })
+    }
+
+    fn from_sql_null(_kind: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(
+            *kind,
+            Type::BOOL
+                | Type::INT2
+                | Type::INT4
+                | Type::INT8
+                | Type::BYTEA
+                | Type::TEXT
+                | Type::VARCHAR
+                | Type::NAME
+        )
+    }
+}
+
+/// The connections to one database: as many as calls need at once, up to a bound.
+pub(crate) struct Pool {
+    config: Config,
+    most: usize,
+    state: Mutex<PoolState>,
+    returned: Condvar,
+}
+
+#[derive(Default)]
+struct PoolState {
+    /// Since when, too; those that were used last are at the end.
+    idle: Vec<(PostgresConnection, Instant)>,
+    /// Those that somebody has, or is making.
+    taken: usize,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The configuration holds a password.
+        formatter
+            .debug_struct("Pool")
+            .field("most", &self.most)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(url: &str, most: usize) -> Result<Self, DatabaseError> {
+        let mut config: Config = url.parse().map_err(DatabaseError::Address)?;
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("fileshed");
+        }
+        Ok(Self {
+            config,
+            most: most.max(1),
+            state: Mutex::default(),
+            returned: Condvar::new(),
+        })
+    }
+
+    /// A connection for as long as it is needed. Waits where all are taken.
+    pub(crate) fn take(&self) -> Result<Taken<'_>, DatabaseError> {
+        let until = Instant::now() + PATIENCE;
+        let mut state = self.lock();
+        loop {
+            if let Some((connection, since)) = state.idle.pop() {
+                state.taken += 1;
+                drop(state);
+                let mut taken = Taken {
+                    pool: self,
+                    connection: None,
+                };
+                let is_fresh = since.elapsed() < STALE && !connection.is_closed();
+                taken.connection = Some(if is_fresh || connection.answers() {
+                    connection
+                } else {
+                    PostgresConnection::open(&self.config)?
+                });
+                return Ok(taken);
+            }
+            if state.taken < self.most {
+                state.taken += 1;
+                drop(state);
+                let mut taken = Taken {
+                    pool: self,
+                    connection: None,
+                };
+                taken.connection = Some(PostgresConnection::open(&self.config)?);
+                return Ok(taken);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(DatabaseError::Busy);
+            }
+            state = match self.returned.wait_timeout(state, left) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        end(std::mem::take(&mut self.lock().idle));
+    }
+}
+
+/// Closes connections. A client waits for its own end, which a thread of an asynchronous runtime must
+/// not.
+fn end(connections: impl Send + 'static) {
+    let _ended = std::thread::spawn(move || drop(connections)).join();
+}
+
+/// A connection that goes back to its pool.
+pub(crate) struct Taken<'p> {
+    pool: &'p Pool,
+    connection: Option<PostgresConnection>,
+}
+
+impl Taken<'_> {
+    pub(crate) fn connection(&self) -> Result<&PostgresConnection, DatabaseError> {
+        self.connection.as_ref().ok_or(DatabaseError::Busy)
+    }
+
+    /// Closes the connection instead of giving it back: nobody knows what state it is in.
+    pub(crate) fn discard(mut self) {
+        drop(self.connection.take());
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut returned = self.connection.take();
+        if let Some(broken) =
+            returned.take_if(|connection| std::thread::panicking() || connection.is_closed())
+        {
+            end(broken);
+        }
+        let mut state = self.pool.lock();
+        state.taken -= 1;
+        state
+            .idle
+            .extend(returned.map(|connection| (connection, Instant::now())));
+        drop(state);
+        self.pool.returned.notify_one();
+    }
+}

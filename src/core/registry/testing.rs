@@ -1,0 +1,33 @@
+//! Registries of tests: one on each database that there is.
+
+use fileshed_storage::Root;
+use fileshed_test_servers::Postgres;
+use fileshed_types::Settings;
+
+use super::Registry;
+
+/// Runs a test with an empty registry in a file, and with one on PostgreSQL, where that is installed.
+pub(crate) fn on_each_database(test: impl Fn(&Registry)) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = Root::open_ambient(directory.path()).expect("a root");
+    let mut settings = Settings::new(directory.path());
+    test(&Registry::open(&data, &settings).expect("a registry"));
+    if let Some(postgres) = Postgres::shared() {
+        let url = postgres.database().parse();
+        settings.registry = Some(url.expect("an address"));
+        test(&Registry::open(&data, &settings).expect("a registry"));
+    }
+}
+
+/// A registry in a file.
+pub(crate) fn in_a_file() -> (tempfile::TempDir, Registry) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let registry = open_again(&directory);
+    (directory, registry)
+}
+
+/// The same one, as another process opens it.
+pub(crate) fn open_again(directory: &tempfile::TempDir) -> Registry {
+    let data = Root::open_ambient(directory.path()).expect("a root");
+    Registry::open(&data, &Settings::new(directory.path())).expect("a registry")
+}

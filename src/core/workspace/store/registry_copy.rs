@@ -1,0 +1,40 @@
+//! How an installation gets its registry from a file into a database, or back.
+
+use super::{Store, instance};
+use crate::store::StoreError;
+use crate::{Clock, Error, Settings};
+use fileshed_registry::{CopiedTable, Found, Registry};
+use fileshed_storage::Root;
+use fileshed_types::settings::RegistryUrl;
+
+impl Store {
+    /// Copies the registry of a data directory from one place to another, verified row by row: nothing
+    /// is the file beside the data. The one that was copied is then set aside, so that nobody goes on
+    /// with it. No process may have the data directory open.
+    pub fn copy_registry(
+        settings: &Settings,
+        from: Option<RegistryUrl>,
+        to: Option<RegistryUrl>,
+    ) -> Result<Vec<CopiedTable>, Error> {
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+        let data = data.ok_or(StoreError::None)?;
+        data.expect_writable()?;
+        if instance::is_anybody_there(&data)? {
+            return Err(StoreError::InUse.into());
+        }
+        let at = |registry| Settings {
+            registry,
+            ..settings.clone()
+        };
+        let (from, to) = (at(from), at(to));
+        if Registry::look(&data, &from)? != Found::Ours {
+            return Err(StoreError::NoRegistry.into());
+        }
+        let source = Registry::open(&data, &from)?;
+        let copied = source.copy_to(&Registry::open(&data, &to)?)?;
+        drop(source);
+        let suffix = format!("copied-{}", Clock::default().now().as_second());
+        Registry::set_aside(&data, &from, &suffix)?;
+        Ok(copied)
+    }
+}

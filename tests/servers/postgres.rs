@@ -1,0 +1,199 @@
+//! The distribution's PostgreSQL, for the tests of one process.
+
+use std::env;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+
+/// Who runs it where tests run as root, which it refuses: `nobody`.
+const NOBODY: u32 = 65_534;
+
+/// Those that this process started.
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// Starts it, and ends it when whoever holds the other end of standard input is gone.
+const WATCHED: &str = r#""$@" & server=$!; read -r _end; kill -INT "$server"; wait "$server""#;
+
+/// A server that listens on a socket in a directory of its own. Nothing in it outlives it.
+#[derive(Debug)]
+pub struct Postgres {
+    child: Option<Child>,
+    programs: PathBuf,
+    directory: PathBuf,
+    flush: &'static str,
+    databases: AtomicU32,
+}
+
+impl Postgres {
+    /// The server of this process, which ends with it. Nothing where it is not installed.
+    pub fn shared() -> Option<&'static Self> {
+        static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
+        SHARED.get_or_init(Self::start).as_ref()
+    }
+
+    /// Makes a database cluster and starts it. Nothing is flushed to a disk: its files are gone with it.
+    pub fn start() -> Option<Self> {
+        Self::start_with("fsync=off")
+    }
+
+    /// The same with every commit on the disk, as installations have it: for what is measured.
+    pub fn start_durable() -> Option<Self> {
+        Self::start_with("fsync=on")
+    }
+
+    fn start_with(flush: &'static str) -> Option<Self> {
+        let Some(programs) = find() else {
+            println!("SKIP: PostgreSQL is not installed");
+            return None;
+        };
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let name = format!("postgres-{}-{number}", std::process::id());
+        let directory = env::temp_dir().join(name);
+        let data = directory.join("data");
+        let _old = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&data).expect("a directory");
+        // Whoever may reach the socket is who has the address.
+        fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("open");
+        if is_root(&directory) {
+            for place in [&directory, &data] {
+                chown(place, Some(NOBODY), Some(NOBODY)).expect("given away");
+            }
+        }
+        let made = as_ordinary_user(Command::new(programs.join("initdb")), &directory)
+            .args([
+                "-A",
+                "trust",
+                "-U",
+                "fileshed",
+                "-E",
+                "UTF8",
+                "--no-sync",
+                "-D",
+            ])
+            .arg(&data)
+            .stdout(Stdio::null())
+            .status()
+            .expect("initdb");
+        assert!(made.success(), "initdb: {made}");
+        let mut server = Self {
+            child: None,
+            programs,
+            directory,
+            flush,
+            databases: AtomicU32::new(0),
+        };
+        server.go_on();
+        Some(server)
+    }
+
+    /// Starts it on what it has.
+    pub fn go_on(&mut self) {
+        let mut command = as_ordinary_user(Command::new("sh"), &self.directory);
+        command
+            .args(["-c", WATCHED, "sh"])
+            .arg(self.programs.join("postgres"))
+            .arg("-D")
+            .arg(self.directory.join("data"))
+            .arg("-k")
+            .arg(&self.directory)
+            .args([
+                "-c",
+                "listen_addresses=",
+                "-c",
+                "max_connections=300",
+                "-c",
+                self.flush,
+            ])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("postgres");
+        let mut lines = BufReader::new(child.stderr.take().expect("its errors")).lines();
+        let ready = lines.find(|line| {
+            let line = line.as_ref().expect("a line");
+            line.contains("ready to accept connections")
+        });
+        assert!(ready.is_some(), "PostgreSQL ended: {:?}", child.wait());
+        thread::spawn(move || lines.for_each(drop));
+        self.child = Some(child);
+    }
+
+    /// Ends it at once, with every connection; what was committed stays.
+    pub fn stop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            drop(child.stdin.take());
+            let _ended = child.wait();
+        }
+    }
+
+    /// The address of a database that nobody else has.
+    pub fn database(&self) -> String {
+        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.run("postgres", &format!("CREATE DATABASE {name}"));
+        let host = self.directory.to_string_lossy().replace('/', "%2F");
+        format!("postgres://fileshed@{host}/{name}")
+    }
+
+    /// What a statement answers, as `psql` prints it, without headers.
+    pub fn run(&self, database: &str, sql: &str) -> String {
+        let output = Command::new(self.programs.join("psql"))
+            .args([
+                "-X",
+                "-q",
+                "-t",
+                "-A",
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-U",
+                "fileshed",
+                "-h",
+            ])
+            .arg(&self.directory)
+            .args(["-d", database, "-c", sql])
+            .output()
+            .expect("psql");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{sql}: {errors}");
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.stop();
+        let _gone = fs::remove_dir_all(&self.directory);
+    }
+}
+
+fn is_root(directory: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata(directory).is_ok_and(|found| found.uid() == 0)
+}
+
+fn as_ordinary_user(mut command: Command, directory: &Path) -> Command {
+    if is_root(Path::new("/proc/self")) {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.current_dir(directory).env("LC_ALL", "C.UTF-8");
+    command
+}
+
+/// The newest one: Debian keeps a directory for each version.
+fn find() -> Option<PathBuf> {
+    if let Some(named) = env::var_os("FILESHED_TEST_POSTGRES") {
+        return Some(named.into());
+    }
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let places = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
+    let installed = places.filter(|place| place.join("initdb").is_file());
+    installed.max_by_key(|place| {
+        let version = place.parent().and_then(Path::file_name);
+        version.and_then(|version| version.to_str()?.parse::<u32>().ok())
+    })
+}
