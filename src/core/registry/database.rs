@@ -120,6 +120,20 @@ impl Database {
         flush(&connection, "FULL")?;
         done
     }
+
+    /// One statement that goes with files and stands alone; how many rows it changed.
+    pub(crate) fn execute_unflushed(
+        &self,
+        sql: &str,
+        values: impl Values,
+    ) -> Result<u64, DatabaseError> {
+        match self {
+            Self::Sqlite { .. } => {
+                self.transact_unflushed(&[], |transaction| transaction.execute(sql, values))
+            }
+            Self::Postgres(_) => self.connection()?.execute(sql, values),
+        }
+    }
 }
 
 fn lock(connection: &Mutex<rusqlite::Connection>) -> MutexGuard<'_, rusqlite::Connection> {

@@ -166,10 +166,15 @@ impl Registry {
 
     /// The change is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
-        self.transact_unflushed(&[], |transaction| {
-            end(transaction, intent)?;
-            Ok(())
-        })
+        // Most do nothing to it, and end with one statement.
+        let ended = self.database.execute_unflushed(
+            "DELETE FROM intents WHERE id = ?1 AND deed IS NULL",
+            [intent.0],
+        )?;
+        if ended == 0 {
+            self.transact_unflushed(&[], |transaction| end(transaction, intent))?;
+        }
+        Ok(())
     }
 
     /// The change is done, and the zone was measured after it.
