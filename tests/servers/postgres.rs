@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,16 @@ use std::thread;
 
 /// Who runs it where tests run as root, which it refuses: `nobody`.
 const NOBODY: u32 = 65_534;
+
+/// An authority, and a certificate of it for this machine.
+const CERTIFICATES: &str = r"
+    openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=authority -keyout authority.key -out authority.pem
+    openssl req -newkey rsa:2048 -nodes -subj /CN=localhost -keyout server.key -out server.csr
+    echo subjectAltName=DNS:localhost > names
+    openssl x509 -req -in server.csr -CA authority.pem -CAkey authority.key -CAcreateserial -days 2 \
+        -extfile names -out server.pem
+    chmod 600 server.key
+";
 
 /// Those that this process started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -26,7 +37,9 @@ pub struct Postgres {
     child: Option<Child>,
     programs: PathBuf,
     directory: PathBuf,
-    flush: &'static str,
+    settings: Vec<String>,
+    /// Where it listens for TLS, if it does.
+    port: Option<u16>,
     databases: AtomicU32,
 }
 
@@ -39,15 +52,59 @@ impl Postgres {
 
     /// Makes a database cluster and starts it. Nothing is flushed to a disk: its files are gone with it.
     pub fn start() -> Option<Self> {
-        Self::start_with("fsync=off")
+        Self::start_with(&["fsync=off"])
     }
 
     /// The same with every commit on the disk, as installations have it: for what is measured.
     pub fn start_durable() -> Option<Self> {
-        Self::start_with("fsync=on")
+        Self::start_with(&["fsync=on"])
     }
 
-    fn start_with(flush: &'static str) -> Option<Self> {
+    /// The same at a port of this machine, too, where it takes nobody without TLS. Nothing where
+    /// `openssl` cannot make its certificate.
+    pub fn start_with_tls() -> Option<Self> {
+        let mut server = Self::start_with(&["fsync=off"])?;
+        server.stop();
+        if !server.make_certificates() {
+            println!("SKIP: openssl is not installed");
+            return None;
+        }
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = free.local_addr().expect("its address").port();
+        drop(free);
+        server.settings.extend([
+            "listen_addresses=127.0.0.1".to_owned(),
+            format!("port={port}"),
+            "ssl=on".to_owned(),
+            format!("ssl_cert_file={}", server.file("server.pem")),
+            format!("ssl_key_file={}", server.file("server.key")),
+        ]);
+        server.port = Some(port);
+        let access = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+        fs::write(server.directory.join("data/pg_hba.conf"), access).expect("written");
+        server.go_on();
+        Some(server)
+    }
+
+    /// The certificate of who signed its own, as a file.
+    pub fn authority(&self) -> String {
+        self.file("authority.pem")
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.directory.join(name).to_string_lossy().into_owned()
+    }
+
+    fn make_certificates(&self) -> bool {
+        let made = as_ordinary_user(Command::new("sh"), &self.directory)
+            .args(["-ec", CERTIFICATES])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        made.is_ok_and(|status| status.success())
+    }
+
+    fn start_with(settings: &[&str]) -> Option<Self> {
         let Some(programs) = find() else {
             println!("SKIP: PostgreSQL is not installed");
             return None;
@@ -85,7 +142,8 @@ impl Postgres {
             child: None,
             programs,
             directory,
-            flush,
+            settings: settings.iter().map(|&setting| setting.to_owned()).collect(),
+            port: None,
             databases: AtomicU32::new(0),
         };
         server.go_on();
@@ -102,14 +160,8 @@ impl Postgres {
             .arg(self.directory.join("data"))
             .arg("-k")
             .arg(&self.directory)
-            .args([
-                "-c",
-                "listen_addresses=",
-                "-c",
-                "max_connections=300",
-                "-c",
-                self.flush,
-            ])
+            .args(["-c", "listen_addresses=", "-c", "max_connections=300"])
+            .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
@@ -136,6 +188,9 @@ impl Postgres {
     pub fn database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.run("postgres", &format!("CREATE DATABASE {name}"));
+        if let Some(port) = self.port {
+            return format!("postgres://fileshed@localhost:{port}/{name}?sslmode=require");
+        }
         let host = self.directory.to_string_lossy().replace('/', "%2F");
         format!("postgres://fileshed@{host}/{name}")
     }
@@ -155,6 +210,7 @@ impl Postgres {
                 "-h",
             ])
             .arg(&self.directory)
+            .args(["-p", &self.port.unwrap_or(5432).to_string()])
             .args(["-d", database, "-c", sql])
             .output()
             .expect("psql");

@@ -177,3 +177,22 @@ fn a_database_that_goes_away_takes_nothing_with_it() {
     everything_is_there(&server, &token);
     assert_eq!(create(&ada, "documents", "new.md")["success"], true);
 }
+
+#[test]
+fn a_database_elsewhere_is_reached_in_tls_and_has_to_be_believed() {
+    let Some(postgres) = Postgres::start_with_tls() else {
+        return;
+    };
+    let url = postgres.database();
+    let doubtful = setup()
+        .env("FILESHED_REGISTRY", &url)
+        .run(&["serve", "--bind", "127.0.0.1:0"]);
+    assert_eq!(doubtful.code, Some(1), "{doubtful:?}");
+    assert!(doubtful.stderr.contains("certificate"), "{doubtful:?}");
+    let believed = setup().env("SSL_CERT_FILE", &postgres.authority());
+    let server = believed.env("FILESHED_REGISTRY", &url).start();
+    let token = furnish(&server);
+    everything_is_there(&server, &token);
+    let name = "SELECT count(*) > 0 FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE ssl";
+    assert_eq!(postgres.run("postgres", name), "t");
+}
