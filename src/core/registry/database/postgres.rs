@@ -23,6 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection that nobody used for so long may have ended meanwhile: it is asked first.
 const STALE: Duration = Duration::from_secs(1);
 
+/// What a connection begins with. Nobody waits for ever for a transaction of somebody who stands still.
+const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO '20s';
+     SET idle_in_transaction_session_timeout TO '60s'";
+
 /// How long the database may take to answer that.
 const ALIVE: Duration = Duration::from_secs(5);
 
@@ -48,9 +52,7 @@ impl std::fmt::Debug for PostgresConnection {
 impl PostgresConnection {
     fn open(config: &Config) -> Result<Self, DatabaseError> {
         let mut client = tls::connect(config)?;
-        client.batch_execute(&format!(
-            "SET search_path TO {SCHEMA}; SET client_min_messages TO warning"
-        ))?;
+        client.batch_execute(&format!("SET search_path TO {SCHEMA}; {SETTINGS}"))?;
         Ok(Self(Box::new(RefCell::new(Prepared {
             client,
             statements: HashMap::new(),
