@@ -18,7 +18,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::administration::Administration;
-use fileshed_core::{Caller, Error, diagnostics};
+use fileshed_core::{Caller, Channel, Error, diagnostics};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -128,7 +128,7 @@ async fn act<A: DeserializeOwned + Send + 'static>(
 
 /// Who asks: a program with a credential, or the page.
 async fn administrator(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
-    let caller = route::identify_person(server, parts).await?;
+    let caller = route::identify_person(server, parts, Channel::Page).await?;
     if !parts.headers.contains_key(AUTHORIZATION) {
         if !is_by_page(parts) {
             return Err(IdentityError::OtherPage.into());

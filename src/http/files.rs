@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{any, get, post};
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::{Caller, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{Caller, Channel, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
@@ -124,7 +124,7 @@ pub(super) async fn read_request(
     server: &Arc<Server>,
     parts: &Parts,
 ) -> Result<(Caller, FileQuery), Error> {
-    let mut caller = route::identify_person(server, parts).await?;
+    let mut caller = route::identify_person(server, parts, Channel::Files).await?;
     let query = FileQuery::read(parts)?;
     if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
         if !is_short_text(chat) {

@@ -14,7 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use fileshed_core::{Answers, Caller, Error};
+use fileshed_core::{Answers, Caller, Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
@@ -147,7 +147,7 @@ async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> 
 /// Finds out who calls.
 async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
     server.authenticator.refuse_unlisted_pages(parts)?;
-    route::identify(server, parts).await
+    route::identify(server, parts, Channel::Mcp).await
 }
 
 /// Whether a gateway calls for nobody: with the right key, from where it may.

@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::Scope;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Hint, Store, Toolset, diagnostics};
+use fileshed_core::{Caller, Channel, Error, Hint, Store, Toolset, diagnostics};
 use tokio::task::JoinError;
 
 use super::admission::CallPermit;
-use super::identity::Credential;
+use super::identity::{Credential, is_by_page};
 use super::middleware::Subject;
 use super::{Server, body, envelope, prefer, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
@@ -46,7 +46,7 @@ async fn call(
 ) -> Response {
     let (parts, mut body) = request.into_parts();
     let answers = prefer::answers(&parts.headers);
-    let mut caller = match identify_person(server, &parts).await {
+    let mut caller = match identify_person(server, &parts, Channel::Operations).await {
         Ok(caller) => caller,
         Err(error) => {
             body::decline(&parts.headers, body).await;
@@ -70,20 +70,27 @@ async fn call(
     response
 }
 
-/// Finds out who calls.
+/// Finds out who calls by this way.
 pub(super) async fn identify(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
+    channel: Channel,
 ) -> Result<Caller, Error> {
-    known(server, server.authenticator.read(parts)?).await
+    known(server, server.authenticator.read(parts)?, channel).await
 }
 
-/// Finds out who calls, where the page of the server may call too.
+/// Finds out who calls by this way, where the page of the server may call too.
 pub(super) async fn identify_person(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
+    channel: Channel,
 ) -> Result<Caller, Error> {
-    known(server, server.authenticator.read_for_page(parts)?).await
+    let channel = if is_by_page(parts) {
+        Channel::Page
+    } else {
+        channel
+    };
+    known(server, server.authenticator.read_for_page(parts)?, channel).await
 }
 
 /// Finds out who calls, where a program that shows files may call with a name and a password.
@@ -91,12 +98,17 @@ pub(super) async fn identify_for_files(
     server: &Arc<Server>,
     parts: &axum::http::request::Parts,
 ) -> Result<Caller, Error> {
-    known(server, server.authenticator.read_for_files(parts)?).await
+    let credential = server.authenticator.read_for_files(parts)?;
+    known(server, credential, Channel::WebDav).await
 }
 
 /// Finds out whose credential it is, and remembers the groups that a gateway names.
-async fn known(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
-    let caller = authenticate(server, credential).await?;
+async fn known(
+    server: &Arc<Server>,
+    credential: Credential,
+    channel: Channel,
+) -> Result<Caller, Error> {
+    let caller = authenticate(server, credential, channel).await?;
     if let Some(user) = caller.user.as_ref().filter(|_| caller.client.gateway) {
         server.store.remember_groups(user, &caller.groups);
     }
@@ -107,8 +119,10 @@ async fn known(server: &Arc<Server>, credential: Credential) -> Result<Caller, E
 pub(super) async fn authenticate(
     server: &Arc<Server>,
     credential: Credential,
+    channel: Channel,
 ) -> Result<Caller, Error> {
-    let caller = caller_of(server, credential).await?;
+    let mut caller = caller_of(server, credential).await?;
+    caller.channel = Some(channel);
     server.store.called(&caller);
     Ok(caller)
 }

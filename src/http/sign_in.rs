@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Chat, Code, Error, Secret, Store, diagnostics};
+use fileshed_core::{Caller, Channel, Chat, Code, Error, Secret, Store, diagnostics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -68,7 +68,7 @@ pub(super) fn operation(path: &str) -> Option<&'static str> {
 /// `GET /page/session`: whether this browser is signed in, as whom, and how it may be.
 async fn session(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();
-    let found = route::identify_person(&server, &parts).await;
+    let found = route::identify_person(&server, &parts, Channel::Page).await;
     let is_nobody = matches!(&found, Err(error) if error.code() == Code::Unauthorized);
     let caller = found.as_ref().ok();
     let body = json!({

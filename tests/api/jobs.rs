@@ -5,6 +5,7 @@ mod adoption;
 mod desk;
 mod large;
 mod names;
+mod origins;
 mod parallel;
 mod project;
 mod versions;

@@ -75,6 +75,9 @@ fn a_change_without_its_commit_is_committed_for_its_author() {
         last,
         format!("Ada Lovelace <ada@example.org>|fileshed|{subject}")
     );
+    // By which way it came is not known any more.
+    let stored = repository.text(&["log", "--format=raw"]);
+    assert_eq!(stored.matches("\nfileshed-by ").count(), 3, "{stored}");
     let changed = repository.text(&["show", "--format=", "--name-status", "--no-renames", "HEAD"]);
     assert_eq!(changed, "M\ta.txt\nD\tb.txt\nA\tnew/file");
     wire.data(

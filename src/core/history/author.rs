@@ -1,10 +1,13 @@
-//! Who a commit names.
+//! Who a commit names, and by which way the change came.
+//!
+//! The latter stands in lines of the commit's own header, where no message leads and where git shows
+//! nothing unless it is asked for commits as they are stored.
 
 use git2::{Signature, Time};
 use jiff::Timestamp;
 
 use super::HistoryError;
-use fileshed_types::{Caller, UserId};
+use fileshed_types::{Caller, Channel, Chat, UserId};
 
 /// The name and address of the server in every commit.
 const COMMITTER: (&str, &str) = ("fileshed", "fileshed@localhost");
@@ -16,6 +19,10 @@ pub struct Author {
     pub name: String,
     /// Mail address.
     pub email: String,
+    /// By which way the change came, where that is known.
+    pub channel: Option<Channel>,
+    /// The conversation that it was made in, where the history says so.
+    pub chat: Option<String>,
 }
 
 impl Author {
@@ -29,16 +36,49 @@ impl Author {
                 Some(email) => email.clone(),
                 None => format!("{}@localhost", user.unwrap_or(COMMITTER.0)),
             },
+            channel: caller.channel,
+            chat: None,
+        }
+    }
+
+    /// Somebody of whose change nothing else is known.
+    #[must_use]
+    pub fn named(name: String, email: String) -> Self {
+        Self {
+            name,
+            email,
+            channel: None,
+            chat: None,
+        }
+    }
+
+    /// The same, in a conversation: for a history that nobody else reads.
+    #[must_use]
+    pub fn in_chat(self, chat: &Chat) -> Self {
+        let is_known = *chat != Chat::default();
+        Self {
+            chat: is_known.then(|| chat.as_str().to_owned()),
+            ..self
         }
     }
 
     /// The server itself, for what it did not see happen.
     #[must_use]
     pub fn server() -> Self {
-        Self {
-            name: COMMITTER.0.to_owned(),
-            email: COMMITTER.1.to_owned(),
-        }
+        Self::named(COMMITTER.0.to_owned(), COMMITTER.1.to_owned())
+    }
+
+    /// The lines of a commit that say by which way it came.
+    pub(super) fn marks(&self) -> String {
+        let Some(channel) = self.channel else {
+            return String::new();
+        };
+        let chat = self.chat.as_deref().unwrap_or_default();
+        let chat = match chat.replace(char::is_control, "").trim() {
+            "" => String::new(),
+            chat => format!("fileshed-chat {chat}\n"),
+        };
+        format!("fileshed-by {} {}\n{chat}", channel.by(), channel.as_str())
     }
 
     pub(super) fn signature(&self, when: Timestamp) -> Result<Signature<'static>, HistoryError> {

@@ -41,14 +41,7 @@ impl History {
         if before.map_err(HistoryError::git("commit to"))? == tree {
             return Ok(None);
         }
-        let mut text = format!("tree {tree}\n").into_bytes();
-        if let Some(parent) = tip.commit() {
-            text.extend(format!("parent {parent}\n").as_bytes());
-        }
-        sign(&mut text, "author", &author.signature(when)?);
-        sign(&mut text, "committer", &committer(when)?);
-        text.push(b'\n');
-        text.extend(as_message(message).as_bytes());
+        let text = text_of(tree, tip.commit(), message, (author, when))?;
         let commit = objects.write(ObjectType::Commit, &text)?;
         head::advance(&self.repository, tip, commit)?;
         self.note_size(brought, objects.written());
@@ -66,6 +59,25 @@ fn tree_of(commit: Oid, text: &[u8]) -> Result<Oid, HistoryError> {
     })
 }
 
+/// What a commit is as git stores it.
+pub(super) fn text_of(
+    tree: Oid,
+    parent: Option<Oid>,
+    message: &str,
+    (author, when): (&Author, Timestamp),
+) -> Result<Vec<u8>, HistoryError> {
+    let mut text = format!("tree {tree}\n").into_bytes();
+    if let Some(parent) = parent {
+        text.extend(format!("parent {parent}\n").as_bytes());
+    }
+    sign(&mut text, "author", &author.signature(when)?);
+    sign(&mut text, "committer", &committer(when)?);
+    text.extend(author.marks().as_bytes());
+    text.push(b'\n');
+    text.extend(as_message(message).as_bytes());
+    Ok(text)
+}
+
 /// Says in a commit who did something and when.
 fn sign(text: &mut Vec<u8>, what: &str, signature: &Signature<'_>) {
     text.extend(what.as_bytes());
@@ -78,7 +90,7 @@ fn sign(text: &mut Vec<u8>, what: &str, signature: &Signature<'_>) {
 }
 
 /// A commit's message ends with one line break and holds no NUL.
-pub(super) fn as_message(message: &str) -> String {
+fn as_message(message: &str) -> String {
     let text = message.replace('\0', "\u{fffd}");
     let text = text.trim_end();
     format!("{}\n", if text.is_empty() { "Change" } else { text })

@@ -5,11 +5,10 @@
 //! sum is worth a place in the history. What steps left in between stays in the repository, where no
 //! branch leads to it.
 
-use git2::{Commit, Oid};
+use git2::{Commit, ObjectType, Oid};
 use jiff::Timestamp;
 
-use super::author::committer;
-use super::commit::as_message;
+use super::commit::text_of;
 use super::loose_objects::LooseObjects;
 use super::tree::Edits;
 use super::{Author, CommitId, History, HistoryError, Prepared, head, object};
@@ -45,7 +44,6 @@ impl History {
         author: &Author,
         when: Timestamp,
     ) -> Result<Option<CommitId>, HistoryError> {
-        let fail = HistoryError::git("commit to");
         let base = object::tree(&self.repository, joined.tree_id())?;
         let brought = edits.brought();
         let mut objects = LooseObjects::new(&self.repository)?;
@@ -69,19 +67,10 @@ impl History {
         let difference = self
             .repository
             .diff_tree_to_tree(before.as_ref(), Some(&tree), None)
-            .map_err(&fail)?;
-        let parents: Vec<&Commit<'_>> = parent.iter().collect();
-        let commit = self
-            .repository
-            .commit(
-                None,
-                &author.signature(when)?,
-                &committer(when)?,
-                &as_message(&describe(&difference)),
-                &tree,
-                &parents,
-            )
-            .map_err(&fail)?;
+            .map_err(HistoryError::git("commit to"))?;
+        let parent = parent.map(|parent| parent.id());
+        let text = text_of(id, parent, &describe(&difference), (author, when))?;
+        let commit = objects.write(ObjectType::Commit, &text)?;
         self.stand_at(commit)?;
         self.note_size(brought, objects.written());
         Ok(Some(CommitId::of(commit)))

@@ -14,6 +14,7 @@ use super::content::zone_path;
 use super::*;
 use fileshed_storage::{Kind, Root};
 use fileshed_types::zone::ZonePath;
+use fileshed_types::{Channel, Chat};
 use jiff::Timestamp;
 
 mod large;
@@ -165,10 +166,7 @@ fn run_git(directory: &Path, arguments: &[&str]) -> String {
 }
 
 fn ana() -> Author {
-    Author {
-        name: "Ana <x>\n Ñandú".to_owned(),
-        email: "ana@example.org".to_owned(),
-    }
+    Author::named("Ana <x>\n Ñandú".to_owned(), "ana@example.org".to_owned())
 }
 
 fn moment() -> Timestamp {
@@ -191,12 +189,59 @@ fn a_commit_says_who_when_and_why() {
     assert_eq!(zone.commit(&["a/b.md"]), None);
     zone.check();
     for name in ["", "<>", "...", "\u{1}"] {
-        let author = Author {
-            name: name.to_owned(),
-            email: name.to_owned(),
-        };
+        let author = Author::named(name.to_owned(), name.to_owned());
         author.signature(moment()).expect("a signature");
     }
+}
+
+#[test]
+fn the_way_of_a_change_stands_where_no_message_leads() {
+    let zone = Zone::new();
+    zone.write("a.md", "one\n");
+    let author = Author {
+        channel: Some(Channel::Mcp),
+        ..ana()
+    };
+    let author = author.in_chat(&Chat::new(" 5b\n1c\0 ü "));
+    let message = "why\n\nfileshed-by person page";
+    let commit = |path: &str| {
+        let paths = [zone_path(path)];
+        zone.history()
+            .commit_paths(&paths, &Prepared::default(), message, &author, moment())
+            .expect("commits")
+            .expect("a commit")
+    };
+    let marks = || {
+        let text = zone.git(&["cat-file", "commit", "HEAD"]);
+        let (header, said) = text.split_once("\n\n").expect("a message");
+        assert_eq!(said.trim_end(), message);
+        let lines = header.lines().filter(|line| line.starts_with("fileshed-"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let expected = ["fileshed-by model mcp", "fileshed-chat 5b1c ü"];
+    commit("a.md");
+    assert_eq!(marks(), expected);
+    zone.write("b.md", "two\n");
+    let last = commit("b.md");
+    assert_eq!(marks(), expected);
+    // Also where a commit takes the place of another one.
+    zone.write("b.md", "three\n");
+    zone.history()
+        .join_paths(
+            &last,
+            &[zone_path("b.md")],
+            &Prepared::default(),
+            message,
+            &author,
+            moment(),
+        )
+        .expect("commits");
+    assert!(
+        zone.git(&["log", "-1", "--format=raw"])
+            .contains(expected[1])
+    );
+    assert_eq!(zone.git(&["rev-list", "--count", "HEAD"]), "2\n");
+    zone.check();
 }
 
 #[test]

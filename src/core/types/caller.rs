@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::fair::Place;
 use crate::group::GroupId;
 use crate::identifier::is_placeholder;
-use crate::{Secret, diagnostics};
+use crate::{Channel, Secret, diagnostics};
 
 /// Longest user identifier that is taken, in bytes.
 pub const USER_ID_MAX_BYTES: usize = 256;
@@ -173,6 +173,8 @@ pub struct Caller {
     pub recalls_groups: bool,
     /// The program that makes the call.
     pub client: Client,
+    /// The way by which the call came; nothing where the server itself makes it.
+    pub channel: Option<Channel>,
     /// Whether paths of this call may begin with the name of a zone that no directory has.
     pub names_zones: bool,
     /// Whether what the call changes belongs to what the same caller changed just before: one commit

@@ -6,6 +6,7 @@
 
 pub mod caller;
 pub mod cancellation;
+mod channel;
 pub mod client;
 mod clock;
 pub mod diagnostics;
@@ -22,6 +23,7 @@ pub mod size;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
+pub use channel::Channel;
 pub use client::{Answers, Client, Toolset};
 pub use clock::Clock;
 pub use error::{Code, Diagnostic, Error};

@@ -102,10 +102,10 @@ pub use fileshed_storage as storage;
 pub use fileshed_tables as tables;
 pub use fileshed_text as text;
 pub use fileshed_types::{
-    Answers, Call, Caller, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint, Repeat,
-    Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller, cancellation,
-    catalogue_test, client, diagnostics, fair, group, hint, identifier, nearest, random, settings,
-    size,
+    Answers, Call, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint,
+    Repeat, Role, Scope, Secret, Settings, Toolset, UserId, ZoneName, ZonePath, caller,
+    cancellation, catalogue_test, client, diagnostics, fair, group, hint, identifier, nearest,
+    random, settings, size,
 };
 
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].

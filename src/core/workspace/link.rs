@@ -10,7 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use crate::link_key::{ID_BYTES, LinkKey, Token};
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
-    Call, Caller, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics, random,
+    Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics,
+    random,
 };
 use fileshed_registry::LinkRow;
 use fileshed_storage::{Entry, Kind};
@@ -245,6 +246,7 @@ impl Links<'_> {
                 groups: self.claims(user.as_ref(), row.group.as_deref()),
                 user,
                 chat: Chat::new(&row.chat),
+                channel: Some(Channel::Link),
                 ..Caller::default()
             },
             group: row.group,

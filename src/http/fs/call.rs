@@ -9,7 +9,7 @@ use axum::response::Response;
 use fileshed_core::files::{Files, Limits, Subtree};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Code, Error, Scope as Rights, Store, WorkspaceMode};
+use fileshed_core::{Caller, Channel, Code, Error, Scope as Rights, Store, WorkspaceMode};
 use serde_json::{Map, Value};
 
 use super::failure;
@@ -30,7 +30,7 @@ pub(super) async fn answer(
     request: Request,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    let identified = route::identify(server, &parts).await;
+    let identified = route::identify(server, &parts, Channel::Fs).await;
     let caller = match identified {
         Ok(caller) => caller,
         Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::WorkspaceReport;
+use fileshed_core::{Channel, WorkspaceReport};
 use serde_json::json;
 
 use super::failure;
@@ -20,7 +20,7 @@ pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) ->
         Ok(scope) => scope,
         Err(error) => return failure::answer(server.fs, error.into(), ""),
     };
-    let caller = match route::identify(&server, &parts).await {
+    let caller = match route::identify(&server, &parts, Channel::Fs).await {
         Ok(caller) => caller,
         Err(error) if failure::is_nobody(error.code()) => {
             return told(&WorkspaceReport::refused());

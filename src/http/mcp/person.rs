@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fileshed_core::Caller;
 use fileshed_core::cancellation::Cancellation;
+use fileshed_core::{Caller, Channel};
 use serde_json::{Map, Value};
 
 use super::closing::Closing;
@@ -24,7 +24,10 @@ pub(super) struct LocalPerson {
 impl LocalPerson {
     pub(super) fn new(caller: Caller, closing: Closing) -> Self {
         Self {
-            caller,
+            caller: Caller {
+                channel: Some(Channel::Mcp),
+                ..caller
+            },
             closing,
             watched: Mutex::default(),
             is_watching: AtomicBool::new(false),

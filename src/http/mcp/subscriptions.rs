@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::{Channel, Error, diagnostics};
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
@@ -127,7 +127,9 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
 /// Fails where the credential of a request counts no more.
 async fn still_trusted(work: &Work<'_>) -> Result<(), Error> {
     match work.context.extensions.get::<Parts>() {
-        Some(parts) => route::identify(work.server, parts).await.map(drop),
+        Some(parts) => route::identify(work.server, parts, Channel::Mcp)
+            .await
+            .map(drop),
         // One person's own process.
         None => Ok(()),
     }

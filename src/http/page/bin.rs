@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use fileshed_core::bin::BinEntry;
-use fileshed_core::{Caller, Error, Store, diagnostics};
+use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -111,7 +111,7 @@ async fn act<T: Serialize>(
 ) -> Response {
     let (parts, _body) = request.into_parts();
     let asked = async {
-        let caller = route::identify_person(&server, &parts).await?;
+        let caller = route::identify_person(&server, &parts, Channel::Page).await?;
         let query = Query::<BinQuery>::try_from_uri(&parts.uri).map_err(|_| BinQueryError)?;
         Ok::<_, Error>((caller, query.0.id))
     };

@@ -7,7 +7,7 @@ use axum::response::Response;
 use fileshed_core::search::{self, Matches};
 use fileshed_core::view::View;
 use fileshed_core::view::search::pattern;
-use fileshed_core::{Caller, Error, Store, diagnostics};
+use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
 use serde::{Deserialize, Serialize};
 
 use super::read;
@@ -55,7 +55,7 @@ struct PageLine {
 pub(super) async fn search(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();
     let found = async {
-        let caller = route::identify_person(&server, &parts).await?;
+        let caller = route::identify_person(&server, &parts, Channel::Page).await?;
         let query = axum::extract::Query::<PageQuery>::try_from_uri(&parts.uri);
         let query = query.map_err(|_| PageQueryError)?.0;
         Ok::<_, Error>((caller, query))

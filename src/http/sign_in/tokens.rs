@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::own_tokens::WantedToken;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Caller, Error, Scope};
+use fileshed_core::{Caller, Channel, Error, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -122,5 +122,5 @@ async fn owner(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
     if parts.headers.contains_key(AUTHORIZATION) {
         return Err(IdentityError::OtherPage.into());
     }
-    route::identify_person(server, parts).await
+    route::identify_person(server, parts, Channel::Page).await
 }

@@ -14,7 +14,7 @@ use fileshed_core::fair::Place;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::view::View;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Scope};
+use fileshed_core::{Caller, Channel, Error, Scope};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -171,6 +171,15 @@ impl EndpointEntry {
         router.route(self.path, on(method, handler))
     }
 
+    /// By which way its calls come: what models are not offered is the application's.
+    fn channel(&self) -> Channel {
+        if self.doc.is_empty() {
+            Channel::FileBrowser
+        } else {
+            Channel::Terminal
+        }
+    }
+
     /// Its parameters, made once.
     pub(super) fn schema(&self) -> &'static Value {
         let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -228,7 +237,7 @@ fn content<E: Endpoint>(response: E::Response, form: AnswerForm) -> Result<Conte
 async fn answer(server: &Arc<Server>, entry: &'static EndpointEntry, request: Request) -> Response {
     let (mut parts, mut body) = request.into_parts();
     let path = path_parameters(&mut parts).await;
-    let caller = match identify(server, &parts).await {
+    let caller = match identify(server, &parts, entry.channel()).await {
         Ok(caller) => caller,
         Err(error) => {
             body::decline(&parts.headers, body).await;

@@ -9,7 +9,7 @@ use axum::http::Uri;
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::view::View;
-use fileshed_core::{Caller, Error, Store, diagnostics};
+use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
 
 use super::failure;
 use super::identity::identify;
@@ -36,7 +36,7 @@ where
     Answered: Future<Output = Result<Response, Error>>,
 {
     let (parts, body) = request.into_parts();
-    let mut caller = match identify(&server, &parts).await {
+    let mut caller = match identify(&server, &parts, Channel::FileBrowser).await {
         Ok(caller) => caller,
         Err(error) => {
             body::decline(&parts.headers, body).await;

@@ -198,10 +198,7 @@ impl Store {
             && let Some(base) = tenant.existing_base(zone)?
         {
             let data = base.subdirectory(DATA)?;
-            let author = Author {
-                name: orphan.author_name.clone(),
-                email: orphan.author_email.clone(),
-            };
+            let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
             let message = format!("{} (recovered after an interruption)", orphan.operation);
             if let Some(group) = tenant.group() {
                 self.repair_ownership(

@@ -14,7 +14,7 @@ use crate::cancellation::Cancellation;
 use crate::fair::{Grant, Place};
 use crate::shells::{Orders, Shell, ShellEntry, ShellOwner, ShellSessionError};
 use crate::view::{View, ViewPath};
-use crate::{Caller, Code, Error, Store};
+use crate::{Caller, Channel, Code, Error, Store};
 use fileshed_sandbox::{
     PseudoTerminal, SandboxError, StandardStreams, StartedJob, TerminalRead, TerminalSize,
     TerminalWait,
@@ -118,6 +118,7 @@ impl View<'_> {
             message: None,
             cancellation: Cancellation::default(),
             place: Place::default(),
+            channel: Some(Channel::Shell),
             ..self.caller.clone()
         }
     }

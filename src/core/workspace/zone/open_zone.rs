@@ -486,9 +486,13 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// The caller as git names it.
+    /// The caller as a commit names it. Members of a group must not learn of conversations.
     pub(crate) fn author(&self) -> Author {
-        Author::of(self.caller)
+        let author = Author::of(self.caller);
+        match self.name {
+            ZoneName::Documents => author.in_chat(&self.caller.chat),
+            _ => author,
+        }
     }
 
     /// Measures the zone afresh and enters the result. Uploads count over all conversations.

@@ -16,7 +16,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::shells::{ShellConnection, ShellSessionError};
 use fileshed_core::view::View;
-use fileshed_core::{Error, Scope};
+use fileshed_core::{Channel, Error, Scope};
 use serde::Deserialize;
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -71,7 +71,7 @@ pub(in crate::http::terminal) async fn connect(
 
 /// What is known of a shell of the caller.
 async fn describe(server: &Arc<Server>, parts: &Parts, id: String) -> Result<ShellAnswer, Error> {
-    let caller = identify(server, parts).await?;
+    let caller = identify(server, parts, Channel::Shell).await?;
     let store = Arc::clone(&server.store);
     let found = tokio::task::spawn_blocking(move || {
         store.expect_active(&caller)?;
@@ -116,7 +116,7 @@ async fn authenticate(
     let wakes = [Arc::clone(&wake), Arc::clone(&room)];
     let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
     let store = Arc::clone(&server.store);
-    let caller = identify(server, &parts).await;
+    let caller = identify(server, &parts, Channel::Shell).await;
     let named = server.authenticator.named_user(&parts.headers);
     let connected = tokio::task::spawn_blocking(move || -> Result<ShellConnection, Farewell> {
         let shells = store.shells();
