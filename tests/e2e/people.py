@@ -373,11 +373,24 @@ def _notes(world: World) -> list[str]:
     return world.script("return [...document.querySelectorAll('.note')].map((note) => note.textContent)")
 
 
+def _ways(world: World) -> list[str]:
+    """Who changed what the history shows, and how, the latest first."""
+    lines = world.script("return [...document.querySelectorAll('.version span')].map((line) => line.textContent)")
+    return [" · ".join(line.split(" · ")[1:]) for line in lines]
+
+
+def _written_in_chat(world: World, path: str, content: str) -> None:
+    """As a model writes it, in a conversation."""
+    arguments = {"zone": "documents", "path": path, "content": content}
+    answer = world.server.call("shed_create_file", arguments, headers={"X-OpenWebUI-Chat-Id": "chat-77"})
+    check.equal(f"{path}: {answer.text}", answer.status, 200)
+
+
 def history(world: World) -> None:
-    """What a file was is shown and brought back."""
+    """What a file was is shown, with who changed it and how, and brought back."""
     page = world.page
     world.store("documents", "past/plan.md", b"first\n")
-    world.store("documents", "past/plan.md", b"second\n")
+    _written_in_chat(world, "past/plan.md", "second\n")
     world.open("documents/past")
     world.menu("plan.md", "History")
     page.see("dialog", "History: plan.md")
@@ -386,10 +399,17 @@ def history(world: World) -> None:
     world.picture("history")
     versions = [name for name in page.names("button") if name.endswith("past/plan.md")]
     check.equal("there are two versions", versions, ["M past/plan.md", "A past/plan.md"])
+    ways = ["by model, chat chat-77", "by you with a program"]
+    check.equal("it says who changed it", _ways(world), ways)
     page.click("button", "A past/plan.md")
     page.click("button", "Restore this version")
     check.until("the first is back", lambda: world.content("documents", "past/plan.md") == b"first\n")
-    page.see("button", "Restore this version")
+    check.until("it says who brought it back", lambda: _ways(world) == ["by you on the page", *ways])
+    world.open("documents")
+    page.click("button", "More actions")
+    page.click("menuitem", "History of this place")
+    page.see("dialog", "History: Documents")
+    check.until("the place says so too", lambda: "by model, chat chat-77" in _ways(world))
 
 
 def search(world: World) -> None:
@@ -769,10 +789,14 @@ def german(world: World) -> None:
         "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "de-DE,de",
     })
     try:
+        _written_in_chat(world, "plan.md", "text\n")
         world.window.open("about:blank")
         world.window.open(f"{world.server.url}/#/documents")
         world.page.see("button", "Neuer Ordner")
         check.equal("it says so", world.script("return document.documentElement.lang"), "de")
+        world.page.click("button", "Weitere Aktionen: plan.md")
+        world.page.click("menuitem", "Verlauf")
+        check.until("the history is, too", lambda: _ways(world)[:1] == ["durch das Modell, Chat chat-77"])
     finally:
         driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {
             "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "en-US,en",

@@ -77,9 +77,10 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 9] = [
+const LATER: [&str; 10] = [
     "admin.js",
     "bin.js",
+    "history.js",
     "lib/editor.js",
     "lib/markdown.js",
     "lib/tus.js",

@@ -3,7 +3,7 @@
 import { address, archive, call, place, Refusal } from "./api.js";
 import { ask, askText } from "./dialog.js";
 import { base, join } from "./format.js";
-import { openHistory } from "./history.js";
+import { fetched } from "./later.js";
 import { openMenuOf } from "./menu.js";
 import { openLink } from "./links.js";
 import { openRights } from "./groups.js";
@@ -32,7 +32,7 @@ export function actionsFor(chosen) {
     zone !== "group" || mayChange
       ? { id: "move", label: word("move_or_copy"), icon: "move", run: () => move(chosen) } : undefined,
     isOne && { id: "link", label: word("link"), icon: "link", run: () => openLink(one) },
-    isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => openHistory(pathOf(one)) },
+    isOne && isVersioned.value && { id: "history", label: word("history"), icon: "history", run: () => showHistory(pathOf(one)) },
     isOne && one.own && { id: "rights", label: word("rights"), icon: "rights", run: () => openRights(one) },
     mayDelete && { id: "delete", label: word("delete"), icon: "delete", danger: true, run: () => remove(chosen) },
   ];
@@ -42,6 +42,11 @@ export function actionsFor(chosen) {
 /** @param {Entry} entry */
 export function pathOf(entry) {
   return join(location.value.path, entry.name);
+}
+
+/** @param {string} path of a file or folder; empty for the whole zone */
+export function showHistory(path) {
+  attempt(async () => (await fetched(() => import("./history.js"))).openHistory(path));
 }
 
 /** @param {Entry} entry */
@@ -107,8 +112,8 @@ export async function rename(entry) {
 }
 
 /** Runs a command in the zone; its failure is one of the call. @param {string} cmd @param {string[]} args */
-export async function execute(cmd, args, zone = location.value) {
-  const ran = await call("shed_exec", { ...place(zone), cmd, args });
+export async function execute(cmd, args, zone = location.value, more = {}) {
+  const ran = await call("shed_exec", { ...place(zone), cmd, args, ...more });
   if (ran.returncode !== 0) throw new Refusal(200, { message: ran.stderr.trim() || `${cmd}: ${ran.returncode}` });
   return ran;
 }

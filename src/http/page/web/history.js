@@ -1,4 +1,4 @@
-// What changed in a versioned zone, by whom and when; what it was before; and back to it.
+// What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
 import { html, signal } from "./lib/core.js";
 import { execute } from "./actions.js";
@@ -8,12 +8,23 @@ import { base, instant } from "./format.js";
 import { attempt, dialog, location, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
-/** @typedef {{id: string, author: string, when: string, subject: string, files: {kind: string, path: string}[]}} Version */
+/**
+ * `by` is `model` or `person` and `channel` the way by which the change came, `chat` the conversation.
+ * @typedef {{by?: string, channel?: string, chat?: string}} Marks
+ * @typedef {{id: string, author: string, when: string, subject: string, marks?: Marks, files: {kind: string, path: string}[]}} Version
+ */
 
 /** Changes of one answer. */
 const VERSIONS = 200;
+/** Bytes of an answer that these fit into, as git stores them. */
+const OUTPUT_MAX = 1_000_000;
 /** What parts the fields and the versions in git's answer; no message has them. */
 const [UNIT, RECORD] = ["\u001f", "\u001e"];
+
+/** Who commits what the server saw change. What git commits itself may have lines of another commit. */
+const SERVER = "fileshed <fileshed@localhost> ";
+/** The ways by which people come. */
+const WAYS = ["page", "webdav", "files", "link", "file-browser", "shell"];
 
 const versions = signal(/** @type {Version[]|null} */ (null));
 const shown = signal(/** @type {{version: Version, path: string}|null} */ (null));
@@ -24,25 +35,56 @@ export async function openHistory(path) {
   versions.value = null;
   shown.value = null;
   dialog.value = () => html`<${History} zone=${zone} path=${path} />`;
-  const ran = await attempt(() => execute("git", [
-    "log", "-n", String(VERSIONS), "-z", "--name-status", "--no-renames", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s",
-    "--", ...(path ? [path] : []),
-  ], zone));
-  versions.value = ran ? parse(ran.stdout) : [];
+  const log = (/** @type {string[]} */ ...form) => execute(
+    "git", ["log", "-n", String(VERSIONS), ...form, "--", ...(path ? [path] : [])], zone, { max_output: OUTPUT_MAX },
+  );
+  const ran = await attempt(() => Promise.all([
+    log("-z", "--name-status", "--no-renames", "--format=%x1e%H%x1f%an%x1f%aI%x1f%s"), log("--format=raw"),
+  ]));
+  versions.value = ran ? parse(ran[0].stdout, marksOf(ran[1].stdout)) : [];
   const [first] = versions.value;
   const file = first?.files.find((file) => file.path === path) ?? first?.files[0];
   if (file) shown.value = { version: first, path: file.path };
 }
 
-/** @param {string} text @returns {Version[]} */
-function parse(text) {
+/** What commits say of the way by which they came. @param {string} text as git stores them @returns {Map<string, Marks>} */
+function marksOf(text) {
+  const marks = new Map();
+  // The lines of messages are indented.
+  for (const commit of `\n${text}`.split("\ncommit ").slice(1)) {
+    const [id, ...lines] = commit.split("\n\n", 1)[0].split("\n");
+    const value = (/** @type {string} */ name) => lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1);
+    if (!value("committer")?.startsWith(SERVER)) continue;
+    const [by, channel] = value("fileshed-by")?.split(" ") ?? [];
+    marks.set(id, { by, channel, chat: value("fileshed-chat") });
+  }
+  return marks;
+}
+
+/** Who changed it, and how, as far as that is known. @param {Version} version */
+function origin({ author, marks = {} }, zone) {
+  const { by, channel = "", chat } = marks;
+  const isOwn = zone.zone === "documents";
+  if (by === "model") {
+    const model = chat ? word("by_model_in_chat", chat) : word("by_model");
+    return isOwn ? model : `${author} · ${model}`;
+  }
+  if (!WAYS.includes(channel)) return author;
+  const way = word(`by_${channel}`);
+  if (!isOwn) return `${author} · ${way}`;
+  // Who has a link may be anybody.
+  return channel === "link" ? way : word("by_you", way);
+}
+
+/** @param {string} text @param {Map<string, Marks>} marks @returns {Version[]} */
+function parse(text, marks) {
   return text.split(RECORD).slice(1).map((record) => {
     const [head, ...rest] = record.split("\0");
     const [id, author, when, subject] = head.split(UNIT);
     const fields = rest.map((field) => field.replace(/^\n/, "")).filter(Boolean);
     const files = [];
     for (let at = 0; at + 1 < fields.length; at += 2) files.push({ kind: fields[at], path: fields[at + 1] });
-    return { id, author, when, subject, files };
+    return { id, author, when, subject, marks: marks.get(id), files };
   });
 }
 
@@ -77,7 +119,7 @@ function History({ zone, path }) {
       <ol class="versions" aria-label=${word("versions")}>
         ${all.map((version) => html`<li key=${version.id}>
           <div class="version"><strong>${version.subject}</strong>
-            <span>${instant(version.when)} · ${version.author}</span></div>
+            <span>${instant(version.when)} · ${origin(version, zone)}</span></div>
           <ul>${version.files.slice(0, 20).map((file) => html`<li><button type="button" class="text"
             aria-current=${here?.version.id === version.id && here.path === file.path ? "true" : undefined}
             onClick=${() => (shown.value = { version, path: file.path })}><span class="change ${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>

@@ -1,10 +1,9 @@
 // The head of the page: where one is, what can be done there, and the search.
 
 import { html } from "./lib/core.js";
-import { actionsFor, newFile, newFolder } from "./actions.js";
+import { actionsFor, newFile, newFolder, showHistory } from "./actions.js";
 import { choose } from "./upload.js";
 import { Icon } from "./icons.js";
-import { openHistory } from "./history.js";
 import { openMembers } from "./groups.js";
 import { openUploadLink } from "./links.js";
 import { go, hash, isVersioned, listing, location, menuOpen, selected, selection } from "./state.js";
@@ -62,7 +61,7 @@ export function Toolbar() {
     mayUpload && { id: "folder", label: word("upload_folder"), icon: "upload", run: () => choose(true) },
     mayWrite && { id: "file", label: word("new_file"), icon: "file_add", run: newFile },
     mayUpload && { id: "link", label: word("upload_link"), icon: "link", run: openUploadLink },
-    isVersioned.value && { id: "history", label: word("history_of_zone"), icon: "history", run: () => openHistory("") },
+    isVersioned.value && { id: "history", label: word("history_of_zone"), icon: "history", run: () => showHistory("") },
     group && { id: "members", label: word("members"), icon: "group", run: () => openMembers(group) },
   ].filter(Boolean);
   return html`<div class="tools">
