@@ -159,9 +159,7 @@ impl Registry {
     /// what its directory says, and stays.
     pub fn forget_group(&self, tenant: &str, group: &str) -> Result<(), RegistryError> {
         self.transact(&[tenant], |transaction| {
-            for table in super::users::TABLES_OF_TENANTS {
-                transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
-            }
+            super::users::forget_rows(transaction, tenant)?;
             transaction.execute("DELETE FROM links WHERE group_id = ?1", [group])?;
             transaction.execute("DELETE FROM file_ownership WHERE group_id = ?1", [group])?;
             Ok(())

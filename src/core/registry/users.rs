@@ -1,11 +1,11 @@
 //! What the registry knows of users: whom it has met, their credentials, and how they are forgotten.
 
-use super::database::Statements as _;
+use super::database::{DatabaseError, Statements as _, Transaction};
 
 use super::{Registry, RegistryError};
 
 /// The tables with rows of a tenant, which go with it.
-pub(super) const TABLES_OF_TENANTS: [&str; 15] = [
+const TABLES_OF_TENANTS: [&str; 15] = [
     "usage",
     "locks",
     "intents",
@@ -22,6 +22,17 @@ pub(super) const TABLES_OF_TENANTS: [&str; 15] = [
     "tenant_quotas",
     "last_calls",
 ];
+
+/// Removes the rows of a tenant.
+pub(super) fn forget_rows(
+    transaction: &Transaction<'_>,
+    tenant: &str,
+) -> Result<(), DatabaseError> {
+    for table in TABLES_OF_TENANTS {
+        transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
+    }
+    Ok(())
+}
 
 /// Credentials that work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -159,9 +170,7 @@ impl Registry {
     /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
         self.transact(&[tenant, user], |transaction| {
-            for table in TABLES_OF_TENANTS {
-                transaction.execute(&format!("DELETE FROM {table} WHERE home = ?1"), [tenant])?;
-            }
+            forget_rows(transaction, tenant)?;
             for table in [
                 "tokens",
                 "links",
