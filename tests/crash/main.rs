@@ -25,4 +25,5 @@ mod overwrite;
 mod race;
 mod removal;
 mod resumable;
+mod tenant_import;
 mod terminal;

@@ -265,6 +265,13 @@ impl Registry {
         Ok(enter_measured(&self.connection()?, tenant, zone, totals)?)
     }
 
+    /// Forgets what was measured of a tenant: whoever opens a zone of it measures anew.
+    pub fn forget_usage(&self, tenant: &str) -> Result<(), RegistryError> {
+        self.connection()
+            .execute("DELETE FROM usage WHERE home = ?1", [tenant])?;
+        Ok(())
+    }
+
     /// Marks the intents of a process that is gone.
     pub fn orphan_instance(&self, instance: &str) -> Result<(), RegistryError> {
         let connection = self.connection()?;

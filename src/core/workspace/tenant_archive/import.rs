@@ -41,6 +41,8 @@ impl Store {
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, mut input: impl Read) -> Result<Imported, Error> {
         let staging = Staging::new(self.data().subdirectory(IMPORTED)?, self.instance());
+        // What an import that was killed left.
+        staging.sweep(|| self.live_instances())?;
         let mut spooled = staging.create()?;
         io::copy(&mut input, spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
@@ -67,12 +69,12 @@ impl Store {
         }
         self.registry()
             .set_tenant_quota(&key, manifest.quota_bytes, now)?;
-        self.remove_directory(&key, || Ok(()))?;
+        // Who is killed from here on leaves nothing that was measured before the files came.
+        self.remove_directory(&key, || self.registry().forget_usage(&key))?;
         let place = ZonePath::found(key.clone());
         let vacancy = self.data().vacancy_as_named(&place)?;
         staged.install(Target::Vacancy(vacancy))?.keep();
         drop(spooled);
-        staging.sweep(|| self.live_instances())?;
         self.measure_all(&key)?;
         Ok(imported)
     }
