@@ -315,7 +315,15 @@ impl<'a> Attendance<'a> {
                     self.shell.complain(&error);
                     true
                 }
-                Ok(()) => true,
+                Ok((refused, remarks)) => {
+                    for remark in &remarks {
+                        self.shell.remark(remark);
+                    }
+                    if let Some(refused) = &refused {
+                        self.shell.complain(refused);
+                    }
+                    true
+                }
             };
         }
         let rests = is_quiet && self.at_prompt;

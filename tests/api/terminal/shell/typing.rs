@@ -134,3 +134,23 @@ fn documents_are_committed_when_the_shell_falls_quiet() {
     shell.type_in("cat /documents/a.txt\n");
     shell.until("\nhello\r\n");
 }
+
+#[test]
+fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
+    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
+        println!("SKIP: documents in a shell: without namespaces it has one zone");
+        return;
+    }
+    let app = setup().start();
+    let client = app.as_user("ada");
+    let place = json!({"zone": "documents", "path": "a.txt"});
+    let file = json!({"zone": "documents", "path": "a.txt", "content": "before\n"});
+    client.call("shed_create_file", &file).data();
+    client.call("shed_lockedit_open", &place).data();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    shell.type_in("echo after > /documents/a.txt\n");
+    shell.until("`a.txt` is open for a locked edit: what was done to it is undone");
+    // The shell is still there.
+    shell.type_in("cat /documents/a.txt\n");
+    shell.until("\nbefore\r\n");
+}

@@ -49,14 +49,13 @@ impl<'a> ShellWatch<'a> {
     }
 
     /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a
-    /// commit. Fails where it was put back, or could not be entered now; the shell goes on.
-    pub fn take_in(&self) -> Result<(), Error> {
-        let taken = self.permits.renew().inspect_err(|_| {
+    /// commit. Gives the refusal where it was put back, and what else its user has to know; fails
+    /// where it could not be entered now. The shell goes on.
+    pub fn take_in(&self) -> Result<(Option<Error>, Vec<String>), Error> {
+        self.permits.renew().inspect_err(|_| {
             // Without a permit nothing may change any more.
             self.ending.set(Some(Ending::Cancelled));
-        })?;
-        let (refused, _remarks) = taken?;
-        refused.map_or(Ok(()), Err)
+        })?
     }
 
     /// Places on disk that the shell's output may name, and what they are called in the tree. None
