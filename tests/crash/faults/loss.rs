@@ -321,7 +321,9 @@ fn a_loss_that_is_accepted_is_named_first() {
     let damaged = std::fs::read(&registry).unwrap();
     let ended = server.run(&["accept-loss", "registry"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    for word in ["tokens", "links", "locks", "groups", "owns", "--yes"] {
+    for word in [
+        "tokens", "links", "locks", "groups", "owns", "bins", "quotas", "--yes",
+    ] {
         assert!(ended.stderr.contains(word), "{word}: {}", ended.stderr);
     }
     assert_eq!(std::fs::read(&registry).unwrap(), damaged);

@@ -200,7 +200,8 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
             format!(
                 "personal tokens, links, locks of locked edits, who is suspended, and the groups \
                  that `fileshed group` made, with their members; in {groups} groups below \
-                 `{GROUPS}` who owns which file, and its mode; changes that a crash interrupted are not repaired. The \
+                 `{GROUPS}` who owns which file, and its mode; what is in bins, which are emptied; quotas \
+                 of single users and groups; changes that a crash interrupted are not repaired. The \
                  files of all users and groups, and their history, stay"
             )
         }
