@@ -1,6 +1,7 @@
 //! The Model Context Protocol: tools, resources and prompts as its clients use them.
 
 mod access;
+mod bin;
 mod client;
 mod effects;
 mod files;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::stage::{CANARY, act, admin, get, post, setup};
+use fileshed_test_support::socket::Socket;
 use fileshed_test_support::{Server, eventually};
 
 /// What runs of this kind, as soon as it does.
@@ -69,4 +70,36 @@ fn a_background_process_is_ended() {
     assert!(status.text.contains(said), "{}", status.text);
     let rows = get(&server, "running")["running"].clone();
     assert_eq!(rows, json!([]));
+}
+
+#[test]
+fn a_shell_is_ended_and_whoever_sits_there_is_told() {
+    let server = setup()
+        .env("FILESHED_TERMINAL_API_KEYS", "terminal-key")
+        .start();
+    let terminal = server
+        .client()
+        .header("Authorization", "Bearer terminal-key")
+        .header("X-User-Id", "ada")
+        .header("X-Session-Id", "one");
+    let opened = terminal.send("POST", "/terminal/api/terminals", b"");
+    assert_eq!(opened.status, 200, "{}", opened.text);
+    let id = opened.body["id"].as_str().unwrap();
+    let path = format!("/terminal/api/terminals/{id}");
+    let mut shell = Socket::open(&server, &path, &[("X-User-Id", "ada")]);
+    shell.say(&json!({"type": "auth", "token": "terminal-key"}));
+    shell.type_in(&format!("echo {CANARY}; sleep 600\n"));
+    shell.until(&format!("\n{CANARY}"));
+    let row = running(&server, "shell");
+    assert_eq!(
+        (&row["user"], &row["program"]),
+        (&json!("ada"), &json!("sh"))
+    );
+    act(&server, "running/end", &json!({"id": row["id"]}));
+    shell.until("an administrator of this server ended this");
+    assert_eq!(shell.close_code(), 1000);
+    assert_eq!(get(&server, "running")["running"], json!([]));
+    assert_eq!(terminal.get(&path).status, 404);
+    let gone = post(&admin(&server), "running/end", &json!({"id": row["id"]}));
+    gone.refused(400, "INVALID_PARAMETER");
 }
