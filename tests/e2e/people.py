@@ -1,4 +1,5 @@
-"""Has a person use the page in Chromium: with the mouse and by key, at a desk and on a phone.
+"""Has a person use the page in Chromium, and for a while in Firefox: with the mouse and by key, at a desk
+and on a phone.
 
 people.py [SCENARIO …] [--pictures DIRECTORY]
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Callable
 from urllib.parse import urlencode
 
-from harness import browser, check, fileshed, install, npm, proxy, web
+from harness import browser, check, fileshed, firefox as firefoxes, install, npm, proxy, web
 from harness.accessible import Accessible
 
 AXE = "axe-core@4.14.1"
@@ -686,6 +687,64 @@ def bin(world: World) -> None:
             window.open("about:blank")
 
 
+def firefox(world: World) -> None:
+    """The page works in Firefox: what a person does first."""
+    missing = firefoxes.missing()
+    if missing:
+        raise install.Missing(f"there is no {missing}")
+    settings = {"FILESHED_LOG_LEVEL": "warn", "FILESHED_BIN_DAYS": "30"}
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        home = Path(directory)
+        with fileshed.Fileshed(fileshed.binary(), home, settings) as server, firefoxes.Firefox(home) as page:
+            token = server.run("token", "create", "--user", "ada").stdout.strip()
+
+            def content(path: str) -> bytes | None:
+                place = urlencode({"zone": "documents", "path": path})
+                answer = web.request("GET", f"{server.url}/files/content?{place}", token=token)
+                return answer.body if answer.status == 200 else None
+
+            page.open(f"{server.url}/")
+            page.write("textbox", "Personal token", token)
+            page.click("button", "Sign in")
+            page.click("link", "Documents")
+            page.see("grid", "Files")
+
+            page.drop("first.md", "# A heading")
+            page.see("checkbox", "Select first.md")
+            check.equal("it is uploaded", content("first.md"), b"# A heading")
+            page.click("button", "More actions: first.md")
+            page.click("menuitem", "Open")
+            page.see("dialog", "first.md")
+            shown = "return document.querySelector('dialog').innerText.includes('A heading')"
+            check.until("it is shown", lambda: page.script(shown))
+            page.click("button", "Close")
+            page.gone("dialog")
+
+            page.click("button", "More actions: first.md")
+            page.click("menuitem", "Rename")
+            page.write("textbox", "Name", "second.md")
+            page.press_enter()
+            page.see("checkbox", "Select second.md")
+            check.equal("it has the other name", content("second.md"), b"# A heading")
+
+            page.click("button", "More actions: second.md")
+            page.click("menuitem", "History")
+            page.see("dialog", "History: second.md")
+            page.see("button", "A second.md")
+            said = "return document.querySelector('.version').textContent"
+            check.until("it says who", lambda: "by you on the page" in page.script(said))
+            page.click("button", "Close")
+            page.gone("dialog")
+
+            page.click("button", "More actions: second.md")
+            page.click("menuitem", "Delete")
+            page.gone("checkbox", "Select second.md")
+            check.equal("it is gone", content("second.md"), None)
+            page.click("button", "Undo")
+            page.see("checkbox", "Select second.md")
+            check.equal("it is back", content("second.md"), b"# A heading")
+
+
 def attacks(world: World) -> None:
     """Nothing of a file runs in the page, whatever it and its name hold."""
     for name, content in ATTACKS.items():
@@ -886,7 +945,7 @@ def _packed(address: str) -> int:
 SCENARIOS: dict[str, Callable[[World], None]] = {
     scenario.__name__: scenario
     for scenario in (
-        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, bin, admin, attacks, many, shown, phone, german, contrast, quick,
+        files, keyboard, upload, resumable, download, preview, edit, history, search, links, together, tokens, bin, admin, attacks, many, shown, phone, german, contrast, quick, firefox,
     )
 }
 
