@@ -44,8 +44,8 @@ function Row({ entry }) {
   return html`<li class="link-row">
     <${EntryIcon} entry=${{ name, type: entry.type }} />
     <span class="about"><strong>${name}</strong>
-      <span>${place} · ${size(entry.size)} · ${word("deleted_at")} ${instant(entry.deleted_at)}${entry.chat ? ` ${word("in_a_chat")}` : ""}
-        · ${word("ends")} ${instant(entry.ends_at)}</span></span>
+      <span>${place} · ${size(entry.size)} · ${word("deleted_at")} ${instant(entry.deleted_at)}${entry.chat ? ` ${word("in_a_chat")}` : ""}${" · "}
+        ${word("ends")} ${instant(entry.ends_at)}</span></span>
     <button aria-label=${`${word("bring_back")}: ${name}`} onClick=${() => bringBack(entry)}>${word("bring_back")}</button>
     <button class="danger" aria-label=${`${word("delete_for_good")}: ${name}`} onClick=${() => remove(entry)}>${word("delete_for_good")}</button>
   </li>`;
