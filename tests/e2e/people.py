@@ -91,10 +91,16 @@ class World:
     def script(self, text: str):
         return self.window.driver.execute_script(text)
 
-    def picture(self, name: str) -> None:
-        if self.pictures:
-            self.pictures.mkdir(parents=True, exist_ok=True)
-            self.window.picture(self.pictures / f"{name}.png")
+    def picture(self, name: str, height: int = 0) -> None:
+        """Keeps a picture, of a window that is so high, unless it is to stay as it is."""
+        if not self.pictures:
+            return
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        if height:
+            self.window.resize(1280, height)
+        self.window.picture(self.pictures / f"{name}.png")
+        if height:
+            self.window.resize(1280, 800)
 
     def row(self, name: str) -> None:
         self.page.see("checkbox", f"Select {name}")
@@ -580,7 +586,7 @@ def admin(world: World) -> None:
             page.click("button", "Sign in")
             page.see("button", "Suspend: bob")
             page.see("rowheader", "Team team")
-            for scheme in ("light", "dark"):
+            for scheme in ("dark", "light"):
                 feature = {"name": "prefers-color-scheme", "value": scheme}
                 window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
                 for name, sign in (
@@ -592,7 +598,7 @@ def admin(world: World) -> None:
                     _clean(world, axe, f"administration, {name}, {scheme}")
                     shown = world.script("return document.body.innerText")
                     check.that(f"no name of a file: {name}", "canary" not in shown, shown)
-            world.picture("admin")
+            world.picture("admin", 520)
 
             page.click("button", "Suspend: bob")
             page.see("dialog", "Suspend bob?")
@@ -668,7 +674,9 @@ def bin(world: World) -> None:
             page.click("link", "Bin")
             page.see("button", "Restore: c.txt")
             _clean(here, axe, "the bin")
-            here.picture("bin")
+            while page.count("button", "Close"):
+                page.click("button", "Close")
+            here.picture("bin", 520)
             page.click("button", "Restore: a.txt")
             page.gone("button", "Restore: a.txt")
             check.equal("it came back", here.content("storage", "notes/a.txt"), b"a.txt")
