@@ -267,7 +267,7 @@ impl Registry {
 
     /// Forgets what was measured of a tenant: whoever opens a zone of it measures anew.
     pub fn forget_usage(&self, tenant: &str) -> Result<(), RegistryError> {
-        self.connection()
+        self.connection()?
             .execute("DELETE FROM usage WHERE home = ?1", [tenant])?;
         Ok(())
     }
