@@ -48,8 +48,9 @@ impl PreparedContent {
         if !Self::is_worth_it(stamp.size()) {
             return Ok(None);
         }
+        let id = identify(content)?;
         let mut object = staging.create()?;
-        let id = write(content, stamp.size(), object.file())?;
+        write(content, (stamp.size(), id), object.file())?;
         object.flush()?;
         if Stamp::of_file(content)? != stamp {
             return Err(HistoryError::Unfinished);
@@ -115,9 +116,7 @@ fn write_beside(repository: &Repository, content: &File, id: Oid) -> Result<(), 
         .join(format!("tmp_obj_{id}"));
     let written = File::create(&beside).map_err(&fail).and_then(|mut file| {
         let size = content.metadata().map_err(&fail)?.len();
-        if write(content, size, &mut file)? != id {
-            return Err(HistoryError::Unfinished);
-        }
+        write(content, (size, id), &mut file)?;
         // Not read again after a power cut.
         file.sync_data().map_err(&fail)?;
         put(repository, id, &beside).map_err(&fail)
@@ -139,9 +138,9 @@ fn put(repository: &Repository, id: Oid, made: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes the object of a content, and names it. Fails where the content is changed meanwhile.
-fn write(content: &File, size: u64, object: &mut File) -> Result<Oid, HistoryError> {
-    let id = identify(content)?;
+/// Writes the object of a content of this size and name. Fails where the content is another one by
+/// then, or is changed meanwhile.
+fn write(content: &File, (size, id): (u64, Oid), object: &mut File) -> Result<(), HistoryError> {
     let written = level(content, size).and_then(|level| {
         let mut object = ZlibEncoder::new(BufWriter::with_capacity(PIECE, object), level);
         write!(object, "blob {size}\0")?;
@@ -153,7 +152,7 @@ fn write(content: &File, size: u64, object: &mut File) -> Result<Oid, HistoryErr
     if copied != size || identify(content)? != id {
         return Err(HistoryError::Unfinished);
     }
-    Ok(id)
+    Ok(())
 }
 
 /// The id of a content. libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
@@ -216,7 +215,8 @@ mod tests {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(content).expect("written");
         let mut object = tempfile::tempfile().expect("a file");
-        let id = write(&file, content.len() as u64, &mut object).expect("an object");
+        let id = identify(&file).expect("a name");
+        write(&file, (content.len() as u64, id), &mut object).expect("an object");
         let mut bytes = vec![0; object.metadata().expect("there").len() as usize];
         object.read_exact_at(&mut bytes, 0).expect("read");
         (id, bytes)
