@@ -1,6 +1,6 @@
 //! What changes cost beside what the disk and git themselves take, in the same run:
 //! `cargo bench --bench floors`, or with the name of a part: `writes`, `strict`, `append`,
-//! `copies`, `patch`, `large`, `removal`, `history`, `flat`.
+//! `fairness`, `copies`, `patch`, `large`, `removal`, `history`, `flat`.
 //!
 //! Only ratios count. A missed target ends with status 1.
 
@@ -11,13 +11,18 @@
     reason = "a benchmark prints, and stops where it cannot go on"
 )]
 
+#[path = "floors/append.rs"]
+mod append;
 #[path = "floors/copies.rs"]
 mod copies;
+#[path = "floors/fairness.rs"]
+mod fairness;
+#[path = "floors/history.rs"]
+mod history;
 #[path = "floors/patch.rs"]
 mod patch;
 
 use std::io::Write as _;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
@@ -26,12 +31,6 @@ use serde_json::json;
 
 use fileshed_test_support::Server;
 use fileshed_test_support::wire::Wire;
-
-/// Most times that a history may take what `git gc` makes of it.
-const HISTORY_RATIO: f64 = 2.0;
-
-/// Most KB that a commit in a directory of 10 000 files may take.
-const FLAT_KB: f64 = 40.0;
 
 /// Least shares of write, fdatasync and rename without a server that writes have.
 const WRITES: [(&str, usize, f64); 4] = [
@@ -43,12 +42,6 @@ const WRITES: [(&str, usize, f64); 4] = [
 
 /// The same where the answer waits for the disk.
 const STRICT_WRITES: [(&str, usize, f64); 2] = [("storage", 16, 0.7), ("documents", 16, 0.7)];
-
-/// Most times that a line at the end of a file may take what a shell's `>>` takes.
-const APPEND_RATIO: f64 = 2.0;
-
-/// Bytes of that file.
-const APPEND_BYTES: usize = 100 * 1024 * 1024;
 
 /// Most times that a large file on its way into documents may take what `git add` takes.
 const LARGE_RATIO: f64 = 1.2;
@@ -62,62 +55,42 @@ const LARGE_MB: usize = 1024;
 /// Most times that the answer to the removal of 10 000 files may take what that of one takes.
 const REMOVAL_RATIO: f64 = 2.0;
 
-/// Commits of the history; `FLOORS_COMMITS` sets another number.
-const COMMITS: usize = 5000;
-const FLAT_COMMITS: usize = 400;
-
 /// How long a rate is measured at a time, and how often.
 const SLICE: Duration = Duration::from_millis(700);
 const SLICES: usize = 5;
 
-/// Longest wait until a history is packed.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// Measures, and says whether the targets are met.
+type Part = fn(&Server) -> bool;
+
+/// The parts by their names, but for `strict`, which has a server of its own.
+const PARTS: [(&str, Part); 9] = [
+    ("writes", |server| writes(server, &WRITES)),
+    ("append", append::append),
+    ("fairness", fairness::fairness),
+    ("copies", copies::copies),
+    ("patch", patch::patch),
+    ("large", large),
+    ("removal", removal),
+    ("history", history::history),
+    ("flat", history::flat),
+];
 
 fn main() -> ExitCode {
-    let server = Server::with()
-        .env("FILESHED_API_KEYS", "service-key")
-        .env("FILESHED_NAMESPACE", "plain")
-        .env("FILESHED_QUOTA_PER_USER_MB", "20000")
-        .env("FILESHED_MAX_FILE_SIZE_MB", "4000")
-        .start();
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted = |part: &str| {
         let named = wanted.iter().filter(|name| !name.starts_with('-'));
         named.clone().count() == 0 || named.clone().any(|name| name == part)
     };
     let mut met = true;
-    if is_wanted("writes") {
-        met &= writes(&server, &WRITES);
-    }
     if is_wanted("strict") {
-        let strict = Server::with()
-            .env("FILESHED_API_KEYS", "service-key")
-            .env("FILESHED_NAMESPACE", "plain")
-            .env("FILESHED_DURABILITY", "strict")
-            .start();
         println!("with durability = strict:");
-        met &= writes(&strict, &STRICT_WRITES);
+        met &= writes(&server("strict"), &STRICT_WRITES);
     }
-    if is_wanted("append") {
-        met &= append(&server);
-    }
-    if is_wanted("copies") {
-        met &= copies::copies(&server);
-    }
-    if is_wanted("patch") {
-        met &= patch::patch(&server);
-    }
-    if is_wanted("large") {
-        met &= large(&server);
-    }
-    if is_wanted("removal") {
-        met &= removal(&server);
-    }
-    if is_wanted("history") {
-        met &= history(&server);
-    }
-    if is_wanted("flat") {
-        met &= flat_history(&server);
+    let server = server("relaxed");
+    for (name, part) in PARTS {
+        if is_wanted(name) {
+            met &= part(&server);
+        }
     }
     if met {
         ExitCode::SUCCESS
@@ -125,6 +98,16 @@ fn main() -> ExitCode {
         println!("\na target is missed");
         ExitCode::FAILURE
     }
+}
+
+fn server(durability: &str) -> Server {
+    Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .env("FILESHED_DURABILITY", durability)
+        .env("FILESHED_QUOTA_PER_USER_MB", "20000")
+        .env("FILESHED_MAX_FILE_SIZE_MB", "4000")
+        .start()
 }
 
 /// Small writes of some clients of one user, in turns with threads that write, flush and rename.
@@ -199,40 +182,6 @@ fn bare_write(place: &Path, number: usize) {
     file.write_all(&[b'x'; 110]).unwrap();
     file.sync_data().unwrap();
     std::fs::rename(&beside, place.join(format!("file-{number}"))).unwrap();
-}
-
-/// A line at the end of a large file, in turns with a shell that adds one.
-fn append(server: &Server) -> bool {
-    const TIMES: usize = 40;
-    let mut wire = Wire::open(server, "appender", "bench");
-    let call = json!({"zone": "storage", "path": "large.log", "content": "a line\n"});
-    wire.data("shed_create_file", &call);
-    let file = server.data().join("users/appender/Storage/data/large.log");
-    std::fs::write(&file, "0123456\n".repeat(APPEND_BYTES / 8)).unwrap();
-    let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
-    wire.data("shed_exec", &call);
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
-    let timed = |times: &mut Vec<f64>, work: &mut dyn FnMut()| {
-        let begun = Instant::now();
-        work();
-        times.push(begun.elapsed().as_secs_f64() * 1000.0);
-    };
-    for _ in 0..TIMES {
-        let call = json!({
-            "zone": "storage", "path": "large.log", "content": "one line", "position": "end",
-        });
-        timed(&mut ours, &mut || {
-            wire.data("shed_patch_text", &call);
-        });
-        let line = format!("echo one line >> '{}'", file.display());
-        timed(&mut bare, &mut || {
-            let status = Command::new("sh").args(["-c", &line]).status().unwrap();
-            assert!(status.success());
-        });
-    }
-    let (ours, bare) = (median(ours), median(bare));
-    println!("a line at the end of 100 MB: {ours:.2} ms; sh: {bare:.2} ms");
-    at_most("    against >>", ours / bare, APPEND_RATIO, "x")
 }
 
 /// A large file copied into documents, once of text and once of what nothing makes smaller, in turns
@@ -366,132 +315,6 @@ fn removal(server: &Server) -> bool {
     let (many, one) = (median(many), median(one));
     println!("removing 10 000 files: {many:.2} ms; one file: {one:.2} ms");
     at_most("    10 000 against one", many / one, REMOVAL_RATIO, "x")
-}
-
-/// The space of many commits, beside what git makes of it.
-fn history(server: &Server) -> bool {
-    let commits = std::env::var("FLOORS_COMMITS").ok();
-    let commits = commits
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(COMMITS);
-    let mut wire = Wire::open(server, "historian", "bench");
-    let begun = Instant::now();
-    for number in 0..commits {
-        let lines = (1..40).fold(String::new(), |text, line| {
-            text + &format!("line {line}: {}\n", number / line)
-        });
-        let call = json!({
-            "zone": "documents",
-            "path": format!("notes/{}/page-{}.md", number % 5, number % 50),
-            "content": lines,
-            "overwrite": true,
-        });
-        wire.data("shed_create_file", &call);
-    }
-    let seconds = begun.elapsed().as_secs_f64();
-    println!("{commits} commits: {:.0} /s", commits as f64 / seconds);
-    let objects = server
-        .data()
-        .join("users/historian/Documents/repo.git/objects");
-    println!("    files right after: {}", measure(&objects).1);
-    wait_until_packed(&objects);
-    let (ours, files) = measure(&objects);
-    let gits = of_git(server, &objects);
-    println!("history of {commits} commits: {ours} bytes, {files} files; git gc: {gits} bytes");
-    at_most(
-        "    against git gc",
-        ours as f64 / gits as f64,
-        HISTORY_RATIO,
-        "x",
-    )
-}
-
-/// The space of commits in a directory of 10 000 files.
-fn flat_history(server: &Server) -> bool {
-    let data = server.data().join("users/flat/Documents/data");
-    std::fs::create_dir_all(&data).unwrap();
-    for number in 0..10_000 {
-        std::fs::write(
-            data.join(format!("file-{number}.txt")),
-            format!("{number}\n"),
-        )
-        .unwrap();
-    }
-    let mut wire = Wire::open(server, "flat", "bench");
-    let call = json!({"zone": "documents", "cmd": "touch", "args": ["seen"], "timeout": 300});
-    wire.data("shed_exec", &call);
-    let objects = server.data().join("users/flat/Documents/repo.git/objects");
-    wait_until_packed(&objects);
-    let (before, _) = measure(&objects);
-    let begun = Instant::now();
-    for number in 0..FLAT_COMMITS {
-        let call = json!({
-            "zone": "documents",
-            "path": format!("file-{}.txt", number * 37 % 10_000),
-            "content": format!("change {number}\n"),
-            "overwrite": true,
-        });
-        wire.data("shed_create_file", &call);
-    }
-    let seconds = begun.elapsed().as_secs_f64();
-    println!(
-        "{FLAT_COMMITS} commits among 10 000 files of one directory: {:.0} /s",
-        FLAT_COMMITS as f64 / seconds
-    );
-    wait_until_packed(&objects);
-    let (after, _) = measure(&objects);
-    let each = after.saturating_sub(before) as f64 / 1024.0 / FLAT_COMMITS as f64;
-    at_most("    a commit, packed", each, FLAT_KB, "KB")
-}
-
-/// Waits until hardly an object has a file of its own.
-fn wait_until_packed(objects: &Path) {
-    let begun = Instant::now();
-    while measure(objects).1 > 100 {
-        assert!(begun.elapsed() < PATIENCE, "the history is not packed");
-        std::thread::sleep(Duration::from_millis(500));
-    }
-}
-
-/// Bytes of the history after git packed a copy of it.
-fn of_git(server: &Server, objects: &Path) -> u64 {
-    let copy = server.data().join("copy.git");
-    let run = |program: &str, arguments: &[&std::ffi::OsStr]| {
-        let status = Command::new(program).args(arguments).status().unwrap();
-        assert!(status.success(), "{program}");
-    };
-    let repository = objects.parent().unwrap();
-    run("cp", &["-r".as_ref(), repository.as_ref(), copy.as_ref()]);
-    run(
-        "git",
-        &[
-            "--git-dir".as_ref(),
-            copy.as_ref(),
-            "gc".as_ref(),
-            "--quiet".as_ref(),
-            "--prune=now".as_ref(),
-        ],
-    );
-    measure(&copy.join("objects")).0
-}
-
-/// Bytes on disk and files below a directory.
-fn measure(directory: &Path) -> (u64, usize) {
-    let (mut bytes, mut files) = (0, 0);
-    for item in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        let Ok(metadata) = item.metadata() else {
-            continue;
-        };
-        bytes += metadata.blocks() * 512;
-        if metadata.is_dir() {
-            let below = measure(&item.path());
-            bytes += below.0;
-            files += below.1;
-        } else {
-            files += 1;
-        }
-    }
-    (bytes, files)
 }
 
 fn median(mut figures: Vec<f64>) -> f64 {

@@ -62,8 +62,22 @@ pub fn helper(server: i32) -> i32 {
 
 /// Resident memory of a process in bytes.
 pub fn resident(process: i32) -> u64 {
+    memory(process, "VmRSS:")
+}
+
+/// The most resident memory that a process has had, in bytes; since [`forget_peak`], if that was said.
+pub fn peak(process: i32) -> u64 {
+    memory(process, "VmHWM:")
+}
+
+/// From now on, a process has had no more memory than it has (`proc(5)`, `clear_refs`).
+pub fn forget_peak(process: i32) {
+    std::fs::write(format!("/proc/{process}/clear_refs"), "5").unwrap();
+}
+
+fn memory(process: i32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next());
     number.unwrap().parse::<u64>().unwrap() * 1024
 }
