@@ -13,6 +13,9 @@
     reason = "a benchmark prints, and stops where it cannot go on"
 )]
 
+#[path = "growth/imported.rs"]
+mod imported;
+
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Barrier;
@@ -37,8 +40,9 @@ const CONNECTIONS: [usize; 4] = [1, 16, 256, 2_000];
 /// Names in a directory, so that none is large because the zone is.
 const NAMES: usize = 100;
 
-/// Measurements of each figure.
+/// Measurements of each figure, fewer where they take longer than this.
 const REPETITIONS: usize = 101;
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Users who share the connections.
 const CALLERS: usize = 64;
@@ -184,25 +188,56 @@ fn own_file(zone: &str, number: usize) -> Value {
 }
 
 fn commits() -> bool {
-    let server = server();
+    let mut before = server();
     let sizes = bounded(&COMMITS);
-    let caller = |&size: &usize| {
-        let mut wire = Wire::open(&server, &format!("writer-of-{size}"), "bench");
-        let begun = Instant::now();
-        for number in 0..size {
-            let call = json!({
-                "zone": "documents", "path": format!("notes/{}/{}.txt", number % 10, number % 97),
-                "content": format!("{number}\n"), "overwrite": true,
-            });
-            wire.data("shed_create_file", &call);
-        }
+    let user = |size: usize| format!("writer-of-{size}");
+    for &size in &sizes {
+        let mut wire = Wire::open(&before, &user(size), "bench");
         wire.data("shed_create_file", &own_file("documents", 0));
-        println!("{size} commits: {:.1} s", begun.elapsed().as_secs_f64());
+    }
+    before.terminate();
+    before.wait();
+    for &size in &sizes {
+        let users = before.data().join("users");
+        imported::add(&users.join(user(size)).join("Documents"), size);
+    }
+    let server = before.again();
+    let caller = |&size: &usize| {
+        let mut wire = Wire::open(&server, &user(size), "bench");
+        let call = json!({
+            "zone": "documents", "cmd": "touch", "args": ["own/a.txt"], "timeout": 300,
+        });
+        wire.data("shed_exec", &call);
         wire
     };
     let mut callers: Vec<_> = sizes.iter().map(caller).collect();
-    table("commits", &sizes, &mut callers, &VERSIONED)
+    let calls = [&VERSIONED[..], &HISTORIES[..]].concat();
+    table("commits", &sizes, &mut callers, &calls)
 }
+
+/// What asks a history for the changes of one file: the last of them, and as many as the page shows.
+const HISTORIES: [(&str, Call); 2] = [
+    ("shed_exec git log -n 5 of a file", |wire, _| {
+        let args = ["log", "-n", "5", "--", "own/a.txt"];
+        let call = json!({"zone": "documents", "cmd": "git", "args": args});
+        wire.data("shed_exec", &call);
+    }),
+    ("the history of a file, as the page asks", |wire, _| {
+        let args = [
+            "log",
+            "-n",
+            "200",
+            "-z",
+            "--name-status",
+            "--no-renames",
+            "--format=%x1e%H%x1f%an%x1f%aI%x1f%s",
+            "--",
+            "own/a.txt",
+        ];
+        let call = json!({"zone": "documents", "cmd": "git", "args": args, "timeout": 60});
+        wire.data("shed_exec", &call);
+    }),
+];
 
 fn users() -> bool {
     let sizes = bounded(&USERS);
@@ -252,7 +287,11 @@ fn table(of: &str, sizes: &[usize], callers: &mut [Wire], calls: &[(&str, Call)]
     let mut met = true;
     for (name, call) in calls {
         let mut times = vec![Vec::new(); callers.len()];
+        let row_begun = Instant::now();
         for number in 0..REPETITIONS + 5 {
+            if number > 5 && row_begun.elapsed() > LONGEST {
+                break;
+            }
             for (wire, times) in callers.iter_mut().zip(&mut times) {
                 let begun = Instant::now();
                 call(wire, number);
