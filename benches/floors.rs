@@ -304,6 +304,12 @@ fn removal(server: &Server) -> bool {
             }
             let call = json!({"zone": "storage", "cmd": "touch", "args": ["seen"], "timeout": 300});
             wire.data("shed_exec", &call);
+            // What was just made is on disk: its removal does not wait for that.
+            let status = Command::new("sync")
+                .arg("--file-system")
+                .arg(&data)
+                .status();
+            assert!(status.unwrap().success());
             let call = json!({"zone": "storage", "path": "going"});
             let begun = Instant::now();
             wire.data("shed_delete", &call);
