@@ -2,7 +2,7 @@
 //! that no writer ever has.
 //!
 //! An answer is kept as long as nobody changes anything in the registry, in this process or another
-//! one ([`WalIndex`](super::wal_index::WalIndex)), so it is as new as everything that is asked here.
+//! one ([`WalIndex`]), so it is as new as everything that is asked here.
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
