@@ -109,6 +109,10 @@ impl Postgres {
             println!("SKIP: PostgreSQL is not installed");
             return None;
         };
+        if !has_a_name() {
+            println!("SKIP: PostgreSQL serves nobody whose account has no name");
+            return None;
+        }
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("postgres-{}-{number}", std::process::id());
         let directory = env::temp_dir().join(name);
@@ -230,6 +234,13 @@ impl Drop for Postgres {
 fn is_root(directory: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     fs::metadata(directory).is_ok_and(|found| found.uid() == 0)
+}
+
+/// Whether the account of the tests stands in the list of accounts, where `initdb` looks for it.
+fn has_a_name() -> bool {
+    let mut named = Command::new("id");
+    named.arg("-un").stdout(Stdio::null()).stderr(Stdio::null());
+    named.status().is_ok_and(|status| status.success())
 }
 
 fn as_ordinary_user(mut command: Command, directory: &Path) -> Command {
