@@ -4,9 +4,12 @@ set -euo pipefail
 
 way=$1
 shift
-[ "$way" != root ] || exec "$@"
-
 here=$(cd "$(dirname "$0")" && pwd)
+case $way in
+    root) exec "$@" ;;
+    plain) exec python3 -B "$here/plain_renames.py" "$@" ;;
+esac
+
 launcher=()
 if [ "$(id -u)" -eq 0 ]; then
     # The account of the image; the same number as in Dockerfile.

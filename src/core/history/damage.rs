@@ -166,7 +166,12 @@ fn set_aside(
             number => format!("{SET_ASIDE}{moment}-{number}"),
         };
         let (here, flags) = (parent.handle(), RenameFlags::NOREPLACE);
-        match rustix::fs::renameat_with(here, NAME, here, &*name, flags) {
+        let renamed = match rustix::fs::renameat_with(here, NAME, here, &*name, flags) {
+            // NFS knows no flags, and the kernel puts no directory on another that has something in it.
+            Err(Errno::INVAL) => rustix::fs::renameat(here, NAME, here, &*name),
+            renamed => renamed,
+        };
+        match renamed {
             Ok(()) => {
                 let cause = why.map(|error| match std::error::Error::source(error) {
                     Some(cause) => cause.to_string(),
@@ -181,7 +186,7 @@ fn set_aside(
             }
             // Gone already: the new one can be made.
             Err(Errno::NOENT) => return Ok(()),
-            Err(Errno::EXIST) => {}
+            Err(Errno::EXIST | Errno::NOTEMPTY) => {}
             Err(error) => return Err(HistoryError::repository("set aside")(error.into())),
         }
     }

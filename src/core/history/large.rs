@@ -100,7 +100,7 @@ pub(super) fn store(
         return Ok(id);
     }
     // A staging on another disk is not worth a word.
-    let is_put = prepared.is_some_and(|made| put(repository, id, made.object.location()).is_ok());
+    let is_put = prepared.is_some_and(|made| put(repository, id, &made.object.location()).is_ok());
     if !is_put {
         write_beside(repository, content, id)?;
     }

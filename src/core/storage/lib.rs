@@ -19,6 +19,7 @@ mod kind;
 mod log_file;
 mod names;
 mod priority;
+mod rename;
 mod reserve;
 mod rights;
 mod root;

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::kind::{Kind, kind_of};
@@ -119,16 +119,15 @@ pub(super) fn clear_way(base: BorrowedFd<'_>, way: &[u8], follow: bool) -> bool 
     given
 }
 
-/// Renames; a directory that moves elsewhere must be writable itself.
-pub(super) fn rename(
-    from: (&OwnedFd, &str),
-    to: (&OwnedFd, &str),
-    flags: RenameFlags,
+/// Tries what moves something from one name to another; where rights were taken away, they are given
+/// back first: a directory that moves elsewhere must be writable itself.
+pub(super) fn with_rights(
+    names: [(&OwnedFd, &str); 2],
+    attempt: impl Fn() -> Result<(), Errno>,
 ) -> Result<(), Errno> {
-    let attempt = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags);
     match attempt() {
         Err(Errno::ACCESS) => {
-            for (parent, name) in [from, to] {
+            for (parent, name) in names {
                 keep_usable(parent);
                 give_directory(parent, name);
             }

@@ -9,6 +9,7 @@ mod copy;
 mod directory;
 mod effect;
 mod journal;
+mod moves;
 mod note;
 mod remove;
 mod remover;
@@ -31,7 +32,6 @@ use fileshed_types::zone::ZonePath;
 pub use append::{Appendable, Appended};
 pub use directory::{Merge, StagedDirectory, StagedEntry};
 pub(super) use effect::make_directories;
-use effect::move_place;
 pub use effect::{Displaced, Installed, Removed, Renamed};
 pub use journal::Journal;
 pub(super) use remove::remove_tree;
@@ -80,8 +80,8 @@ impl Staging {
             .map_err(DiskError::server)?;
         Ok(Staged {
             file: File::from(file),
-            location: self.location.join(&name),
-            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            staging: self.try_clone()?,
+            name,
             flushed: false,
             installed: false,
         })
@@ -139,8 +139,8 @@ impl Staging {
         rustix::fs::renameat(&private.at.parent, &*from, &self.directory, &*name).map_err(fail)?;
         Ok(Staged {
             file: File::from(file),
-            location: self.location.join(&name),
-            at: Place::new(clone_handle(&self.directory)?, name, ZonePath::root()),
+            staging: self.try_clone()?,
+            name,
             flushed: false,
             installed: false,
         })
@@ -242,8 +242,8 @@ impl Drop for PrivateDirectory {
 #[derive(Debug)]
 pub struct Staged {
     file: File,
-    location: PathBuf,
-    at: Place,
+    staging: Staging,
+    name: String,
     /// Whether what was written is on disk.
     flushed: bool,
     installed: bool,
@@ -269,8 +269,8 @@ impl Staged {
 
     /// Where it is on disk, for a child process to read.
     #[must_use]
-    pub fn location(&self) -> &Path {
-        &self.location
+    pub fn location(&self) -> PathBuf {
+        self.staging.location.join(&self.name)
     }
 
     /// Whether it begins with these bytes.
@@ -304,7 +304,7 @@ impl Staged {
         if !self.flushed {
             rustix::fs::fdatasync(&self.file).map_err(fail)?;
         }
-        let installed = Installed::new(&self.at, target)?;
+        let installed = Installed::new(&self.staging, &self.name, target)?;
         self.installed = true;
         Ok(installed)
     }
@@ -313,7 +313,8 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         if !self.installed {
-            let _gone = rustix::fs::unlinkat(&self.at.parent, &*self.at.name, AtFlags::empty());
+            let staging = &self.staging.directory;
+            let _gone = rustix::fs::unlinkat(staging, &*self.name, AtFlags::empty());
         }
     }
 }

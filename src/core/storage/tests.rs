@@ -3,6 +3,7 @@
 mod append;
 mod cached;
 mod directories;
+mod renames;
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -135,7 +136,7 @@ fn what_is_not_kept_is_as_it_was() {
     assert_eq!(scene.read("old"), "old");
 
     let vacancy = scene.data.vacancy(&path("x/y/z")).expect("free");
-    let renamed = Renamed::new(&entry, vacancy).expect("renamed");
+    let renamed = Renamed::new(&entry, vacancy, &scene.staging).expect("renamed");
     assert_eq!(scene.read("x/y/z"), "old");
     drop(renamed);
     assert_eq!(scene.read("old"), "old");
@@ -159,7 +160,9 @@ fn what_is_kept_stays() {
 
     let entry = scene.data.entry(&path("a")).expect("there");
     let vacancy = scene.data.vacancy(&path("c/d")).expect("free");
-    Renamed::new(&entry, vacancy).expect("renamed").keep();
+    Renamed::new(&entry, vacancy, &scene.staging)
+        .expect("renamed")
+        .keep();
     assert_eq!(scene.read("c/d/b"), "b");
 
     let entry = scene.data.entry(&path("c")).expect("there");
@@ -200,7 +203,7 @@ fn what_came_in_between_is_in_the_way() {
     // A directory cannot move into itself.
     let entry = scene.data.entry(&path("a")).expect("there");
     let vacancy = scene.data.vacancy(&path("a/b/c")).expect("free");
-    let error = Renamed::new(&entry, vacancy).expect_err("into itself");
+    let error = Renamed::new(&entry, vacancy, &scene.staging).expect_err("into itself");
     assert!(matches!(error, DiskError::IntoItself { .. }), "{error:?}");
     assert!(!scene.at("a/b").exists());
     assert_eq!(scene.staged(), Vec::<String>::new());

@@ -3,17 +3,14 @@
 use std::collections::HashMap;
 use std::fs::File;
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::journal::{Journal, Step};
 use super::note::below_home;
-use super::{
-    Installed, Place, Renamed, Staged, Staging, make_directories, move_place, remove_tree, report,
-};
+use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
 use crate::entry::{create_file, file_mode, open_file};
-use crate::handle::clone_handle;
 use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Totals, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
@@ -109,15 +106,15 @@ impl StagedDirectory {
     /// Gives the directory its name in the zone, in one rename.
     pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
         self.flush()?;
-        let installed = Installed::new(&self.place()?, target)?;
+        let installed = Installed::new(&self.staging, &self.name, target)?;
         self.installed = true;
         Ok(installed)
     }
 
     /// Takes a file that another one holds, under another path.
     pub fn adopt(&self, other: &Self, from: &ZonePath, to: &ZonePath) -> Result<(), DiskError> {
-        Renamed::new(&other.root.entry(from)?, self.root.vacancy_as_named(to)?)?.keep();
-        Ok(())
+        let vacancy = self.root.vacancy_as_named(to)?;
+        other.root.entry(from)?.rename(vacancy, &self.staging)
     }
 
     /// Holds the file `name` of a directory of the server's own under `to`, too: the same bytes, which
@@ -137,22 +134,13 @@ impl StagedDirectory {
 
     /// Gives away a file that it holds, to be installed alone.
     pub fn take(&self, path: &ZonePath) -> Result<Staged, DiskError> {
-        let name = self.staging.fresh_name();
-        let at = Place::new(
-            clone_handle(&self.staging.directory)?,
-            name.clone(),
-            ZonePath::root(),
-        );
-        move_place(
-            self.root.entry(path)?.place(),
-            &at,
-            RenameFlags::NOREPLACE,
-            "stage",
-        )?;
+        let at = self
+            .staging
+            .take_in(self.root.entry(path)?.place(), "stage")?;
         Ok(Staged {
             file: open_file(&at.parent, &at.name, path)?,
-            location: self.staging.location.join(name),
-            at,
+            staging: self.staging.try_clone()?,
+            name: at.name,
             flushed: false,
             installed: false,
         })
@@ -236,11 +224,7 @@ impl StagedDirectory {
     }
 
     fn place(&self) -> Result<Place, DiskError> {
-        Ok(Place::new(
-            clone_handle(&self.staging.directory)?,
-            self.name.clone(),
-            ZonePath::root(),
-        ))
+        self.staging.place(self.name.clone())
     }
 }
 
@@ -364,7 +348,7 @@ impl Merge {
             to: format!("{}/{}", self.into, arrival.path.below(&self.directory)),
         });
         let rest = self.staged.name.clone();
-        let journal = Journal::write(&self.staged.staging, rest, steps.collect())?;
+        let journal = Journal::write(&self.staged.staging, Some(rest), steps.collect())?;
         // From here on the journal has it.
         self.staged.installed = true;
         Ok((journal, self.arrivals))

@@ -1,13 +1,14 @@
 //! What a rename did, and how it is undone.
 
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::moves::{failed, move_out};
 use super::{Removals, Staging, remove_tree, report};
 use crate::entry::Place;
 use crate::handle::clone_handle;
 use crate::kind::kind_of;
-use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rights};
+use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rename};
 use fileshed_types::zone::ZonePath;
 
 /// Something that has its name, while what had it before still exists. Dropped without
@@ -17,41 +18,33 @@ pub struct Installed {
     at: Place,
     /// Where it was staged, and what it replaced is; nothing when that was given away.
     old: Option<Place>,
+    staging: Staging,
     replaced: bool,
     made: Vec<Place>,
     kept: bool,
 }
 
 impl Installed {
-    /// Gives what is staged at `staged` the name of `target`, in one rename.
-    pub(super) fn new(staged: &Place, target: Target) -> Result<Self, DiskError> {
-        let path = target.path().clone();
+    /// Gives what is staged under the name `staged` the name of `target`.
+    pub(super) fn new(staging: &Staging, staged: &str, target: Target) -> Result<Self, DiskError> {
         let replaced = target.entry().map(Entry::kind);
         let (at, made) = match target {
-            Target::Entry(entry) => {
-                let place = entry.place();
-                let at = Place::new(clone_handle(&place.parent)?, place.name.clone(), path);
-                (at, Vec::new())
-            }
+            Target::Entry(entry) => (entry.place().try_clone()?, Vec::new()),
             Target::Vacancy(vacancy) => make_directories(vacancy)?,
         };
-        let flags = match replaced {
-            Some(_) => RenameFlags::EXCHANGE,
-            None => RenameFlags::NOREPLACE,
+        let old = staging.place(staged.to_owned())?;
+        let moved = match replaced {
+            Some(_) => staging.exchange(&old, &at, "write"),
+            None => move_out(&old, &at, "write"),
         };
-        if let Err(error) = move_place(staged, &at, flags, "write") {
+        if let Err(error) = moved {
             remove_made(&made);
             return Err(error);
         }
-        let old = Place::new(
-            clone_handle(&staged.parent)?,
-            staged.name.clone(),
-            ZonePath::root(),
-        );
         // A command that runs meanwhile may have put a directory there: it goes back whole.
         let found = old.stat()?.map(|stat| kind_of(&stat));
         if found == Some(Kind::Directory) && replaced != Some(Kind::Directory) {
-            report(&move_place(&at, &old, RenameFlags::EXCHANGE, "undo"));
+            report(&staging.exchange(&old, &at, "undo"));
             return Err(DiskError::NotAFile {
                 path: at.path.clone(),
                 found: Kind::Directory.describe(),
@@ -60,6 +53,7 @@ impl Installed {
         Ok(Self {
             at,
             old: Some(old),
+            staging: staging.try_clone()?,
             replaced: replaced.is_some(),
             made,
             kept: false,
@@ -98,10 +92,11 @@ impl Drop for Installed {
         let at = &self.at;
         let back = if self.replaced {
             // Where a command took the new one away meanwhile, the old one still comes back.
-            move_place(at, old, RenameFlags::EXCHANGE, "undo")
-                .or_else(|_| move_place(old, at, RenameFlags::NOREPLACE, "undo"))
+            let exchanged = self.staging.exchange(old, at, "undo");
+            exchanged.or_else(|_| move_out(old, at, "undo"))
         } else {
-            move_place(at, old, RenameFlags::NOREPLACE, "undo")
+            rename::rename(at.as_name(), old.as_name())
+                .map_err(|error| failed("undo", at, old, error))
         };
         report(&back);
         report(&remove_tree(&old.parent, &old.name));
@@ -112,17 +107,8 @@ impl Drop for Installed {
 impl Staging {
     /// Takes an entry out of its zone.
     pub fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
-        let from = Place::new(
-            clone_handle(&entry.place().parent)?,
-            entry.place().name.clone(),
-            entry.path().clone(),
-        );
-        let to = Place::new(
-            clone_handle(&self.directory)?,
-            self.fresh_name(),
-            ZonePath::root(),
-        );
-        move_place(&from, &to, RenameFlags::NOREPLACE, "remove")?;
+        let from = entry.place().try_clone()?;
+        let to = self.take_in(&from, "remove")?;
         Ok(Removed {
             from,
             to,
@@ -152,64 +138,58 @@ impl Removed {
 impl Drop for Removed {
     fn drop(&mut self) {
         if !self.kept {
-            report(&move_place(
-                &self.to,
-                &self.from,
-                RenameFlags::NOREPLACE,
-                "undo",
-            ));
+            report(&move_out(&self.to, &self.from, "undo"));
         }
     }
 }
 
-/// Something that moved inside its zone.
+/// Something that moved inside its zone, or between its zone and the bin.
 #[derive(Debug)]
 pub struct Renamed {
     from: Place,
     to: Place,
+    staging: Staging,
     made: Vec<Place>,
     kept: bool,
 }
 
 impl Renamed {
     /// Moves `entry` to `vacancy`.
-    pub fn new(entry: &Entry, vacancy: Vacancy) -> Result<Self, DiskError> {
-        let place = entry.place();
-        let from = Place::new(
-            clone_handle(&place.parent)?,
-            place.name.clone(),
-            place.path.clone(),
-        );
+    pub fn new(entry: &Entry, vacancy: Vacancy, staging: &Staging) -> Result<Self, DiskError> {
+        let from = entry.place().try_clone()?;
         let (to, made) = make_directories(vacancy)?;
-        if let Err(error) = move_place(&from, &to, RenameFlags::NOREPLACE, "rename") {
+        if let Err(error) = staging.move_to_free(&from, &to, "rename") {
             remove_made(&made);
             return Err(error);
         }
         Ok(Self {
             from,
             to,
+            staging: staging.try_clone()?,
             made,
             kept: false,
         })
     }
 
-    /// Moves `entry` out of its zone, into a directory beside it, to a name that is free there.
-    pub fn out_of_zone(entry: &Entry, directory: &Root, name: &str) -> Result<Self, DiskError> {
-        let place = entry.place();
-        let from = Place::new(
-            clone_handle(&place.parent)?,
-            place.name.clone(),
-            place.path.clone(),
-        );
+    /// Moves `entry` out of its zone, into a directory beside it, to a name that nothing ever had
+    /// there.
+    pub fn out_of_zone(
+        entry: &Entry,
+        (directory, name): (&Root, &str),
+        staging: &Staging,
+    ) -> Result<Self, DiskError> {
+        let from = entry.place().try_clone()?;
         let to = Place::new(
             directory.try_clone()?.into_handle(),
             name.to_owned(),
-            place.path.clone(),
+            from.path.clone(),
         );
-        move_place(&from, &to, RenameFlags::NOREPLACE, "remove")?;
+        rename::rename(from.as_name(), to.as_name())
+            .map_err(|error| failed("remove", &from, &to, error))?;
         Ok(Self {
             from,
             to,
+            staging: staging.try_clone()?,
             made: Vec::new(),
             kept: false,
         })
@@ -224,12 +204,7 @@ impl Renamed {
 impl Drop for Renamed {
     fn drop(&mut self) {
         if !self.kept {
-            report(&move_place(
-                &self.to,
-                &self.from,
-                RenameFlags::NOREPLACE,
-                "undo",
-            ));
+            report(&self.staging.move_to_free(&self.to, &self.from, "undo"));
             remove_made(&self.made);
         }
     }
@@ -237,32 +212,16 @@ impl Drop for Renamed {
 
 impl Entry {
     /// Gives this the free name `vacancy`, at once and for good.
-    pub fn rename(&self, vacancy: Vacancy) -> Result<(), DiskError> {
-        Renamed::new(self, vacancy).map(Renamed::keep)
+    pub fn rename(&self, vacancy: Vacancy, staging: &Staging) -> Result<(), DiskError> {
+        Renamed::new(self, vacancy, staging).map(Renamed::keep)
     }
 
     /// Gives this the name of `taken`, which is gone then.
     pub fn replace(&self, taken: &Self) -> Result<(), DiskError> {
-        move_place(self.place(), taken.place(), RenameFlags::empty(), "replace")
+        let (from, to) = (self.place(), taken.place());
+        rename::rename(from.as_name(), to.as_name())
+            .map_err(|error| failed("replace", from, to, error))
     }
-}
-
-pub(super) fn move_place(
-    from: &Place,
-    to: &Place,
-    flags: RenameFlags,
-    action: &'static str,
-) -> Result<(), DiskError> {
-    let (old, new) = ((&from.parent, &*from.name), (&to.parent, &*to.name));
-    rights::rename(old, new, flags).map_err(|error| match error {
-        Errno::INVAL => DiskError::IntoItself {
-            path: from.path.clone(),
-        },
-        Errno::NOENT => DiskError::NotFound {
-            path: from.path.clone(),
-        },
-        error => DiskError::of(action, &to.path, error),
-    })
 }
 
 /// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.

@@ -4,22 +4,25 @@
 //! finds the journal of a process that is gone undoes what it did, so that all of it happened or
 //! nothing. Removing the journal makes the change final.
 //!
-//! A step is known to have happened by the inode that it moved: it is where the step took it.
+//! A step is known to have happened by the inode that it moved: it is where the step took it. Where
+//! the file system needs several calls for a step, one that was cut off is known by what stands
+//! aside, or by a file that has both names.
 
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{Mode, OFlags, RenameFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::append::Addition;
-use super::note::{below_home, forget, home_of, parent_of, write_note};
-use super::{Place, make_directories, remove_tree, report};
-use crate::handle::{clone_handle, stat_at};
+use super::note::{aside_of, below_home, forget, home_of, parent_of, write_note};
+use super::{make_directories, remove_tree, report};
+use crate::handle::stat_at;
 use crate::kind::kind_of;
-use crate::{DiskError, Entry, Kind, Root, Staging, rights};
+use crate::rename::{self, Name};
+use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
 
 /// Names that are tried for what cannot go back under its own.
@@ -43,8 +46,10 @@ pub struct Journal {
     home: Root,
     name: String,
     steps: Vec<Step>,
+    /// Where a step may put something aside.
+    aside: String,
     /// What the steps leave behind in staging.
-    rest: String,
+    rest: Option<String>,
     kept: bool,
 }
 
@@ -55,13 +60,15 @@ impl Journal {
     /// Writes down the steps. `rest` is the name in staging that is removed in the end.
     pub(super) fn write(
         staging: &Staging,
-        rest: String,
+        rest: Option<String>,
         steps: Vec<Step>,
     ) -> Result<Self, DiskError> {
         let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
+        let name = write_note(staging, &text)?;
         Ok(Self {
             home: home_of(staging)?,
-            name: write_note(staging, &text)?,
+            aside: aside_of(staging, &name)?,
+            name,
             steps,
             rest,
             kept: false,
@@ -72,7 +79,8 @@ impl Journal {
     /// Takes all steps.
     pub(super) fn carry_out(&self) -> Result<(), Stopped> {
         for (number, step) in self.steps.iter().enumerate() {
-            step.take(&self.home).map_err(|error| (number, error))?;
+            step.take(&self.home, &self.aside)
+                .map_err(|error| (number, error))?;
         }
         Ok(())
     }
@@ -81,14 +89,34 @@ impl Journal {
     #[cfg(test)]
     pub(crate) fn take_some(&self, steps: usize) -> usize {
         let taken = self.steps.iter().take(steps);
-        taken.filter(|step| step.take(&self.home).is_ok()).count()
+        taken
+            .filter(|step| step.take(&self.home, &self.aside).is_ok())
+            .count()
     }
 
     /// Makes the change final.
     pub fn keep(mut self) -> Result<(), DiskError> {
         self.kept = true;
         self.forget()?;
-        remove_tree(&self.staging.directory, &self.rest)
+        self.remove_rest()
+    }
+
+    /// Takes the steps and makes the change final; or nothing is changed.
+    pub(super) fn take_at_once(mut self) -> Result<Result<(), Errno>, DiskError> {
+        if let Err((_, error)) = self.carry_out() {
+            return Ok(Err(error));
+        }
+        self.forget()?;
+        self.kept = true;
+        self.remove_rest()?;
+        Ok(Ok(()))
+    }
+
+    fn remove_rest(&self) -> Result<(), DiskError> {
+        match &self.rest {
+            Some(rest) => remove_tree(&self.staging.directory, rest),
+            None => Ok(()),
+        }
     }
 
     fn forget(&self) -> Result<(), DiskError> {
@@ -102,10 +130,10 @@ impl Drop for Journal {
             return;
         }
         // What cannot be undone now is undone when this process is gone.
-        let undone = undo(&self.home, &self.steps).and_then(|()| self.forget());
+        let undone = undo(&self.home, &self.steps, &self.aside).and_then(|()| self.forget());
         report(&undone);
         if undone.is_ok() {
-            report(&remove_tree(&self.staging.directory, &self.rest));
+            report(&self.remove_rest());
         }
     }
 }
@@ -118,11 +146,7 @@ impl Staging {
         };
         let inode = entry.place().stat()?.ok_or_else(gone)?.st_ino;
         let name = self.fresh_name();
-        let beside = Place::new(
-            clone_handle(&self.directory)?,
-            name.clone(),
-            ZonePath::root(),
-        );
+        let beside = self.place(name.clone())?;
         let waiting = below_home(self, &beside)?;
         let steps = vec![
             Step {
@@ -138,7 +162,7 @@ impl Staging {
                 to: below_home(self, target.place())?,
             },
         ];
-        let journal = Journal::write(self, name, steps)?;
+        let journal = Journal::write(self, Some(name), steps)?;
         journal.carry_out().map_err(|(number, error)| {
             let path = [entry.path(), target.path()][number];
             DiskError::of("move", path, error)
@@ -172,59 +196,139 @@ impl Staging {
         } else {
             // Written in part: no step was taken.
             let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
-            undo(&home, &steps)?;
+            undo(&home, &steps, &aside_of(self, journal)?)?;
         }
         forget(self, journal)
     }
 }
 
 /// Undoes the steps that were taken, the last one first.
-fn undo(home: &Root, steps: &[Step]) -> Result<(), DiskError> {
+fn undo(home: &Root, steps: &[Step], aside: &str) -> Result<(), DiskError> {
     for step in steps.iter().rev() {
-        step.undo(home)?;
+        step.undo(home, aside)?;
     }
     Ok(())
 }
 
 impl Step {
-    fn take(&self, home: &Root) -> Result<(), Errno> {
-        let flags = if self.exchange {
-            RenameFlags::EXCHANGE
+    fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
+        let (from, to) = (Opened::of(home, &self.from)?, Opened::of(home, &self.to)?);
+        if self.exchange {
+            let aside = Opened::of(home, aside)?;
+            rename::exchange(from.name(), to.name(), aside.name())
         } else {
-            RenameFlags::NOREPLACE
-        };
-        let (from, from_name) = parent_of(home, &self.from)?;
-        let (to, to_name) = parent_of(home, &self.to)?;
-        rights::rename((&from, from_name), (&to, to_name), flags)
+            rename::to_free(from.name(), to.name())
+        }
     }
 
-    fn undo(&self, home: &Root) -> Result<(), DiskError> {
-        let path = || ZonePath::found(self.to.clone());
-        let (to, to_name) = match parent_of(home, &self.to) {
-            Ok(found) => found,
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
-            Err(error) => return Err(DiskError::of("undo", &path(), error)),
+    fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
+        let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
+        let to = match Opened::of(home, &self.to) {
+            Ok(to) => Some(to),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
+            Err(error) => return Err(fail(error)),
         };
-        let there = stat_at(&to, to_name, &path())?;
-        if there.is_none_or(|stat| stat.st_ino != self.inode) {
-            return Ok(());
+        let arrived = match &to {
+            Some(to) if to.inode()? == Some(self.inode) => Some(to),
+            _ => None,
+        };
+        if !self.exchange {
+            return match arrived {
+                Some(to) => self.take_back(home, to),
+                None => Ok(()),
+            };
         }
-        if self.exchange {
-            let (from, from_name) = parent_of(home, &self.from)
-                .map_err(|error| DiskError::of("undo", &path(), error))?;
-            match rights::rename((&to, to_name), (&from, from_name), RenameFlags::EXCHANGE) {
-                Ok(()) => return Ok(()),
-                Err(Errno::NOENT) => {}
-                Err(error) => return Err(DiskError::of("undo", &path(), error)),
+        let aside = Opened::of(home, aside).map_err(fail)?;
+        if aside.inode()?.is_none() {
+            let Some(to) = arrived else {
+                return Ok(());
+            };
+            let from = Opened::of(home, &self.from).map_err(fail)?;
+            match rename::exchange_in_one_call(to.name(), from.name()) {
+                Ok(true) => return Ok(()),
+                // What it replaced is gone.
+                Err(Errno::NOENT) => return to.put_back(home, &self.from),
+                Err(error) => return Err(fail(error)),
+                Ok(false) => rename::rename(from.name(), aside.name()).map_err(fail)?,
             }
         }
-        self.put_back(home, &to, to_name)
+        self.undo_from_aside(home, arrived, &aside)
     }
 
-    /// Moves back what was moved. Where somebody took its name meanwhile, it gets another one
-    /// beside: nothing is lost.
-    fn put_back(&self, home: &Root, to: &OwnedFd, to_name: &str) -> Result<(), DiskError> {
-        let own = ZonePath::found(self.from.clone());
+    /// Undoes an exchange while what was replaced is aside. Cut off, it can be done again.
+    fn undo_from_aside(
+        &self,
+        home: &Root,
+        arrived: Option<&Opened>,
+        aside: &Opened,
+    ) -> Result<(), DiskError> {
+        let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
+        if let Some(to) = arrived {
+            let from = Opened::of(home, &self.from).map_err(fail)?;
+            let is_directory =
+                |of: &Opened| Ok::<_, DiskError>(of.kind()? == Some(Kind::Directory));
+            if !is_directory(to)? && !is_directory(aside)? {
+                // So that the name always has one of the two.
+                if from.inode()? != Some(self.inode) {
+                    rename::link(to.name(), from.name()).map_err(fail)?;
+                }
+                return rename::rename(aside.name(), to.name()).map_err(fail);
+            }
+            rename::to_free(to.name(), from.name()).map_err(fail)?;
+        }
+        match Opened::of(home, &self.to) {
+            // It was linked aside, and nothing more.
+            Ok(to) if rename::is_same(to.name(), aside.name()) => aside.unlink(),
+            _ => aside.put_back(home, &self.to),
+        }
+    }
+
+    /// Moves back what has its new name, and maybe its old one too.
+    fn take_back(&self, home: &Root, to: &Opened) -> Result<(), DiskError> {
+        match Opened::of(home, &self.from) {
+            Ok(from) if rename::is_same(from.name(), to.name()) => to.unlink(),
+            _ => to.put_back(home, &self.from),
+        }
+    }
+}
+
+/// A name below the directory that holds staging, in its open directory.
+struct Opened<'p> {
+    parent: OwnedFd,
+    name: &'p str,
+}
+
+impl<'p> Opened<'p> {
+    fn of(home: &Root, place: &'p str) -> Result<Self, Errno> {
+        let (parent, name) = parent_of(home, place)?;
+        Ok(Self { parent, name })
+    }
+
+    fn name(&self) -> Name<'_> {
+        (&self.parent, self.name)
+    }
+
+    fn stat(&self) -> Result<Option<Stat>, DiskError> {
+        stat_at(&self.parent, self.name, &ZonePath::root())
+    }
+
+    fn inode(&self) -> Result<Option<u64>, DiskError> {
+        Ok(self.stat()?.map(|stat| stat.st_ino))
+    }
+
+    fn kind(&self) -> Result<Option<Kind>, DiskError> {
+        Ok(self.stat()?.map(|stat| kind_of(&stat)))
+    }
+
+    fn unlink(&self) -> Result<(), DiskError> {
+        rustix::fs::unlinkat(&self.parent, self.name, AtFlags::empty())
+            .map_err(|error| DiskError::of("undo", &ZonePath::root(), error))
+    }
+
+    /// Moves it to the name that it had. Where somebody took that meanwhile, it gets another
+    /// one beside: nothing is lost.
+    fn put_back(&self, home: &Root, name: &str) -> Result<(), DiskError> {
+        let own = ZonePath::found(name.to_owned());
         let above = own.parent().unwrap_or_else(ZonePath::root);
         let name = own.name().unwrap_or_default();
         for number in 0..NEIGHBOURS {
@@ -239,8 +343,7 @@ impl Step {
                 Err(error) => return Err(error),
             };
             let (free, _made) = make_directories(vacancy)?;
-            let flags = RenameFlags::NOREPLACE;
-            match rights::rename((to, to_name), (&free.parent, &free.name), flags) {
+            match rename::to_free(self.name(), (&free.parent, &free.name)) {
                 Err(Errno::EXIST) => {}
                 other => return other.map_err(|error| DiskError::of("undo", &own, error)),
             }

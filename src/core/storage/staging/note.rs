@@ -43,6 +43,13 @@ pub(super) fn is_journal(name: &str) -> bool {
     name.ends_with(ENDING)
 }
 
+/// The name, below the directory that holds staging, where the steps of a journal may put something
+/// aside.
+pub(super) fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
+    let name = format!("{journal}.aside");
+    below_home(staging, &staging.place(name)?)
+}
+
 /// The directory that holds staging and the zones.
 pub(super) fn home_of(staging: &Staging) -> Result<Root, DiskError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -175,7 +175,7 @@ impl<'a> Run<'a> {
         let spec = JobSpec {
             job,
             owner,
-            input: invocation.input.map(|staged| staged.location().to_owned()),
+            input: invocation.input.map(Staged::location),
             controlling_terminal: false,
             makes_groups: program.is_chosen,
             limits: Limits {

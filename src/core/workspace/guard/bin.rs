@@ -73,7 +73,7 @@ impl<'a> Permit<'a> {
         let name = row.id.clone();
         self.set_bin_move(BinMove::Into(row));
         let bin = zone.tenant.bin()?;
-        let effect = Renamed::out_of_zone(entry, &bin, &name);
+        let effect = Renamed::out_of_zone(entry, (&bin, &name), self.staging());
         let effect = effect.map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Renamed(effect)))
     }
@@ -108,7 +108,7 @@ impl<'a> Permit<'a> {
             Kind::Symlink | Kind::Special => Totals::default(),
         };
         self.set_bin_move(BinMove::OutOf(row));
-        match Renamed::new(&entry, vacancy) {
+        match Renamed::new(&entry, vacancy, self.staging()) {
             Ok(effect) => Ok(Some(self.change(Effect::Renamed(effect)))),
             Err(error) if error.is_gone() => Ok(None),
             Err(error) => Err(self.explain(error)),

@@ -99,9 +99,10 @@ impl<'a> CrossZonePermit<'a> {
         if let Some(old) = target.entry() {
             expect_plain(old).map_err(|error| self.to.zone().explain(error))?;
         }
+        let staging = self.to.staging();
         let effect = match target {
-            Target::Vacancy(vacancy) => Renamed::new(entry, vacancy).map(Effect::Renamed),
-            Target::Entry(old) => self.to.staging().supplant(entry, &old).map(Effect::Several),
+            Target::Vacancy(vacancy) => Renamed::new(entry, vacancy, staging).map(Effect::Renamed),
+            Target::Entry(old) => staging.supplant(entry, &old).map(Effect::Several),
         };
         let effect = effect.map_err(|error| {
             let missing = matches!(error, DiskError::NotFound { .. });

@@ -230,9 +230,9 @@ impl<'a> OpenEndedPermit<'a> {
     }
 }
 
-#[expect(clippy::unused_self, reason = "who has no permit has no effect")]
 impl OpenEndedPermit<'_> {
     /// Gives a file its content back.
+    #[expect(clippy::unused_self, reason = "who has no permit has no effect")]
     pub(crate) fn put_back(&self, content: Staged, target: Target) -> Result<(), Error> {
         content.install(target)?.keep();
         Ok(())
@@ -240,10 +240,11 @@ impl OpenEndedPermit<'_> {
 
     /// Gives an entry another name.
     pub(crate) fn rename(&self, entry: &Entry, vacancy: Vacancy) -> Result<(), DiskError> {
-        entry.rename(vacancy)
+        entry.rename(vacancy, &self.zone.store.staging(&self.zone.tenant)?)
     }
 
     /// Gives an entry the name of another one, which goes.
+    #[expect(clippy::unused_self, reason = "who has no permit has no effect")]
     pub(crate) fn replace(&self, entry: &Entry, taken: &Entry) -> Result<(), DiskError> {
         entry.replace(taken)
     }

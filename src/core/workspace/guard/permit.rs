@@ -394,7 +394,8 @@ impl<'a> Permit<'a> {
 
     /// Gives an entry another name.
     pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<Change<'a>, Error> {
-        let effect = Renamed::new(entry, vacancy).map_err(|error| self.explain(error))?;
+        let effect =
+            Renamed::new(entry, vacancy, self.staging()).map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Renamed(effect)))
     }
 

@@ -4,7 +4,7 @@ use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Chat, Error, UserId, ZoneName, ZonePath};
 use fileshed_registry::{BIN, QuotaError, Usage};
-use fileshed_storage::{Kind, Root, Staging, Totals};
+use fileshed_storage::{DiskError, Kind, Root, Staging, Totals};
 use fileshed_types::fair::Place;
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
@@ -143,7 +143,7 @@ impl Store {
     }
 
     /// Where changes of one tenant are prepared.
-    pub(crate) fn staging(&self, tenant: &TenantRoot) -> Result<Staging, Error> {
+    pub(crate) fn staging(&self, tenant: &TenantRoot) -> Result<Staging, DiskError> {
         let directory = tenant.root.subdirectory("staging")?;
         let staging = Staging::new(directory, self.instance.name());
         Ok(staging.removing_behind(self.remover.removals()))

@@ -1,0 +1,132 @@
+//! Renames, on file systems that cannot do all of them in one call.
+//!
+//! That a name is free, or that two names change what they hold, is for the kernel to see to in the
+//! same call (renameat2(2) with `RENAME_NOREPLACE` or `RENAME_EXCHANGE`). NFS and some file systems in
+//! user space answer `EINVAL` to both. There a file gets its new name by a link, which fails where the
+//! name is taken, and then loses the old one; a directory is renamed as it is, which the kernel allows
+//! onto an empty directory only. What takes several calls can be cut off between them: whoever cannot
+//! live with that asks for the forms `…_at_once` and writes down what it is about to do where they
+//! say no.
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, RenameFlags, Stat};
+use rustix::io::Errno;
+
+use super::kind::{Kind, kind_of};
+use super::rights::with_rights;
+
+/// A name in an open directory.
+pub(super) type Name<'a> = (&'a OwnedFd, &'a str);
+
+/// Renames; what had the new name is gone.
+pub(super) fn rename(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+    call(from, to, RenameFlags::empty())
+}
+
+/// Renames to a name that is free, in one call. Whether the file system can: else nothing was done.
+pub(super) fn to_free_at_once(from: Name<'_>, to: Name<'_>) -> Result<bool, Errno> {
+    match call(from, to, RenameFlags::NOREPLACE) {
+        Err(Errno::INVAL) => {}
+        done => return done.map(|()| true),
+    }
+    if kind_of(&stat(from)?) != Kind::Directory {
+        return Ok(false);
+    }
+    match stat(to) {
+        Ok(_) => Err(Errno::EXIST),
+        Err(Errno::NOENT) => rename(from, to).map(|()| true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames to a name that is free. Cut off, a file has both names.
+pub(super) fn to_free(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+    if to_free_at_once(from, to)? {
+        return Ok(());
+    }
+    match link(from, to) {
+        // A server of NFS may have done it, lost its answer, and been asked again.
+        Err(Errno::EXIST) if is_same(from, to) => {}
+        linked => linked?,
+    }
+    let unlinked = rustix::fs::unlinkat(from.0, from.1, AtFlags::empty());
+    if !matches!(unlinked, Ok(()) | Err(Errno::NOENT)) {
+        let _back = rustix::fs::unlinkat(to.0, to.1, AtFlags::empty());
+        return unlinked;
+    }
+    Ok(())
+}
+
+/// Lets two names change what they hold. Whether the file system can: else nothing was done.
+pub(super) fn exchange_in_one_call(from: Name<'_>, to: Name<'_>) -> Result<bool, Errno> {
+    match call(from, to, RenameFlags::EXCHANGE) {
+        Err(Errno::INVAL) => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
+/// Lets two names change what they hold, so that each always has one of the two. Whether the file
+/// system can: else nothing was done. Cut off, `aside` may be left, with what `to` held.
+pub(super) fn exchange_at_once(
+    from: Name<'_>,
+    to: Name<'_>,
+    aside: Name<'_>,
+) -> Result<bool, Errno> {
+    if exchange_in_one_call(from, to)? {
+        return Ok(true);
+    }
+    if [from, to]
+        .map(stat)
+        .into_iter()
+        .try_fold(false, |any, stat| {
+            Ok::<bool, Errno>(any || kind_of(&stat?) == Kind::Directory)
+        })?
+    {
+        return Ok(false);
+    }
+    link(to, aside)?;
+    if let Err(error) = rename(from, to) {
+        let _gone = rustix::fs::unlinkat(aside.0, aside.1, AtFlags::empty());
+        return Err(error);
+    }
+    rename(aside, from).map(|()| true)
+}
+
+/// Lets two names change what they hold. Cut off, `to` may be free, and `aside` has what it held.
+pub(super) fn exchange(from: Name<'_>, to: Name<'_>, aside: Name<'_>) -> Result<(), Errno> {
+    if exchange_at_once(from, to, aside)? {
+        return Ok(());
+    }
+    rename(to, aside)?;
+    if let Err(error) = to_free(from, to) {
+        to_free(aside, to)?;
+        return Err(error);
+    }
+    rename(aside, from)
+}
+
+/// Gives a file a second name.
+pub(super) fn link(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+    with_rights([from, to], || {
+        rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
+    })
+}
+
+/// Whether two names have the same file.
+pub(super) fn is_same(one: Name<'_>, other: Name<'_>) -> bool {
+    match (stat(one), stat(other)) {
+        (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+        _ => false,
+    }
+}
+
+fn call(from: Name<'_>, to: Name<'_>, flags: RenameFlags) -> Result<(), Errno> {
+    with_rights([from, to], || {
+        rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
+    })
+}
+
+fn stat(name: Name<'_>) -> Result<Stat, Errno> {
+    rustix::fs::statat(name.0, name.1, AtFlags::SYMLINK_NOFOLLOW)
+}
