@@ -8,6 +8,7 @@
     reason = "a test that cannot go on panics, names what it skips, and starts programs"
 )]
 
+mod capacity;
 mod compose;
 mod container;
 mod examples;
