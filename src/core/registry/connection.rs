@@ -97,6 +97,13 @@ diagnostics! {
             hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
                 `registry` says where the database is",
         },
+        /// The process stood still for so long that others took it for dead.
+        #[error("this server stood still for too long, and another one ended what it was about to change")]
+        TakenOver => {
+            code: Busy,
+            hint: "look at what is there, and repeat the call",
+            retry_after: 1,
+        },
         /// What should be the address of a database is none.
         #[error("the setting `registry` is no address of a PostgreSQL database")]
         Address(#[source] source: DatabaseError = DatabaseError::NoRow) => {
@@ -163,6 +170,7 @@ impl From<DatabaseError> for RegistryError {
             DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),
             DatabaseError::Busy => Self::Unreachable(error),
             DatabaseError::Address(_) => Self::Address(error),
+            DatabaseError::TakenOver => Self::TakenOver,
             _ => Self::Failed(error),
         }
     }

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::TransactionBehavior;
 
-pub(crate) use self::postgres::{Pool, SCHEMA};
+pub(crate) use self::postgres::{Notifications, Pool, SCHEMA};
 use self::postgres::{PostgresConnection, Taken};
 pub(crate) use self::value::{FromValue, Row, ToValue, Value, Values};
 
@@ -45,6 +45,9 @@ pub enum DatabaseError {
         /// Which one, from 0.
         column: usize,
     },
+    /// Others took this process for dead, and ended the change.
+    #[error("others ended the change")]
+    TakenOver,
     /// A statement that always finds a row found none.
     #[error("there is no row")]
     NoRow,
@@ -119,6 +122,14 @@ impl Database {
         let done = transact_sqlite(&mut connection, work);
         flush(&connection, "FULL")?;
         done
+    }
+
+    /// Begins to hear what is notified on a channel, on a connection of its own.
+    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, DatabaseError> {
+        match self {
+            Self::Sqlite { .. } => Err(DatabaseError::NotAtOnce),
+            Self::Postgres(pool) => pool.listen(channel),
+        }
     }
 
     /// One statement that goes with files and stands alone; how many rows it changed.

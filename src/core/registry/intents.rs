@@ -168,7 +168,7 @@ impl Registry {
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
         // Most do nothing to it, and end with one statement.
         let ended = self.database.execute_unflushed(
-            "DELETE FROM intents WHERE id = ?1 AND deed IS NULL",
+            "DELETE FROM intents WHERE id = ?1 AND deed IS NULL AND instance <> ''",
             [intent.0],
         )?;
         if ended == 0 {
@@ -186,8 +186,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         self.transact_unflushed(&[], |transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
-            end(transaction, intent)?;
-            Ok(())
+            Ok(end(transaction, intent)?)
         })
     }
 
@@ -201,8 +200,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         self.transact_unflushed(&[], |transaction| {
             transaction.execute(GROW, (tenant, zone, bytes, files))?;
-            end(transaction, intent)?;
-            Ok(())
+            Ok(end(transaction, intent)?)
         })
     }
 
@@ -363,14 +361,16 @@ fn enter_measured(
     Ok(())
 }
 
-/// Forgets a change that is done, once its ownership change is carried out.
+/// Forgets a change that is done, once its ownership change is carried out. Fails where its process was
+/// taken for dead: this is what keeps one that only slept from ending what others have repaired.
 pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), DatabaseError> {
     let row: Option<(String, Option<String>)> = transaction.first(
-        "DELETE FROM intents WHERE id = ?1 RETURNING home, deed",
+        "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",
         [intent.0],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    if let Some((tenant, Some(ownership_change))) = row
+    let (tenant, ownership_change) = row.ok_or(DatabaseError::TakenOver)?;
+    if let Some(ownership_change) = ownership_change
         && let (Some(group), Some(ownership_change)) =
             (group_of(&tenant), OwnershipChange::read(&ownership_change))
     {

@@ -15,6 +15,7 @@ mod database;
 mod dead_properties;
 mod file_metadata;
 mod groups;
+mod instances;
 mod intents;
 mod known_accesses;
 mod links;
@@ -34,6 +35,7 @@ mod tokens;
 mod users;
 mod wal_index;
 mod working_directories;
+mod write_leases;
 
 pub use administration::InZone;
 pub use bin::{BIN, BinRow};
@@ -44,6 +46,7 @@ pub use database::DatabaseError;
 pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;
+pub use instances::NewInstance;
 pub use intents::{Intent, NewIntent, Orphan, QuotaError, Usage};
 pub use known_accesses::Access;
 pub use links::LinkRow;
@@ -58,6 +61,7 @@ pub use sign_in_links::{NewSignInLink, SignInLinks};
 pub use statements::{DatabasePlace, StatementId};
 pub use tokens::{NewToken, Token, Tokens};
 pub use users::Credentials;
+pub use write_leases::{LeaseNotice, LeaseNotices};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/registry.md");

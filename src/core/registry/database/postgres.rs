@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
@@ -178,6 +179,29 @@ impl<'a> FromSql<'a> for Value<'a> {
     }
 }
 
+/// What is notified on a channel, as it comes. Nothing that came before it was made is told.
+pub(crate) struct Notifications(Option<Client>);
+
+impl Notifications {
+    /// The text of the next one that comes within this time.
+    pub(crate) fn next(&mut self, patience: Duration) -> Result<Option<String>, DatabaseError> {
+        let Some(client) = &mut self.0 else {
+            return Err(DatabaseError::Busy);
+        };
+        let next = client.notifications().timeout_iter(patience).next()?;
+        if next.is_none() && client.is_closed() {
+            return Err(DatabaseError::Busy);
+        }
+        Ok(next.map(|notification| notification.payload().to_owned()))
+    }
+}
+
+impl Drop for Notifications {
+    fn drop(&mut self) {
+        end(self.0.take());
+    }
+}
+
 /// The connections to one database: as many as calls need at once, up to a bound.
 pub(crate) struct Pool {
     config: Config,
@@ -260,6 +284,12 @@ impl Pool {
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
+    }
+
+    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, DatabaseError> {
+        let mut client = tls::connect(&self.config)?;
+        client.batch_execute(&format!("LISTEN {channel}"))?;
+        Ok(Notifications(Some(client)))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, PoolState> {

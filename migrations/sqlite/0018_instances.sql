@@ -1,0 +1,1 @@
+-- Processes that share a data directory know each other by locks on files there: nothing to enter.

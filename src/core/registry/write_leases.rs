@@ -1,0 +1,201 @@
+//! Who may write where, across machines: rows of a registry on PostgreSQL.
+//!
+//! An instance that has a place keeps it until another one wants it, so that whoever writes alone asks
+//! once. Who wants it waits in a queue of the table and is told by a notification when it has the place:
+//! it is handed on, to the first who waits.
+
+use std::time::Duration;
+
+use super::database::{DatabaseError, Statements as _, Transaction};
+use super::{Registry, RegistryError};
+
+/// What is told to an instance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeaseNotice {
+    /// Somebody waits for a place that it has.
+    Wanted(String),
+    /// It has a place now, or may ask again.
+    Granted(String),
+    /// Some places are free: one who had them is gone.
+    Freed,
+}
+
+impl LeaseNotice {
+    fn written(&self) -> String {
+        match self {
+            Self::Wanted(place) => format!("wanted {place}"),
+            Self::Granted(place) => format!("granted {place}"),
+            Self::Freed => "freed".to_owned(),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        match text.split_once(' ') {
+            Some(("wanted", place)) => Some(Self::Wanted(place.to_owned())),
+            Some(("granted", place)) => Some(Self::Granted(place.to_owned())),
+            _ => (text == "freed").then_some(Self::Freed),
+        }
+    }
+}
+
+/// Where an instance is told.
+fn channel(instance: &str) -> String {
+    format!("fileshed_{instance}")
+}
+
+/// What an instance is told, as it comes.
+pub struct LeaseNotices(super::database::Notifications);
+
+impl std::fmt::Debug for LeaseNotices {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("LeaseNotices")
+            .finish_non_exhaustive()
+    }
+}
+
+impl LeaseNotices {
+    /// The next one that comes within this time.
+    pub fn next(&mut self, patience: Duration) -> Result<Option<LeaseNotice>, RegistryError> {
+        let text = self.0.next(patience)?;
+        Ok(text.and_then(|text| LeaseNotice::read(&text)))
+    }
+}
+
+impl Registry {
+    /// Begins to hear what an instance is told.
+    pub fn lease_notices(&self, instance: &str) -> Result<LeaseNotices, RegistryError> {
+        Ok(LeaseNotices(self.database.listen(&channel(instance))?))
+    }
+
+    /// Takes a place for an instance, or lines up for it. Whether it has it.
+    pub fn take_lease(&self, place: &str, instance: &str) -> Result<bool, RegistryError> {
+        Ok(self.transact_unflushed(&[&name(place)], |transaction| {
+            transaction.execute(
+                "INSERT INTO write_leases (place, instance) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                (place, instance),
+            )?;
+            let holder: String = transaction.value(
+                "SELECT instance FROM write_leases WHERE place = ?1",
+                [place],
+            )?;
+            if holder == instance {
+                stop_waiting(transaction, place, instance)?;
+                return Ok::<bool, DatabaseError>(true);
+            }
+            transaction.execute(
+                "INSERT INTO waiting_for_leases (place, instance) VALUES (?1, ?2)
+                 ON CONFLICT DO NOTHING",
+                (place, instance),
+            )?;
+            notify(transaction, &holder, &LeaseNotice::Wanted(place.to_owned()))?;
+            Ok(false)
+        })?)
+    }
+
+    /// Waits no more; gives back what came at the last moment.
+    pub fn stop_waiting(&self, place: &str, instance: &str) -> Result<(), RegistryError> {
+        self.give(place, instance, true)
+    }
+
+    /// Hands a place on to the first who waits, or frees it.
+    pub fn give_lease(&self, place: &str, instance: &str) -> Result<(), RegistryError> {
+        self.give(place, instance, false)
+    }
+
+    fn give(&self, place: &str, instance: &str, waits: bool) -> Result<(), RegistryError> {
+        Ok(self.transact_unflushed(&[&name(place)], |transaction| {
+            if waits {
+                stop_waiting(transaction, place, instance)?;
+            }
+            let given = transaction.execute(
+                "DELETE FROM write_leases WHERE place = ?1 AND instance = ?2",
+                (place, instance),
+            )?;
+            if given > 0 {
+                hand_on(transaction, place)?;
+            }
+            Ok::<(), DatabaseError>(())
+        })?)
+    }
+
+    /// Places that an instance has and others wait for.
+    pub fn wanted_leases(&self, instance: &str) -> Result<Vec<String>, RegistryError> {
+        Ok(self.connection()?.all(
+            "SELECT DISTINCT held.place FROM write_leases AS held
+             JOIN waiting_for_leases AS waiting ON waiting.place = held.place
+             WHERE held.instance = ?1 AND waiting.instance <> ?1",
+            [instance],
+            |row| row.get(0),
+        )?)
+    }
+}
+
+/// The name under which those wait for each other who change who has a place.
+fn name(place: &str) -> String {
+    format!("lease {place}")
+}
+
+fn stop_waiting(
+    transaction: &Transaction<'_>,
+    place: &str,
+    instance: &str,
+) -> Result<(), DatabaseError> {
+    transaction.execute(
+        "DELETE FROM waiting_for_leases WHERE place = ?1 AND instance = ?2",
+        (place, instance),
+    )?;
+    Ok(())
+}
+
+/// The first who waits for a free place has it, and knows whether more do.
+fn hand_on(transaction: &Transaction<'_>, place: &str) -> Result<(), DatabaseError> {
+    let waiting: Vec<String> = transaction.all(
+        "SELECT instance FROM waiting_for_leases WHERE place = ?1 ORDER BY ticket",
+        [place],
+        |row| row.get(0),
+    )?;
+    let Some(next) = waiting.first() else {
+        return Ok(());
+    };
+    stop_waiting(transaction, place, next)?;
+    transaction.execute(
+        "INSERT INTO write_leases (place, instance) VALUES (?1, ?2)",
+        (place, next),
+    )?;
+    notify(transaction, next, &LeaseNotice::Granted(place.to_owned()))?;
+    if waiting.len() > 1 {
+        notify(transaction, next, &LeaseNotice::Wanted(place.to_owned()))?;
+    }
+    Ok(())
+}
+
+/// Frees all places of an instance that is gone, and tells those who live.
+pub(super) fn forget(transaction: &Transaction<'_>, instance: &str) -> Result<(), DatabaseError> {
+    transaction.execute(
+        "DELETE FROM waiting_for_leases WHERE instance = ?1",
+        [instance],
+    )?;
+    let freed = transaction.execute("DELETE FROM write_leases WHERE instance = ?1", [instance])?;
+    if freed > 0 {
+        let living: Vec<String> =
+            transaction.all("SELECT name FROM instances", (), |row| row.get(0))?;
+        for name in living {
+            notify(transaction, &name, &LeaseNotice::Freed)?;
+        }
+    }
+    Ok(())
+}
+
+fn notify(
+    transaction: &Transaction<'_>,
+    instance: &str,
+    notice: &LeaseNotice,
+) -> Result<(), DatabaseError> {
+    let told: Option<i64> = transaction.first(
+        "SELECT count(pg_notify(?1, ?2))",
+        (channel(instance).as_str(), notice.written().as_str()),
+        |row| row.get(0),
+    )?;
+    told.map(|_| ()).ok_or(DatabaseError::NoRow)
+}
