@@ -7,7 +7,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
-use fileshed_core::{CallRecorder, Store, UploadsRetention, sandbox};
+use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
@@ -36,6 +36,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     let (store, config) = (Arc::new(store), &config);
     cli::report_store(&store);
     let retention = UploadsRetention::start(&store)?;
+    let takeover = Takeover::start(&store)?;
     let recorder = CallRecorder::start(&store)?;
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
@@ -65,11 +66,16 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     store.shells().wait(patience);
     runtime.shutdown_timeout(patience);
     store.await_processes(patience);
-    drop(recorder);
+    drop((recorder, takeover));
+    let is_taken_for_dead = store.is_taken_for_dead();
     drop(store);
     tracing::info!("stopped");
     served?;
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_taken_for_dead {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Serves all addresses until a stop is asked for.

@@ -111,7 +111,7 @@ pub(super) fn tip(repository: &Repository) -> Result<Tip, HistoryError> {
 pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<(), HistoryError> {
     let branch = &*tip.branch;
     // Where it fails, libgit2 says why.
-    if !tip.is_file || rewrite(&repository.path().join(branch), id).is_err() {
+    if !tip.is_file || rewrite(&repository.path().join(branch), tip.commit, id).is_err() {
         let moved = match tip.commit {
             Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
             None => repository.reference(branch, id, false, "commit"),
@@ -122,9 +122,9 @@ pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<(),
     Ok(())
 }
 
-/// Gives the file of a branch another commit. Its lock takes its place, as git does it; that they
+/// Gives the file of a branch another commit, if it still has the one that it had. Its lock takes its place, as git does it; that they
 /// are exchanged keeps the disk from writing the new one at once, which nothing here asks for.
-fn rewrite(branch: &Path, id: Oid) -> std::io::Result<()> {
+fn rewrite(branch: &Path, from: Option<Oid>, id: Oid) -> std::io::Result<()> {
     let mut lock = branch.as_os_str().to_owned();
     lock.push(".lock");
     let mut options = fs::OpenOptions::new();
@@ -132,6 +132,11 @@ fn rewrite(branch: &Path, id: Oid) -> std::io::Result<()> {
     let written = file.write_all(format!("{id}\n").as_bytes());
     drop(file);
     let done = written.and_then(|()| {
+        // Who stood still before it took the lock is behind.
+        let there = fs::read_to_string(branch)?;
+        if Some(there.trim_end()) != from.map(|from| from.to_string()).as_deref() {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
         let flags = RenameFlags::EXCHANGE;
         Ok(rustix::fs::renameat_with(CWD, &lock, CWD, branch, flags)?)
     });

@@ -8,12 +8,14 @@ mod instance;
 mod last_calls;
 mod measure;
 mod opening;
+pub(crate) mod process_identity;
 mod registry_copy;
 mod tenants;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use crate::attachment_cache::AttachmentCache;
 use crate::background::BackgroundProcesses;
@@ -31,7 +33,8 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::write_lock::{Queue, WriteLock};
+use crate::write_leases::WriteLeases;
+use crate::write_lock::WriteLock;
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
 use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
@@ -75,7 +78,6 @@ pub struct Store {
     registry_file: Option<FileIdentity>,
     pepper: Pepper,
     instance: Instance,
-    queue: Arc<Queue>,
     packer: HistoryPacker,
     repositories: KeptRepositories,
     remover: Remover,
@@ -125,10 +127,9 @@ impl Store {
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
-        let instance = Instance::register(&data, &registry)?;
+        let instance = Instance::register(&data, &settings, &registry)?;
         let flusher = Flusher::start(&data, settings.durability)?;
-        let queue = Arc::new(Queue::default());
-        let packer = HistoryPacker::start(&data, &settings, &queue)?;
+        let packer = HistoryPacker::start(&data, &settings, instance.queue())?;
         let reserve = Reserve::take(&data)?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);
@@ -148,7 +149,6 @@ impl Store {
             registry_file,
             pepper,
             instance,
-            queue,
             packer,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
@@ -396,6 +396,34 @@ impl Store {
         self.instance.live_instances()
     }
 
+    /// Whether several machines may have the data.
+    pub(crate) fn shares_data(&self) -> bool {
+        self.instance.queue().leases().is_some()
+    }
+
+    /// Fails where others may have taken this process for dead, because it stood still or could not say
+    /// that it lives.
+    pub(crate) fn expect_alive(&self) -> Result<(), Error> {
+        match self.instance.queue().leases() {
+            Some(leases) => leases.expect_alive(),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether others took this process for dead. Then it can change nothing any more, and has to end.
+    #[must_use]
+    pub fn is_taken_for_dead(&self) -> bool {
+        let leases = self.instance.queue().leases();
+        leases.is_some_and(WriteLeases::is_taken_for_dead)
+    }
+
+    /// The tenants in which processes that died left something unfinished; waits for a moment. Nothing
+    /// where only this machine has the data: the next call for a tenant finds that then.
+    pub(crate) fn tenants_left(&self, patience: Duration) -> Option<Vec<String>> {
+        let leases = self.instance.queue().leases()?;
+        Some(leases.tenants_left(patience))
+    }
+
     /// Marks the unfinished changes of processes that died.
     pub(crate) fn mark_dead_instances(&self) -> Result<(), Error> {
         self.instance.mark_dead_instances(&self.registry)
@@ -471,6 +499,6 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        self.queue.of_zone(tenant, zone)
+        self.instance.queue().of_zone(tenant, zone)
     }
 }

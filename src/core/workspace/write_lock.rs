@@ -14,6 +14,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::tenant::TenantRoot;
+use crate::write_leases::{WriteLease, WriteLeases};
 use crate::{Error, ZoneName, ZonePath, diagnostics};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::fair::Place;
@@ -29,6 +30,8 @@ const OTHER_PROCESS: Duration = Duration::from_millis(5);
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
+    /// What keeps other processes apart, where it is not files.
+    leases: Option<WriteLeases>,
 }
 
 /// The right to change one zone. When it is dropped, the next one in the queue gets it.
@@ -37,11 +40,32 @@ pub(crate) struct WriteLock<'a> {
     queue: &'a Queue,
     key: String,
     called: Arc<Condvar>,
-    /// Locked until it is closed.
-    file: Option<OwnedFd>,
+    among_processes: Option<AmongProcesses>,
+}
+
+/// What a write lock is for other processes, until it is dropped.
+#[derive(Debug)]
+enum AmongProcesses {
+    /// A file that is locked.
+    File { _locked: OwnedFd },
+    /// A row of the registry.
+    Lease { _held: WriteLease },
 }
 
 impl Queue {
+    /// Write locks that other processes see as leases, where there are any, else as locked files.
+    pub(crate) fn new(leases: Option<WriteLeases>) -> Self {
+        Self {
+            queues: Mutex::default(),
+            leases,
+        }
+    }
+
+    /// The leases of this process, where there are any.
+    pub(crate) fn leases(&self) -> Option<&WriteLeases> {
+        self.leases.as_ref()
+    }
+
     /// Waits for the write lock of `key`, first come, first served; `directory` holds the lock file
     /// for other processes. Who waits has given back its `place` among the calls that run.
     pub(crate) fn write_lock(
@@ -53,9 +77,27 @@ impl Queue {
     ) -> Result<WriteLock<'_>, Error> {
         let deadline = Instant::now() + PATIENCE;
         let mut write_lock = self.line_up(key);
+        if let Some(leases) = &self.leases {
+            let wait = || {
+                write_lock.wait(deadline)?;
+                let lease = leases.take(&write_lock.key, deadline)?;
+                Ok::<WriteLease, Error>(lease.ok_or(BusyError::Zone)?)
+            };
+            let at_hand = if write_lock.is_first() {
+                leases.take_at_hand(&write_lock.key)?
+            } else {
+                None
+            };
+            let lease = match at_hand {
+                Some(lease) => lease,
+                None => place.while_waiting(wait).ok_or(BusyError::Zone)??,
+            };
+            write_lock.among_processes = Some(AmongProcesses::Lease { _held: lease });
+            return Ok(write_lock);
+        }
         let file = open_lock_file(directory, name)?;
         if write_lock.is_first() && lock(&file)? {
-            write_lock.file = Some(file);
+            write_lock.among_processes = Some(AmongProcesses::File { _locked: file });
             return Ok(write_lock);
         }
         let wait = || {
@@ -69,7 +111,7 @@ impl Queue {
             Ok::<(), Error>(())
         };
         place.while_waiting(wait).ok_or(BusyError::Zone)??;
-        write_lock.file = Some(file);
+        write_lock.among_processes = Some(AmongProcesses::File { _locked: file });
         Ok(write_lock)
     }
 
@@ -98,7 +140,7 @@ impl Queue {
             queue: self,
             key,
             called,
-            file: None,
+            among_processes: None,
         }
     }
 
@@ -135,7 +177,7 @@ impl WriteLock<'_> {
 
 impl Drop for WriteLock<'_> {
     fn drop(&mut self) {
-        self.file = None;
+        self.among_processes = None;
         let mut queues = self.queue.queues();
         let Some(queue) = queues.get_mut(&self.key) else {
             return;

@@ -73,6 +73,7 @@ impl<'a> Permit<'a> {
         let name = row.id.clone();
         self.set_bin_move(BinMove::Into(row));
         let bin = zone.tenant.bin()?;
+        self.expect_alive()?;
         let effect = Renamed::out_of_zone(entry, (&bin, &name), self.staging());
         let effect = effect.map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Renamed(effect)))
@@ -108,6 +109,7 @@ impl<'a> Permit<'a> {
             Kind::Symlink | Kind::Special => Totals::default(),
         };
         self.set_bin_move(BinMove::OutOf(row));
+        self.expect_alive()?;
         match Renamed::new(&entry, vacancy, self.staging()) {
             Ok(effect) => Ok(Some(self.change(Effect::Renamed(effect)))),
             Err(error) if error.is_gone() => Ok(None),

@@ -99,6 +99,7 @@ impl<'a> CrossZonePermit<'a> {
         if let Some(old) = target.entry() {
             expect_plain(old).map_err(|error| self.to.zone().explain(error))?;
         }
+        self.to.expect_alive()?;
         let staging = self.to.staging();
         let effect = match target {
             Target::Vacancy(vacancy) => Renamed::new(entry, vacancy, staging).map(Effect::Renamed),

@@ -354,6 +354,7 @@ impl<'a> Permit<'a> {
         staged: impl Into<StagedEntry>,
         target: Target,
     ) -> Result<Change<'a>, Error> {
+        self.expect_alive()?;
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.record_intent(|| arrival(&staged, &target))?;
@@ -365,6 +366,7 @@ impl<'a> Permit<'a> {
 
     /// Adds to the end of a file where it lies.
     pub fn append(self, file: Appendable, path: &ZonePath) -> Result<Change<'a>, Error> {
+        self.expect_alive()?;
         let effect = self
             .staging()
             .append(file, path)
@@ -379,12 +381,14 @@ impl<'a> Permit<'a> {
             let files = files.iter().map(|path| path.as_str().to_owned()).collect();
             Ok(OwnershipEffect::Add { files })
         })?;
+        self.expect_alive()?;
         let effect = merge.carry_out().map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Several(effect)))
     }
 
     /// Removes an entry and everything below it.
     pub fn remove(self, entry: &Entry) -> Result<Change<'a>, Error> {
+        self.expect_alive()?;
         let effect = self
             .staging()
             .remove(entry)
@@ -394,6 +398,7 @@ impl<'a> Permit<'a> {
 
     /// Gives an entry another name.
     pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<Change<'a>, Error> {
+        self.expect_alive()?;
         let effect =
             Renamed::new(entry, vacancy, self.staging()).map_err(|error| self.explain(error))?;
         Ok(self.change(Effect::Renamed(effect)))
@@ -402,6 +407,7 @@ impl<'a> Permit<'a> {
     /// Gives an entry the place of another one, which goes: whenever the server dies, the place holds
     /// the one or the other, whole.
     pub fn supplant(self, entry: &Entry, taken: &Entry) -> Result<Change<'a>, Error> {
+        self.expect_alive()?;
         let effect = encrypted::expect_plain(taken)
             .map_err(|error| self.zone().explain(error))
             .and_then(|()| {
@@ -451,6 +457,12 @@ impl<'a> Permit<'a> {
 
     pub(super) fn explain(&self, error: DiskError) -> Error {
         self.zone().explain(error.into())
+    }
+
+    /// Fails where others may have taken this process for dead: what it was allowed is not any more.
+    /// The last that is asked before the disk is changed.
+    pub(super) fn expect_alive(&self) -> Result<(), Error> {
+        self.zone().store.expect_alive()
     }
 
     /// Commits what changed, where the zone has history.
@@ -528,21 +540,26 @@ impl<'a> Permit<'a> {
         }
     }
 
-    /// The change is done.
-    fn settle(&mut self) {
+    /// The change is done. Fails where others ended it, because they took this process for dead.
+    fn settle(&mut self) -> Result<(), Error> {
         let Some(intent) = self.intent.take() else {
-            return;
+            return Ok(());
         };
         let store = self.zone().store;
         let committed = match self.bin_move.take() {
             Some(bin_move) => bin_move.commit(store, intent),
             None => store.registry().commit(intent),
         };
-        if let Err(error) = committed {
-            tracing::error!(%error, "a finished change is still in the registry");
-            // The next access finds it, and ends it.
-            let _unless_it_fails_again = store.registry().orphan(intent);
+        match committed {
+            Err(error @ RegistryError::TakenOver) => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%error, "a finished change is still in the registry");
+                // The next access finds it, and ends it.
+                let _unless_it_fails_again = store.registry().orphan(intent);
+            }
+            Ok(()) => {}
         }
+        Ok(())
     }
 }
 
@@ -592,6 +609,19 @@ pub(super) enum Effect {
 }
 
 impl Effect {
+    /// Whether it is written down until it is final: whoever takes over undoes it.
+    fn has_journal(&self) -> bool {
+        matches!(self, Self::Appended(_) | Self::Several(_))
+    }
+
+    /// Others took over, and what they found is what there is. What moved within the zone stays where they
+    /// saw it; what is in staging goes back, if they were not there before and removed it.
+    fn leave_to_others(self) {
+        if let Self::Renamed(renamed) = self {
+            renamed.keep();
+        }
+    }
+
     /// Makes the effect final; gives what of it can be removed later.
     fn keep(self) -> Result<Option<Displaced>, DiskError> {
         match self {
@@ -629,6 +659,15 @@ impl Change<'_> {
         if let Some(source) = &source {
             commit = source.enter_history(message, default)?.or(commit);
         }
+        if permit.zone().store.shares_data() && !effect.has_journal() {
+            // Before the change is final: it is not where others took over.
+            for permit in source.iter_mut().chain([&mut permit]) {
+                if let Err(error) = permit.settle() {
+                    effect.leave_to_others();
+                    return Err(error);
+                }
+            }
+        }
         let displaced = effect.keep().unwrap_or_else(|error| {
             // The change stands; what it replaced is swept away with the next repair.
             tracing::warn!(%error, "what a change removed is still staged");
@@ -641,8 +680,9 @@ impl Change<'_> {
         for permit in source.iter_mut().chain([&mut permit]) {
             permit.give_back_lock();
         }
+        let mut settled = Ok(());
         for permit in source.iter_mut().chain([&mut permit]) {
-            permit.settle();
+            settled = settled.and(permit.settle());
         }
         let ended = permit.end_edit();
         let store = permit.zone().store;
@@ -652,7 +692,7 @@ impl Change<'_> {
         // What was replaced goes when nobody waits for it.
         drop(displaced);
         store.flusher().changed();
-        ended?;
+        settled.and(ended)?;
         Ok(commit)
     }
 }

@@ -1,7 +1,9 @@
 //! Processes that share a data directory, and how live ones know dead ones.
 //!
-//! Each process holds a lock on a file of its own. The kernel drops the lock when the process
-//! ends, however it ends; who starts next finds the file unlocked and marks what was under way.
+//! Where the registry is a file, they are on one machine: each process holds a lock on a file of its own.
+//! The kernel drops the lock when the process ends, however it ends; who starts next finds the file
+//! unlocked and marks what was under way. Where several machines may have the registry, it says who
+//! lives, and files say nothing: shared file systems promise different things of locks.
 
 #![expect(
     clippy::disallowed_methods,
@@ -9,12 +11,16 @@
 )]
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::{Error, ZonePath, random};
-use fileshed_registry::Registry;
+use super::process_identity;
+use crate::write_leases::WriteLeases;
+use crate::write_lock::Queue;
+use crate::{Error, Settings, ZonePath, random};
+use fileshed_registry::{Found, Registry};
 use fileshed_storage::{DiskError, Root};
 
 pub(super) const DIRECTORY: &str = ".instances";
@@ -23,46 +29,74 @@ pub(super) const DIRECTORY: &str = ".instances";
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
+    queue: Arc<Queue>,
+    file: Option<LockedFile>,
+}
+
+/// The file of a process, locked as long as that lives.
+#[derive(Debug)]
+struct LockedFile {
     directory: Root,
-    /// Locked as long as this process lives.
-    _file: OwnedFd,
+    name: String,
+    _locked: OwnedFd,
 }
 
 impl Instance {
     /// Registers this process, and marks the unfinished changes of processes that are gone.
-    pub(super) fn register(data: &Root, registry: &Registry) -> Result<Self, Error> {
+    pub(super) fn register(
+        data: &Root,
+        settings: &Settings,
+        registry: &Registry,
+    ) -> Result<Self, Error> {
         let directory = data.subdirectory(DIRECTORY)?;
-        // One at a time: a file that is not locked yet must not look like one of a dead process.
-        let registering = data.subdirectory(DIRECTORY)?;
-        lock(registering.handle(), FlockOperation::LockExclusive)?;
-        mark_dead(&directory, registry)?;
         let name = hex::encode(random::bytes::<8>()?);
-        let file = open(&directory, &name, OFlags::CREATE | OFlags::EXCL)?;
-        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        let (leases, file) = if registry.holds_leases() {
+            (Some(WriteLeases::start(data, settings, &name)?), None)
+        } else {
+            (None, Some(LockedFile::make(directory, &name, registry)?))
+        };
         Ok(Self {
             name,
-            directory,
-            _file: file,
+            queue: Arc::new(Queue::new(leases)),
+            file,
         })
     }
 
     /// Marks the unfinished changes of processes that died since this one began.
     pub(super) fn mark_dead_instances(&self, registry: &Registry) -> Result<(), Error> {
-        let registering = self.directory.try_reopen()?;
-        lock(registering.handle(), FlockOperation::LockExclusive)?;
-        mark_dead(&self.directory, registry)
+        if let Some(leases) = self.queue.leases() {
+            return Ok(leases.reap()?);
+        }
+        if let Some(file) = &self.file {
+            let registering = file.directory.try_reopen()?;
+            lock(registering.handle(), FlockOperation::LockExclusive)?;
+            mark_dead(&file.directory, registry)?;
+        }
+        Ok(())
     }
 
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
+    /// The write locks of this process.
+    pub(super) fn queue(&self) -> &Arc<Queue> {
+        &self.queue
+    }
+
     /// The names of all processes that share the data. A dead process is
     /// not among them once its changes are marked: whoever is marking them now is waited for.
     pub(super) fn live_instances(&self) -> Result<Vec<String>, DiskError> {
-        let registering = self.directory.try_reopen()?;
+        if let Some(leases) = self.queue.leases() {
+            let living = leases.live_instances();
+            return living.map_err(|error| DiskError::server(std::io::Error::other(error)));
+        }
+        let Some(file) = &self.file else {
+            return Ok(Vec::new());
+        };
+        let registering = file.directory.try_reopen()?;
         lock(registering.handle(), FlockOperation::LockShared)?;
-        let entries = self.directory.list(&ZonePath::root())?;
+        let entries = file.directory.list(&ZonePath::root())?;
         Ok(entries
             .into_iter()
             .map(|entry| entry.path.as_str().to_owned())
@@ -70,8 +104,32 @@ impl Instance {
     }
 }
 
+impl LockedFile {
+    fn make(directory: Root, name: &str, registry: &Registry) -> Result<Self, Error> {
+        // One at a time: a file that is not locked yet must not look like one of a dead process.
+        let registering = directory.try_reopen()?;
+        lock(registering.handle(), FlockOperation::LockExclusive)?;
+        mark_dead(&directory, registry)?;
+        let file = open(&directory, name, OFlags::CREATE | OFlags::EXCL)?;
+        lock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self {
+            directory,
+            name: name.to_owned(),
+            _locked: file,
+        })
+    }
+}
+
 /// Whether a process has the data open.
-pub(super) fn is_anybody_there(data: &Root) -> Result<bool, DiskError> {
+pub(super) fn is_anybody_there(data: &Root, settings: &Settings) -> Result<bool, Error> {
+    if settings.registry.is_some() {
+        if Registry::look(data, settings)? != Found::Ours {
+            return Ok(false);
+        }
+        let (registry, own) = (Registry::open(data, settings)?, process_identity::own());
+        registry.reap_instances(|process| own.knows_the_end_of(process))?;
+        return Ok(!registry.live_instances()?.is_empty());
+    }
     let Some(directory) = data.existing_subdirectory(DIRECTORY)? else {
         return Ok(false);
     };
@@ -101,7 +159,7 @@ fn mark_dead(directory: &Root, registry: &Registry) -> Result<(), Error> {
     Ok(())
 }
 
-impl Drop for Instance {
+impl Drop for LockedFile {
     fn drop(&mut self) {
         remove(&self.directory, &self.name);
     }

@@ -137,7 +137,7 @@ impl Store {
         let data = data.ok_or(StoreError::None)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
-        if instance::is_anybody_there(&data)? {
+        if instance::is_anybody_there(&data, settings)? {
             return Err(StoreError::InUse.into());
         }
         let suffix = format!("lost-{}", Clock::default().now().as_second());

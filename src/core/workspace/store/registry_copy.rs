@@ -19,14 +19,16 @@ impl Store {
         let data = Root::open_existing_ambient(&settings.storage_base_path)?;
         let data = data.ok_or(StoreError::None)?;
         data.expect_writable()?;
-        if instance::is_anybody_there(&data)? {
-            return Err(StoreError::InUse.into());
-        }
         let at = |registry| Settings {
             registry,
             ..settings.clone()
         };
         let (from, to) = (at(from), at(to));
+        for registry in [&from, &to] {
+            if instance::is_anybody_there(&data, registry)? {
+                return Err(StoreError::InUse.into());
+            }
+        }
         if Registry::look(&data, &from)? != Found::Ours {
             return Err(StoreError::NoRegistry.into());
         }

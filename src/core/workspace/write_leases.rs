@@ -1,0 +1,392 @@
+//! Which zones this process may write in, where several machines have the data: leases of the registry.
+//!
+//! A process that has a place keeps it while nobody else wants it, so that who works alone asks once. It
+//! says every moment that it lives; where it could not for a while, it stops by its own clock, before
+//! others take over by the clock of the database. One that slept and knows nothing of that is stopped by
+//! what they left: its staged files are gone, and its intents are not its own any more.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::store::process_identity::{self, ProcessIdentity};
+use crate::{Error, Settings, ZonePath};
+use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
+use fileshed_storage::{DiskError, Root};
+
+/// For how long others believe that a process lives.
+const LEASE: Duration = Duration::from_secs(6);
+
+/// For how long it believes so itself: the rest is for what is under way when it stops.
+const OWN: Duration = Duration::from_secs(4);
+
+/// How often it says so, and looks after the others.
+const ROUND: Duration = Duration::from_millis(1500);
+
+/// A place that was not used for so long is given back, so that the table stays small.
+const IDLE: Duration = Duration::from_mins(1);
+
+/// For how long who waits believes that it will be told.
+const RECHECK: Duration = Duration::from_secs(1);
+
+/// For how long the thread listens without a look at whether it has to stop.
+const LISTENING: Duration = Duration::from_millis(200);
+
+/// Connections of its own: nobody's calls keep it from saying that it lives.
+const CONNECTIONS: u64 = 4;
+
+/// The leases of this process.
+#[derive(Debug)]
+pub(crate) struct WriteLeases {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    registry: Registry,
+    name: String,
+    process: ProcessIdentity,
+    /// By the clock that also runs while the machine sleeps, in milliseconds.
+    alive_until: AtomicU64,
+    taken_for_dead: AtomicBool,
+    stopping: AtomicBool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    places: HashMap<String, Place>,
+    /// How many times something was told: who waits compares.
+    notices: u64,
+    /// Tenants in which dead processes left something unfinished.
+    left: Vec<String>,
+}
+
+/// A place that this process has, or asks for.
+#[derive(Debug)]
+struct Place {
+    in_use: bool,
+    /// Whether others wait for it.
+    wanted: bool,
+    since: Instant,
+}
+
+/// The right to write in one place, as far as other processes go.
+#[derive(Debug)]
+pub(crate) struct WriteLease {
+    shared: Arc<Shared>,
+    place: String,
+}
+
+impl WriteLeases {
+    /// Enters this process, and begins to say that it lives.
+    pub(crate) fn start(data: &Root, settings: &Settings, name: &str) -> Result<Self, Error> {
+        let settings = Settings {
+            registry_connections: CONNECTIONS,
+            ..settings.clone()
+        };
+        let shared = Arc::new(Shared {
+            registry: Registry::open(data, &settings)?,
+            name: name.to_owned(),
+            process: process_identity::own(),
+            alive_until: AtomicU64::new(0),
+            taken_for_dead: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        shared.enter()?;
+        let thread = std::thread::Builder::new()
+            .name("leases".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.work()
+            });
+        let fail = |error| DiskError::of("lock", &ZonePath::root(), error);
+        Ok(Self {
+            shared,
+            thread: Some(thread.map_err(fail)?),
+        })
+    }
+
+    /// A place that this process has and nobody else waits for.
+    pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
+        let mut state = self.shared.state();
+        let Some(held) = state.places.get_mut(place).filter(|held| !held.wanted) else {
+            return Ok(None);
+        };
+        self.shared.expect_alive()?;
+        held.in_use = true;
+        Ok(Some(self.lease(place)))
+    }
+
+    fn lease(&self, place: &str) -> WriteLease {
+        WriteLease {
+            shared: Arc::clone(&self.shared),
+            place: place.to_owned(),
+        }
+    }
+
+    /// Waits for a place until a moment; nothing where that passed. No two threads of this process ask
+    /// for the same one at the same time.
+    pub(crate) fn take(&self, place: &str, until: Instant) -> Result<Option<WriteLease>, Error> {
+        if let Some(lease) = self.take_at_hand(place)? {
+            return Ok(Some(lease));
+        }
+        let shared = &self.shared;
+        shared.reserve(place);
+        let taken = shared.line_up(place, until);
+        if !matches!(taken, Ok(true)) {
+            shared.state().places.remove(place);
+        }
+        Ok(taken?.then(|| self.lease(place)))
+    }
+
+    /// Whether it lives, as far as this process knows.
+    pub(crate) fn expect_alive(&self) -> Result<(), Error> {
+        self.shared.expect_alive()
+    }
+
+    /// Whether others took this process for dead.
+    pub(crate) fn is_taken_for_dead(&self) -> bool {
+        self.shared.taken_for_dead.load(Ordering::Acquire)
+    }
+
+    /// The names of all processes that work on the data.
+    pub(crate) fn live_instances(&self) -> Result<Vec<String>, RegistryError> {
+        self.shared.registry.live_instances()
+    }
+
+    /// Looks for processes that died, now.
+    pub(crate) fn reap(&self) -> Result<(), RegistryError> {
+        self.shared.reap()
+    }
+
+    /// The tenants in which dead processes left something; waits for that for a moment.
+    pub(crate) fn tenants_left(&self, patience: Duration) -> Vec<String> {
+        let shared = &self.shared;
+        let waited = shared
+            .changed
+            .wait_timeout_while(shared.state(), patience, |state| {
+                state.left.is_empty() && !shared.taken_for_dead.load(Ordering::Acquire)
+            });
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        std::mem::take(&mut state.left)
+    }
+}
+
+impl Drop for WriteLeases {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+        if let Err(error) = self.shared.registry.leave_instance(&self.shared.name) {
+            tracing::warn!(%error, "others wait a moment before they write where this process did");
+        }
+    }
+}
+
+impl Drop for WriteLease {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        let Some(held) = state.places.get_mut(&self.place) else {
+            return;
+        };
+        if held.wanted {
+            state.places.remove(&self.place);
+            drop(state);
+            self.shared.give(&self.place);
+        } else {
+            held.in_use = false;
+            held.since = Instant::now();
+        }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self) -> Result<(), Error> {
+        self.reap()?;
+        let begun = now();
+        let new = NewInstance {
+            name: &self.name,
+            label: &process_identity::host_name(),
+            process: self.process.as_str(),
+        };
+        self.registry.enter_instance(&new, LEASE)?;
+        self.lives_from(begun);
+        Ok(())
+    }
+
+    fn lives_from(&self, begun: u64) {
+        let until = begun.saturating_add(OWN.as_millis() as u64);
+        self.alive_until.store(until, Ordering::Release);
+    }
+
+    fn expect_alive(&self) -> Result<(), Error> {
+        if now() < self.alive_until.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        Err(RegistryError::TakenOver.into())
+    }
+
+    /// Keeps a place that comes from being given away before it is used.
+    fn reserve(&self, place: &str) {
+        let reserved = Place {
+            in_use: true,
+            wanted: false,
+            since: Instant::now(),
+        };
+        self.state().places.insert(place.to_owned(), reserved);
+    }
+
+    /// Asks the registry for a place, and waits to be told. Whether it came in time.
+    fn line_up(&self, place: &str, until: Instant) -> Result<bool, Error> {
+        loop {
+            self.expect_alive()?;
+            let told = self.state().notices;
+            if self.registry.take_lease(place, &self.name)? {
+                self.expect_alive()?;
+                return Ok(true);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                self.registry.stop_waiting(place, &self.name)?;
+                return Ok(false);
+            }
+            let waited =
+                self.changed
+                    .wait_timeout_while(self.state(), left.min(RECHECK), |state| {
+                        state.notices == told
+                    });
+            drop(waited);
+        }
+    }
+
+    fn give(&self, place: &str) {
+        if let Err(error) = self.registry.give_lease(place, &self.name) {
+            // It is given when the next round finds that others wait for it.
+            tracing::warn!(%error, "a place to write in is not given back yet");
+        }
+    }
+
+    /// Others wait for a place: it is theirs as soon as nobody here writes in it.
+    fn hand_over(&self, place: &str) {
+        let mut state = self.state();
+        match state.places.get_mut(place) {
+            Some(held) if held.in_use => held.wanted = true,
+            _ => {
+                state.places.remove(place);
+                drop(state);
+                self.give(place);
+            }
+        }
+    }
+
+    fn work(&self) {
+        let mut notices: Option<LeaseNotices> = None;
+        let mut due = Instant::now();
+        while !self.stopping.load(Ordering::Acquire) {
+            if Instant::now() >= due {
+                due = Instant::now() + ROUND;
+                self.round();
+            }
+            let heard = match &mut notices {
+                Some(notices) => notices.next(LISTENING),
+                None => match self.registry.lease_notices(&self.name) {
+                    Ok(begun) => {
+                        notices = Some(begun);
+                        // What was told before that is not told again.
+                        due = Instant::now();
+                        Ok(None)
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match heard {
+                Ok(None) => {}
+                Ok(Some(LeaseNotice::Wanted(place))) => self.hand_over(&place),
+                Ok(Some(LeaseNotice::Granted(_) | LeaseNotice::Freed)) => self.tell(),
+                Err(error) => {
+                    tracing::debug!(%error, "the registry tells nothing");
+                    notices = None;
+                    let _told = self
+                        .changed
+                        .wait_timeout(self.state(), LISTENING)
+                        .map(|(state, _)| drop(state));
+                }
+            }
+        }
+    }
+
+    fn tell(&self) {
+        self.state().notices += 1;
+        self.changed.notify_all();
+    }
+
+    /// Says that this process lives, takes out those that do not, and gives back what it does not need.
+    fn round(&self) {
+        let begun = now();
+        match self.registry.renew_instance(&self.name, LEASE) {
+            Ok(true) => self.lives_from(begun),
+            Ok(false) => {
+                self.alive_until.store(0, Ordering::Release);
+                if !self.taken_for_dead.swap(true, Ordering::AcqRel) {
+                    tracing::error!(
+                        "this server stood still for too long: others took over its work"
+                    );
+                }
+                self.changed.notify_all();
+                return;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the registry does not hear that this server lives");
+                return;
+            }
+        }
+        let tidied = self.reap().and_then(|()| {
+            for place in self.registry.wanted_leases(&self.name)? {
+                self.hand_over(&place);
+            }
+            Ok(())
+        });
+        if let Err(error) = tidied {
+            tracing::warn!(%error, "what other servers left is not looked at");
+        }
+        let idle: Vec<String> = self
+            .state()
+            .places
+            .extract_if(|_, held| !held.in_use && held.since.elapsed() > IDLE)
+            .map(|(place, _)| place)
+            .collect();
+        for place in idle {
+            self.give(&place);
+        }
+    }
+
+    fn reap(&self) -> Result<(), RegistryError> {
+        let left = self
+            .registry
+            .reap_instances(|process| self.process.knows_the_end_of(process))?;
+        if !left.is_empty() {
+            self.state().left.extend(left);
+            self.tell();
+        }
+        Ok(())
+    }
+}
+
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Boottime);
+    (time.tv_sec as u64) * 1000 + (time.tv_nsec as u64) / 1_000_000
+}
