@@ -17,6 +17,7 @@ mod bin;
 mod by_hand;
 mod carrier;
 mod faults;
+mod instances;
 mod kills;
 mod large;
 mod load;

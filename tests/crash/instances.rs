@@ -1,0 +1,215 @@
+//! Several servers on one data directory and one database: they write in turns, end what others left,
+//! and one that only slept ends nothing that others have taken over.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+
+use fileshed_test_servers::Postgres;
+use fileshed_test_support::on_disk::Repository;
+use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{Server, Setup, eventually, wait_until};
+
+use crate::kills::setup;
+
+const USER: &str = "emmy";
+const ZONES: [&str; 2] = ["storage", "documents"];
+
+/// Lines that a writer adds.
+const LINES: usize = 20;
+
+fn on(database: &str) -> Setup {
+    setup("relaxed").env("FILESHED_REGISTRY", database)
+}
+
+fn data(server: &Server, zone: &str) -> PathBuf {
+    let zone = match zone {
+        "storage" => "Storage",
+        _ => "Documents",
+    };
+    server.data().join("users").join(USER).join(zone)
+}
+
+fn add(wire: &mut Wire, zone: &str, line: &str) -> Result<bool, std::io::Error> {
+    let call = json!({
+        "zone": zone, "path": "log.txt", "content": format!("{line}\n"), "position": "end",
+    });
+    Ok(wire.call("shed_patch_text", &call)?.0 == 200)
+}
+
+fn begin(server: &Server) {
+    let mut wire = Wire::open(server, USER, "work");
+    for zone in ZONES {
+        let call = json!({"zone": zone, "path": "log.txt", "content": ""});
+        wire.data("shed_create_file", &call);
+    }
+}
+
+/// The lines of the log, none of which is there twice.
+fn lines(place: &Path) -> BTreeSet<String> {
+    let content = std::fs::read_to_string(place.join("data/log.txt")).unwrap();
+    let lines: BTreeSet<String> = content.lines().map(str::to_owned).collect();
+    assert_eq!(lines.len(), content.lines().count(), "{content}");
+    lines
+}
+
+/// What was acknowledged is there; the history is whole and has what is there.
+fn everything_is_there(server: &Server, acknowledged: &Mutex<Vec<(&'static str, String)>>) {
+    let mut wire = Wire::open(server, USER, "work");
+    for zone in ZONES {
+        let command = json!({"zone": zone, "cmd": "touch", "args": ["last.txt"]});
+        wire.data("shed_exec", &command);
+        let there = lines(&data(server, zone));
+        for (_, line) in acknowledged
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|(of, _)| *of == zone)
+        {
+            assert!(there.contains(line), "{zone}: {line} of {there:?}");
+        }
+    }
+    Repository::of(&server.data().join("users").join(USER)).assert_sound();
+}
+
+/// Adds lines by one connection until there are enough, or no answer comes.
+fn add_lines(
+    address: &str,
+    (writer, zone): (usize, &'static str),
+    acknowledged: &Mutex<Vec<(&'static str, String)>>,
+    stopped: &AtomicBool,
+) {
+    let Ok(mut wire) = Wire::connect(address, USER, "work") else {
+        return;
+    };
+    for number in 0.. {
+        let line = format!("{number} of {writer}");
+        match add(&mut wire, zone, &line) {
+            Ok(true) => acknowledged.lock().unwrap().push((zone, line)),
+            Ok(false) => {}
+            Err(_) => return,
+        }
+        if stopped.load(Ordering::Relaxed) || number == LINES {
+            return;
+        }
+    }
+}
+
+#[test]
+fn servers_write_the_same_zone_in_turns() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let database = postgres.database();
+    let first = on(&database).start();
+    let servers = [&first.again(), &first.again(), &first];
+    begin(&first);
+    let (acknowledged, stopped) = (Mutex::default(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for writer in 0..servers.len() * 2 {
+            let (server, zone) = (servers[writer % servers.len()], ZONES[writer % 2]);
+            let (acknowledged, stopped) = (&acknowledged, &stopped);
+            scope.spawn(move || {
+                add_lines(server.address(), (writer, zone), acknowledged, stopped);
+            });
+        }
+    });
+    let count = acknowledged.lock().unwrap().len();
+    assert_eq!(
+        count,
+        servers.len() * 2 * (LINES + 1),
+        "all were answered well"
+    );
+    everything_is_there(&first, &acknowledged);
+    for server in servers {
+        assert!(!server.log().contains("ERROR"), "{}", server.log());
+    }
+}
+
+#[test]
+fn what_a_killed_server_left_is_ended_by_another_that_nobody_asks() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let database = postgres.database();
+    let first = on(&database).start();
+    begin(&first);
+    let acknowledged = Mutex::default();
+    let mut repaired = 0;
+    for round in 0..20 {
+        let mut other = first.again();
+        let stopped = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for (writer, zone) in ZONES.into_iter().enumerate() {
+                let (address, acknowledged, stopped) =
+                    (other.address().to_owned(), &acknowledged, &stopped);
+                let writer = round * 2 + writer;
+                scope.spawn(move || add_lines(&address, (writer, zone), acknowledged, stopped));
+            }
+            let enough = (round + 1) * 3;
+            wait_until("lines", || acknowledged.lock().unwrap().len() > enough);
+            other.kill();
+            stopped.store(true, Ordering::Relaxed);
+        });
+        let has_intents = || {
+            let home = format!("users/{USER}");
+            let count = format!("SELECT count(*) FROM fileshed.intents WHERE home = '{home}'");
+            let intents = postgres.run(database.rsplit('/').next().unwrap(), &count);
+            intents.trim() != "0"
+        };
+        wait_until("nothing is under way", || !has_intents());
+        let told = first.log().matches("repaired a zone").count();
+        if told > repaired {
+            repaired = told;
+            if repaired > 2 {
+                break;
+            }
+        }
+    }
+    assert!(repaired > 0, "no kill met a change");
+    everything_is_there(&first, &acknowledged);
+}
+
+#[test]
+fn a_server_that_slept_ends_nothing_that_others_took_over() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let database = postgres.database();
+    let first = on(&database).start();
+    begin(&first);
+    let acknowledged = Mutex::default();
+    let mut sleeper = first.again();
+    let stopped = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for (writer, zone) in ZONES.into_iter().enumerate() {
+            let (address, acknowledged, stopped) =
+                (sleeper.address().to_owned(), &acknowledged, &stopped);
+            scope.spawn(move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    add_lines(&address, (writer, zone), acknowledged, stopped);
+                }
+            });
+        }
+        wait_until("lines", || acknowledged.lock().unwrap().len() > 4);
+        kill_process(sleeper.process(), Signal::STOP).unwrap();
+        stopped.store(true, Ordering::Relaxed);
+        let mut wire = Wire::open(&first, USER, "work");
+        for zone in ZONES {
+            eventually("another takes over", || {
+                let line = format!("of the first in {zone}");
+                add(&mut wire, zone, &line).unwrap().then(|| {
+                    acknowledged.lock().unwrap().push((zone, line));
+                })
+            });
+        }
+        kill_process(sleeper.process(), Signal::CONT).unwrap();
+        assert_eq!(sleeper.wait(), Some(1), "{}", sleeper.log());
+    });
+    assert!(sleeper.logged("stood still for too long"));
+    everything_is_there(&first, &acknowledged);
+}
