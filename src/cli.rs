@@ -174,7 +174,7 @@ pub fn run(
         Command::Serve => serve(config, Serving::Addresses(McpToolset::default())),
         Command::Mcp(arguments) => serve(config, arguments.serving(config)?),
         Command::Config => show_config(&effective),
-        Command::Doctor => doctor(config),
+        Command::Doctor { storage } => doctor(config, storage),
         Command::AcceptLoss(arguments) => arguments.run(config),
         Command::LoginLink(arguments) => arguments.run(config),
         Command::Token(command) => command.run(&open(config)?),
@@ -254,7 +254,7 @@ fn show_config(effective: &Effective) -> Result<ExitCode, Failure> {
 }
 
 /// `fileshed doctor`
-fn doctor(config: &Config) -> Result<ExitCode, Failure> {
+fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     name_directory(config);
     let mut checks = match Store::open_existing(config.core.clone()) {
         Ok(store) => {
@@ -271,6 +271,9 @@ fn doctor(config: &Config) -> Result<ExitCode, Failure> {
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
     checks.extend(check_terminal(config));
+    if storage {
+        checks.extend(Store::check_storage(&config.core)?);
+    }
     for check in &checks {
         let state = state_name(check.state);
         print(&format!("{state:<7} {}: {}", check.name, check.text))?;

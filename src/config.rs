@@ -89,6 +89,9 @@ pub struct Config {
     pub openwebui_groups_ttl: u64,
     /// Whether what takes long shows in the conversation.
     pub live_status: bool,
+    /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
+    /// who sends it calls has time to see that.
+    pub drain_seconds: u64,
     /// Whether programs may mount the files, at `/dav`.
     pub webdav: bool,
     /// How the compact tools say that they failed.
@@ -154,6 +157,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
+            drain_seconds: 0,
             webdav: true,
             fs_envelope: FailureEnvelope::default(),
             max_body_mb: 64,

@@ -50,7 +50,7 @@ use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use serve::{ShutdownSignal, serve};
+pub use serve::{ShutdownSignal, ShutdownStep, ShutdownTimes, serve};
 use terminal::Listings;
 
 /// Credentials that are looked up in the registry at once: each takes a moment and a thread.

@@ -96,26 +96,25 @@ fn addresses(
         tracing::info!(%address, "listening");
         cli::report(config, address);
         let app = fileshed::app_with_tools(Arc::clone(store), config, toolset);
-        // What waits for a background process waits no longer.
-        let stopping = || {
-            store.stop_processes();
-            store.shells().stop();
+        let on_step = |step| match step {
+            http::ShutdownStep::Draining => store.drain(),
+            // What waits for a background process waits no longer.
+            http::ShutdownStep::Stopping => {
+                store.stop_processes();
+                store.shells().stop();
+            }
+        };
+        let times = http::ShutdownTimes {
+            drain: Duration::from_secs(config.drain_seconds),
+            patience,
         };
         let at_rest = || {
             sandbox::release_heaps();
             sandbox::release_program_pages();
         };
         at_rest();
-        http::serve(
-            listener,
-            app,
-            stop,
-            stopping,
-            at_rest,
-            patience,
-            descriptors,
-        )
-        .await
-        .map_err(Failure::from)
+        http::serve(listener, app, stop, on_step, at_rest, times, descriptors)
+            .await
+            .map_err(Failure::from)
     })
 }

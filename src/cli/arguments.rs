@@ -72,7 +72,11 @@ pub enum Command {
         fs: bool,
     },
     /// Look whether everything that is needed is there
-    Doctor,
+    Doctor {
+        /// Try what the file system of the data directory has to promise, too
+        #[arg(long)]
+        storage: bool,
+    },
     /// Go on without a pepper or registry that no backup has; says what is lost with it
     AcceptLoss(LossArguments),
     /// Make, list and take back personal tokens

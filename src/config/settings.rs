@@ -174,6 +174,16 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.registry_connections,
     ),
     open(
+        "instance.name",
+        "What this server is called among several on the same data; nothing for the name of its machine",
+        |c| &mut c.core.instance_name,
+    ),
+    open(
+        "instance.drain_seconds",
+        "For how long a server that was told to stop says that it is not ready, before it stops",
+        |c| &mut c.drain_seconds,
+    ),
+    open(
         "durability",
         "What a power cut may take: a second of changes, or nothing",
         |c| &mut c.core.durability,

@@ -45,6 +45,10 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 /// `fileshed doctor` are for administrators.
 pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     let store = Arc::clone(&server.store);
+    if store.is_draining() || store.is_taken_for_dead() {
+        let word = json!({"status": "draining", "checks": {}});
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
+    }
     let _permit = server.checks.acquire().await;
     let checks = match tokio::task::spawn_blocking(move || store.check()).await {
         Ok(checks) => checks,

@@ -70,16 +70,34 @@ impl ShutdownSignal {
     }
 }
 
-/// Serves until it is asked to stop, then says so to `stopping` and lets what runs finish, at most
-/// `patience` long. Each time when nothing has been under way for ten seconds, `at_rest` is called. The
+/// A step towards the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShutdownStep {
+    /// Calls are taken for a while yet, and whoever asks is told that it ends.
+    Draining,
+    /// Nobody new is let in.
+    Stopping,
+}
+
+/// How long the steps towards the end take.
+#[derive(Clone, Copy, Debug)]
+pub struct ShutdownTimes {
+    /// For how long calls are taken after the server was told to stop.
+    pub drain: Duration,
+    /// For how long what runs then may last.
+    pub patience: Duration,
+}
+
+/// Serves until it is asked to stop, and for a while longer; says each step to `on_step`, and lets what
+/// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when nothing has been under way for ten seconds, `at_rest` is called. The
 /// process may have so many `descriptors`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     mut stop: ShutdownSignal,
-    stopping: impl FnOnce(),
+    on_step: impl Fn(ShutdownStep),
     at_rest: impl Fn() + Send + 'static,
-    patience: Duration,
+    times: ShutdownTimes,
     descriptors: u64,
 ) -> std::io::Result<()> {
     // Tells every connection when to end.
@@ -102,17 +120,28 @@ pub async fn serve(
             was_at_rest = is_at_rest;
         }
     });
+    let told = async {
+        stop.received().await;
+        if !times.drain.is_zero() {
+            tracing::info!(seconds = times.drain.as_secs(), "draining");
+            on_step(ShutdownStep::Draining);
+            tokio::select! {
+                () = tokio::time::sleep(times.drain) => {}
+                () = stop.received() => {}
+            }
+        }
+    };
     tokio::select! {
         () = server.accept(&listener, &connections) => {}
-        () = stop.received() => {}
+        () = told => {}
     }
     drop((server, listener));
     tracing::info!(open = connections.receiver_count(), "stopping");
-    stopping();
+    on_step(ShutdownStep::Stopping);
     connections.send_replace(true);
     tokio::select! {
         () = connections.closed() => {}
-        () = tokio::time::sleep(patience) => tracing::warn!("connections were cut"),
+        () = tokio::time::sleep(times.patience) => tracing::warn!("connections were cut"),
         () = stop.received() => tracing::warn!("told twice, connections were cut"),
     }
     watch.abort();

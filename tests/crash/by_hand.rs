@@ -168,9 +168,10 @@ fn half_moved(home: &Path, steps: usize) {
         std::fs::rename(home.join(from), &aside).unwrap();
     }
     if steps > 1 {
-        let exchange = rustix::fs::RenameFlags::EXCHANGE;
-        let here = rustix::fs::CWD;
-        rustix::fs::renameat_with(here, &aside, here, home.join(to), exchange).unwrap();
+        let replaced = home.join("replaced");
+        std::fs::rename(home.join(to), &replaced).unwrap();
+        std::fs::rename(&aside, home.join(to)).unwrap();
+        std::fs::rename(&replaced, &aside).unwrap();
     }
 }
 

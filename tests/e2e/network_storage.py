@@ -1,30 +1,35 @@
 #!/usr/bin/env python3
-"""Runs tests of the storage on a real NFSv4.2 mount, in a virtual machine that is server and client.
+"""Real NFSv4.2, in a virtual machine that is server and client of it.
 
-network_storage.py PLACE NAME=PROGRAM[=PARTS]…: below PLACE the machine is made, and kept. PROGRAMs are
-test binaries; PARTS are parts of the names of their tests, by commas. What is missing is skipped by name.
+network_storage.py PLACE SERVER [TESTS]: below PLACE the machine is made, and kept. SERVER is the program:
+two of it work on one export, each by a mount and a cache of its own, with PostgreSQL beside. TESTS is the
+binary of the tests of the storage, which run on the mount, too. What is missing is skipped by name.
 """
 
+import glob
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from virtual_machine import Machine, Missing
 
-SECONDS = 1500
+SECONDS = 1200
 
-MOUNT = """
+# What looks at what only a local disk can do, or takes long without its processor.
+NOT_HERE = "--skip cached:: --skip what_nobody_may_look_into --skip trees_of_any_depth --skip watch::"
+
+BEGIN = """
 set -e
-export LD_LIBRARY_PATH=@libraries@ PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
+tools=@unpacked@/usr/sbin libraries=@libraries@
 mkdir /run/etc
-for part in passwd group nsswitch.conf hosts ld.so.cache alternatives ssl protocols services; do
+for part in passwd group nsswitch.conf hosts ld.so.cache alternatives ssl protocols services python3 python3.*; do
     [ ! -e /etc/$part ] || cp -a /etc/$part /run/etc/
 done
+cp @unpacked@/etc/netconfig /run/etc/
 mount --bind /run/etc /etc
-cp @unpacked@/etc/netconfig /etc/netconfig
-mkdir -p /run/exported /run/mounted /run/rpc_pipefs
+mkdir -p /run/exported /run/first /run/second
 mkfs.ext4 -q -E lazy_itable_init=1,lazy_journal_init=1 /dev/vda
 mount -t ext4 /dev/vda /run/exported
 chmod 1777 /run/exported
@@ -32,33 +37,74 @@ mount -t tmpfs lib /var/lib
 mkdir -p /var/lib/nfs/v4recovery
 touch /var/lib/nfs/etab /var/lib/nfs/rmtab
 mount -t nfsd nfsd /proc/fs/nfsd
-tools=@unpacked@/usr/sbin
-$tools/exportfs -i -o rw,no_root_squash,no_subtree_check,fsid=0 127.0.0.1:/run/exported
-$tools/rpc.mountd -N 3
-$tools/rpc.nfsd -N 3 -G 10 -L 10 4
-mount -i -t nfs4 -o vers=4.2,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /run/mounted
-grep ' /run/mounted ' /proc/mounts
-unset LD_LIBRARY_PATH
-export TMPDIR=/run/mounted FILESHED_TEST_WAY=root
+LD_LIBRARY_PATH=$libraries $tools/exportfs -i -o rw,no_root_squash,no_subtree_check,fsid=0 \\
+    127.0.0.1:/run/exported
+LD_LIBRARY_PATH=$libraries $tools/rpc.mountd -N 3
+LD_LIBRARY_PATH=$libraries $tools/rpc.nfsd -N 3 -G 10 -L 10 4
+for place in first second; do
+    mount -i -t nfs4 -o vers=4.2,nosharecache,addr=127.0.0.1,clientaddr=127.0.0.1 127.0.0.1:/ /run/$place
+    grep " /run/$place " /proc/mounts | cut -d' ' -f3,4
+done
+"""
+
+STORAGE = """
+cp @tests@ /run/tests
+mkdir /run/first/tests
+TMPDIR=/run/first/tests FILESHED_TEST_WAY=root /run/tests --color never -q @not_here@
+rm -r /run/first/tests
+"""
+
+SERVERS = """
+cp @server@ /run/fileshed
+mkdir -m 700 /run/database && chown nobody /run/database
+as_nobody() { setpriv --reuid=nobody --regid=nogroup --clear-groups "$@"; }
+as_nobody @postgres@/initdb -D /run/database/data -A trust -U fileshed -N >/dev/null
+as_nobody @postgres@/pg_ctl -D /run/database/data -w -l /run/database/log start \\
+    -o "-p 5432 -k /run/database -c listen_addresses=127.0.0.1 -c fsync=off" >/dev/null
+mkdir /run/first/data
+export FILESHED_REGISTRY=postgres://fileshed@127.0.0.1:5432/postgres FILESHED_API_KEYS=service-key
+export FILESHED_NAMESPACE=plain FILESHED_LOG_LEVEL=warn
+port=8101
+for place in first second; do
+    FILESHED_STORAGE_BASE_PATH=/run/$place/data FILESHED_BIND=127.0.0.1:$port \\
+        /run/fileshed serve >/run/$place.log 2>&1 &
+    for _ in $(seq 300); do
+        (: >/dev/tcp/127.0.0.1/$port) 2>/dev/null && break
+        sleep 0.2
+    done
+    port=$((port + 1))
+done
+if ! python3 -B @scenario@ /run/exported/data 127.0.0.1:8101 127.0.0.1:8102; then
+    cat /run/first.log /run/second.log
+    exit 1
+fi
+cat /run/first.log /run/second.log
+GIT_DIR=/run/exported/data/users/ada/Documents/repo.git git -c safe.directory='*' fsck --strict
 """
 
 
 def main() -> None:
-    place, tests = Path(sys.argv[1]), [part.split("=") for part in sys.argv[2:]]
+    place, programs = Path(sys.argv[1]), dict(zip(("server", "tests"), sys.argv[2:]))
     try:
         machine = Machine(place)
+        postgres = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+        if not postgres:
+            raise Missing("PostgreSQL is not installed")
     except Missing as missing:
         print(f"SKIP: network storage: {missing}")
         return
-    script = MOUNT.replace("@libraries@", shlex.quote(machine.library_path()))
-    script = script.replace("@unpacked@", shlex.quote(str(machine.unpacked)))
-    for name, program, *parts in tests:
-        # Without its symbols a program of the tests is a tenth as large.
-        stripped = machine.place / name
-        subprocess.run(["strip", "-o", stripped, program], check=True)
-        names = " ".join(shlex.quote(part) for part in parts[0].split(",")) if parts else ""
-        script += f"cp {shlex.quote(str(stripped))} /run/program\n/run/program {names}\n"
-    sys.exit(machine.run(script, seconds=SECONDS))
+    for name, program in programs.items():
+        # Without its symbols a program of the tests is a fifth as large.
+        subprocess.run(["strip", "-o", machine.place / name, program], check=True)
+    script = BEGIN + (STORAGE if "tests" in programs else "") + SERVERS
+    words = {
+        "libraries": machine.library_path(), "unpacked": machine.unpacked, "postgres": postgres[-1],
+        "server": machine.place / "server", "tests": machine.place / "tests",
+        "scenario": Path(__file__).resolve().with_name("shared_directory.py"),
+    }
+    for name, word in words.items():
+        script = script.replace(f"@{name}@", shlex.quote(str(word)))
+    sys.exit(machine.run(script.replace("@not_here@", NOT_HERE), seconds=SECONDS))
 
 
 if __name__ == "__main__":

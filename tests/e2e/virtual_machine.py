@@ -59,6 +59,8 @@ class Machine:
         for program in ("qemu-system-x86_64", "busybox", "dpkg", "mkfs.ext4"):
             if not shutil.which(program):
                 raise Missing(f"{program} is not installed")
+        if os.geteuid() != 0:
+            raise Missing("only root can show the machine all files")
         if not self._modules().is_dir():
             self._unpack()
 

@@ -165,6 +165,8 @@ pub struct Settings {
     pub registry: Option<RegistryUrl>,
     /// Connections to that database, at most.
     pub registry_connections: u64,
+    /// What the server is called among several on the same data; empty for the name of its machine.
+    pub instance_name: String,
     /// What a power cut may take.
     pub durability: Durability,
     /// Space of one user, all three zones together, in MiB.
@@ -307,6 +309,7 @@ impl Settings {
             namespace: NamespaceStyle::default(),
             registry: None,
             registry_connections: 16,
+            instance_name: String::new(),
             durability: Durability::default(),
             quota_per_user_mb: 1000,
             quota_per_group_mb: 2000,

@@ -4,11 +4,11 @@ mod machine;
 
 use crate::programs::Programs;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
-use crate::{Error, Settings, ZoneName, ZonePath};
+use crate::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_history::SET_ASIDE;
 use fileshed_registry::FILE_NAME;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::Root;
+use fileshed_storage::{Kept, Root};
 use fileshed_types::settings::SandboxPolicy;
 use machine::Machine;
 
@@ -170,6 +170,23 @@ impl Store {
             programs: &Programs::find(settings),
         };
         Ok(machine.check())
+    }
+
+    /// Tries what the file system of the data directory has to promise. It makes files, so it is for
+    /// people who ask, not for probes.
+    pub fn check_storage(settings: &Settings) -> Result<Vec<Check>, Error> {
+        let data = Root::open_ambient(&settings.storage_base_path)?;
+        let promises = data.try_promises(Clock::default().now())?.into_iter();
+        Ok(promises
+            .map(|promise| {
+                let state = match promise.kept {
+                    Kept::Yes => CheckState::Ok,
+                    Kept::Otherwise => CheckState::Warning,
+                    Kept::No => CheckState::Failed,
+                };
+                Check::new(&format!("storage {}", promise.name), state, promise.text)
+            })
+            .collect())
     }
 
     /// Looks for histories that were damaged. It looks into every tenant, so it is for people who

@@ -14,6 +14,7 @@ mod tenants;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -96,6 +97,7 @@ pub struct Store {
     background: BackgroundProcesses,
     /// Unix seconds of the opening.
     opened_at: i64,
+    draining: AtomicBool,
     shells: Shells,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
@@ -164,6 +166,7 @@ impl Store {
             last_calls: LastCalls::default(),
             background: BackgroundProcesses::default(),
             opened_at,
+            draining: AtomicBool::new(false),
             shells,
             zygote,
             confinement: OnceLock::new(),
@@ -178,6 +181,17 @@ impl Store {
             saves: Saves::default(),
             recover_databases,
         })
+    }
+
+    /// Says that the server is about to stop: whoever asks whether it is ready is told no.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the server is about to stop.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
     }
 
     /// What the administrator decided.

@@ -50,6 +50,8 @@ pub(crate) struct WriteLeases {
 struct Shared {
     registry: Registry,
     name: String,
+    /// What people call it.
+    label: String,
     process: ProcessIdentity,
     /// By the clock that also runs while the machine sleeps, in milliseconds.
     alive_until: AtomicU64,
@@ -94,6 +96,10 @@ impl WriteLeases {
         let shared = Arc::new(Shared {
             registry: Registry::open(data, &settings)?,
             name: name.to_owned(),
+            label: match settings.instance_name.as_str() {
+                "" => process_identity::host_name(),
+                label => label.to_owned(),
+            },
             process: process_identity::own(),
             alive_until: AtomicU64::new(0),
             taken_for_dead: AtomicBool::new(false),
@@ -220,7 +226,7 @@ impl Shared {
         let begun = now();
         let new = NewInstance {
             name: &self.name,
-            label: &process_identity::host_name(),
+            label: &self.label,
             process: self.process.as_str(),
         };
         self.registry.enter_instance(&new, LEASE)?;

@@ -170,6 +170,46 @@ fn a_stop_lets_a_running_request_finish() {
 }
 
 #[test]
+fn a_server_that_ends_is_not_ready_and_answers_for_a_while() {
+    let mut server = Server::with()
+        .env("FILESHED_INSTANCE_DRAIN_SECONDS", "3600")
+        .start();
+    let call = || {
+        server
+            .call("shed_parameters", &serde_json::json!({}))
+            .status
+    };
+    assert_eq!((server.client().get("/ready").status, call()), (200, 200));
+    server.terminate();
+    assert!(server.logged("draining"));
+    let ready = server.client().get("/ready");
+    assert_eq!(
+        (ready.status, &ready.body["status"]),
+        (503, &"draining".into())
+    );
+    assert_eq!((call(), server.client().get("/health").status), (200, 200));
+    // Who cannot wait says it again.
+    server.terminate();
+    assert_eq!(server.wait(), Some(0), "{}", server.log());
+}
+
+#[test]
+fn doctor_tries_what_the_file_system_promises() {
+    let server = Server::start();
+    let plain = server.run(&["doctor"]).stdout;
+    assert!(!plain.contains("storage "), "{plain}");
+    let tried = server.run(&["doctor", "--storage"]).stdout;
+    for promise in ["replace", "exclusive", "links", "append", "case"] {
+        let line = format!("ok      storage {promise}: ");
+        assert!(tried.contains(&line), "{promise}: {tried}");
+    }
+    let left = std::fs::read_dir(server.data()).expect("listed");
+    let names = left.map(|item| item.expect("an item").file_name());
+    let kept = |name: &std::ffi::OsString| !name.to_string_lossy().starts_with("promises");
+    assert!(names.into_iter().all(|name| kept(&name)));
+}
+
+#[test]
 fn an_idle_connection_does_not_hold_up_a_stop() {
     let mut server = Server::start();
     let _idle = TcpStream::connect(server.address()).expect("a connection");

@@ -147,6 +147,32 @@ fn a_file_with_both_names_has_its_old_one_again() {
 }
 
 #[test]
+fn what_the_file_system_promises_is_told() {
+    let scene = Scene::new();
+    let promises = scene
+        .data
+        .try_promises(fileshed_types::Clock::default().now())
+        .expect("tried");
+    let kept = |name: &str| {
+        let promise = promises.iter().find(|promise| promise.name == name);
+        promise.expect("a promise").kept
+    };
+    assert!(promises.len() > 12, "{promises:?}");
+    assert!(
+        promises.iter().all(|promise| promise.kept != Kept::No),
+        "{promises:?}"
+    );
+    let is_plain = std::env::var("FILESHED_TEST_RENAMES").as_deref() == Ok("plain");
+    let expected = if is_plain {
+        Kept::Otherwise
+    } else {
+        kept("one-call")
+    };
+    assert_eq!(kept("one-call"), expected, "{promises:?}");
+    assert_eq!(fs::read_dir(scene.at("")).expect("listed").count(), 0);
+}
+
+#[test]
 fn names_change_on_a_file_system_that_can_do_little() {
     let scene = Scene::new();
     if std::env::var("FILESHED_TEST_RENAMES").as_deref() == Ok("plain") {
