@@ -82,7 +82,7 @@ class Machine:
             "-m", str(memory), "-nographic", "-no-reboot", "-kernel", str(kernel),
             "-initrd", str(self._initrd(made)), "-append", "console=ttyS0 quiet panic=1",
             "-virtfs", "local,path=/,mount_tag=host,security_model=passthrough,multidevs=remap",
-            "-drive", f"file={disk},format=raw,if=virtio,cache=unsafe", "-nic", "none",
+            "-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,werror=report", "-nic", "none",
             *(["-rtc", f"base={clock}"] if clock else []),
         ]
         status = None
