@@ -5,6 +5,7 @@ mod cors;
 pub(crate) mod documents;
 mod envelope;
 mod fairness;
+mod frames;
 mod generated_key;
 mod identity;
 mod life;
