@@ -12,6 +12,7 @@ mod life;
 mod load;
 mod looks;
 mod page;
+mod page_uploads;
 mod signed;
 mod token;
 mod user;
