@@ -44,6 +44,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "api.js": JAVASCRIPT,
     "app.js": JAVASCRIPT,
     "bin.js": JAVASCRIPT,
+    "chats.js": JAVASCRIPT,
     "dialog.js": JAVASCRIPT,
     "editor.js": JAVASCRIPT,
     "format.js": JAVASCRIPT,
@@ -55,6 +56,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "list.js": JAVASCRIPT,
     "markdown.js": JAVASCRIPT,
     "menu.js": JAVASCRIPT,
+    "notes.js": JAVASCRIPT,
     "preview.js": JAVASCRIPT,
     "resumable.js": JAVASCRIPT,
     "search.js": JAVASCRIPT,
@@ -76,9 +78,10 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 10] = [
+const LATER: [&str; 11] = [
     "admin.js",
     "bin.js",
+    "chats.js",
     "history.js",
     "lib/editor.js",
     "lib/markdown.js",

@@ -118,8 +118,8 @@ function History({ zone, path }) {
     ${all && all.length > 0 && html`<div class="history">
       <ol class="versions" aria-label=${word("versions")}>
         ${all.map((version) => html`<li key=${version.id}>
-          <div class="version"><strong>${version.subject}</strong>
-            <span>${instant(version.when)} · ${origin(version, zone)}</span></div>
+          <h3 class="version"><strong>${version.subject}</strong>
+            <span>${`${instant(version.when)} · ${origin(version, zone)}`}</span></h3>
           <ul>${version.files.slice(0, 20).map((file) => html`<li><button type="button" class="text"
             aria-current=${here?.version.id === version.id && here.path === file.path ? "true" : undefined}
             onClick=${() => (shown.value = { version, path: file.path })}><span class="change ${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>

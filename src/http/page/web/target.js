@@ -6,16 +6,15 @@ import { CROSSINGS } from "./actions.js";
 import { close, Dialog } from "./dialog.js";
 import { join, parent } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, location, zones } from "./state.js";
+import { attempt, dialog, isSameZone, location, zones } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
 
 /** How entries of one zone reach another: not at all, or moved, copied, or either. @param {any} from @param {any} to */
 function ways(from, to) {
-  if (from.zone === to.zone && from.group === to.group) {
-    return from.zone === "uploads" ? [] : ["move", "copy"];
-  }
+  if (to.zone === "uploads") return [];
+  if (isSameZone(from, to)) return ["move", "copy"];
   if (to.zone === "group") return from.zone === "group" ? [] : ["copy"];
   const crossing = CROSSINGS[`${from.zone}-${to.zone}`];
   return crossing ? [crossing.copies ? "copy" : "move"] : [];
@@ -53,7 +52,7 @@ function TargetDialog({ from, chosen, end }) {
   }, []);
   if (!at.value) return null;
   const here = at.value;
-  const isSame = here.zone === from.zone && here.group === from.group;
+  const isSame = isSameZone(here, from);
   const isInside = isSame && chosen.some((entry) => `${here.path}/`.startsWith(`${join(from.path, entry.name)}/`));
   const isHere = isSame && here.path === from.path;
   const offered = isInside || isHere ? [] : ways(from, here);

@@ -34,7 +34,7 @@ function update(transfer, change) {
 /** Sends files to where the page is. @param {Sent[]} files */
 export async function sendFiles(files) {
   if (files.length === 0) return;
-  const { zone, group, path } = location.value;
+  const to = location.value;
   const overwrite = await mayReplace(files);
   if (overwrite === null) return;
   for (const batch of batches(files)) {
@@ -44,7 +44,7 @@ export async function sendFiles(files) {
     const transfer = {
       id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", stop: new AbortController(),
       inPieces: bytes > BATCH_BYTES,
-      run: () => send(transfer, { zone, group, path }, batch, overwrite),
+      run: () => send(transfer, to, batch, overwrite),
     };
     transfers.value = [...transfers.value, transfer];
   }
