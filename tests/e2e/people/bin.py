@@ -27,8 +27,7 @@ def bin(world: World) -> None:
         here.go("Bin")
         page.see("button", "Restore: c.txt")
         here.clean("the bin")
-        while page.count("button", "Close"):
-            page.click("button", "Close")
+        here.dismiss()
         here.picture("bin", 520)
         page.click("button", "Restore: a.txt")
         page.gone("button", "Restore: a.txt")

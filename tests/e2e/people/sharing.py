@@ -10,7 +10,7 @@ def links(world: World) -> None:
     """Links are made, copied, listed, and ended; and one that takes files."""
     page = world.page
     world.window.driver.execute_cdp_cmd(
-        "Browser.grantPermissions", {"origin": world.server.url, "permissions": ["clipboardReadWrite"]}
+        "Browser.grantPermissions", {"origin": world.server.url, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     )
     world.store("storage", "share/paper.txt", b"shared")
     world.open("storage/share")
@@ -27,6 +27,7 @@ def links(world: World) -> None:
     page.click("button", "Close")
     page.gone("dialog")
 
+    page.click("button", "Clear selection")
     page.click("button", "More actions")
     page.click("menuitem", "Link to receive files")
     page.see("dialog", "Link to receive files")
@@ -59,7 +60,7 @@ def together(world: World) -> None:
         page.see("textbox", "Personal token")
         here.clean("signing in")
         here.sign_in("wrong")
-        page.see("button", "Close")
+        check.until("the page says so", here.told_by_page)
         here.sign_in(token)
         here.go("Documents")
         here.row("diary.md")

@@ -157,6 +157,12 @@ class World:
             self.page.drop("main", None, [file])
             self.row(name)
 
+    def dismiss(self) -> None:
+        """Closes the notes."""
+        while names := [name for name in self.page.names("button") if name.startswith("Close: ")]:
+            self.page.click("button", names[0])
+            self.page.gone("button", names[0])
+
     def choose(self, *names: str) -> None:
         for name in names:
             self.page.click("checkbox", f"Select {name}")

@@ -34,6 +34,15 @@ async function act(what, given, done) {
   await reload();
 }
 
+/** Ends something that runs. It is gone a moment later than it was told to. @param {any} one */
+async function stop(one) {
+  await act("running/end", { id: one.id }, word("ended"));
+  for (let looks = 0; looks < 20 && found.value?.running?.some((/** @type {any} */ other) => other.id === one.id); looks += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await reload();
+  }
+}
+
 const when = (/** @type {string|null} */ moment) => (moment ? instant(moment) : "–");
 const named = (/** @type {any} */ tenant) => tenant.name || tenant.id || tenant.directory;
 const which = (/** @type {any} */ tenant) => ({ [tenant.kind]: tenant.id });
@@ -124,7 +133,7 @@ function Running({ running }) {
     rows=${running.map((/** @type {any} */ one) => html`<tr key=${one.id}>
       <th scope="row">${one.program}</th><td>${word(`runs_${one.kind}`)}</td><td>${one.user ?? "–"}</td><td>${when(one.since)}</td>
       <td class="actions"><${Action} label=${word("end")} of=${`${one.program}, ${one.user ?? ""}`} kind="danger"
-        onClick=${() => act("running/end", { id: one.id }, word("ended"))} /></td>
+        onClick=${() => stop(one)} /></td>
     </tr>`)} />`;
 }
 

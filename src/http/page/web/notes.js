@@ -24,7 +24,7 @@ export function Notes({ layer }) {
     ${all.map(({ id, text, kind, action }) => html`<div class="note ${kind}" key=${id}>
       <span>${text}</span>
       ${action && html`<button type="button" class="text" onClick=${() => { dismiss(id); action.run(); }}>${action.label}</button>`}
-      <button type="button" class="quiet" aria-label=${word("close")} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>
+      <button type="button" class="quiet" aria-label=${`${word("close")}: ${text}`} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>
     </div>`)}
   </div>`;
 }
