@@ -219,6 +219,29 @@ fn a_chat_has_the_title_that_open_webui_gives_it() {
     assert_eq!(titles(&app), expected);
 }
 
+/// Who is signed in to Open WebUI sees what it calls their own chats, without anybody's key.
+#[test]
+fn a_title_is_asked_for_with_the_credential_of_who_asks() {
+    let webui = StandIn::answering(|asked| {
+        if asked.bearer() != "sk-ada" {
+            return Answer::refused();
+        }
+        match asked.path.as_str() {
+            "/api/v1/users/user/status" => Answer::json(&json!({"id": ADA, "role": "user"})),
+            "/api/v1/chats/list?page=1&include_pinned=true&include_folders=true" => {
+                Answer::json(&json!([{"id": OLDER, "title": "x"}, {"id": RECENT, "title": "Mine"}]))
+            }
+            _ => Answer::refused(),
+        }
+    });
+    let app = Server::with()
+        .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
+        .app();
+    let ada = app.client().header("Authorization", "Bearer sk-ada");
+    bring(&ada.clone().chat(RECENT), "a.txt", "a");
+    assert_eq!(chats(&ada)[0]["title"], "Mine");
+}
+
 #[test]
 fn without_an_answer_of_open_webui_a_chat_has_its_id() {
     let (_webui, app) = with_titles(|_| Answer::refused());
