@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from urllib.parse import urlencode
 
 from harness import check, web
@@ -40,6 +42,17 @@ def uploads(world: World) -> None:
         page.click("button", "Move here")
         page.gone("checkbox", "Select ticket.txt")
         check.equal("it moved", here.content("storage", "ticket.txt"), b"ticket.txt of trip")
+        here.menu("old.txt", "Share link")
+        shared = page.value("textbox", "Links")
+        check.equal("a link to it works", web.request("GET", shared).body, b"old.txt of trip")
+        page.click("button", "Close")
+        page.gone("dialog")
+        here.choose("sub")
+        page.click("button", "Download")
+        packed = zipfile.ZipFile(io.BytesIO(here.window.downloaded("download.zip")))
+        check.equal("several at once", {"old.txt", "sub/map.txt"} & set(packed.namelist()), {"old.txt", "sub/map.txt"})
+        page.click("button", "Clear selection")
+
         here.menu("old.txt", "Delete")
         page.gone("checkbox", "Select old.txt")
         page.click("button", "Undo")
