@@ -68,7 +68,7 @@ def uploads(world: World) -> None:
         page.click("menuitem", "Open")
         here.row("map.txt")
         check.equal("the way back", _path(here), ["Uploads", "trip", "sub"])
-        page.click("link", "trip")
+        page.click("link", "trip", inside=("navigation", "Path"))
         here.row("new.txt")
 
         page.write("searchbox", "Search names and contents", "odd")

@@ -25,7 +25,7 @@ def shown(world: World) -> None:
     world.row("site.zip")
     world.picture("people")
     world.choose("Contract.pdf", "Plan.md")
-    check.equal("both are chosen", world.chosen(), ["Contract.pdf", "Plan.md"])
+    world.has_chosen(["Contract.pdf", "Plan.md"])
     world.picture("people-selection")
 
 

@@ -140,10 +140,14 @@ class World:
     def row(self, name: str) -> None:
         self.page.see("checkbox", f"Select {name}")
 
-    def chosen(self) -> list[str]:
-        """Names of the selected entries, in the order of the list."""
-        names = [name.removeprefix("Select ") for name in self.page.names_where("checkbox", "checked")]
-        return [name for name in names if name != "all"]
+    def listed(self) -> list[str]:
+        """The entries as the list has them."""
+        return _entries(self.page.names("checkbox"))
+
+    def has_chosen(self, expected: list[str]) -> None:
+        """These entries are selected, in the order of the list."""
+        chosen = lambda: _entries(self.page.names_where("checkbox", "checked"))
+        check.until(lambda: f"{expected} are selected; {chosen()} are", lambda: chosen() == expected)
 
     def told_by_page(self) -> str:
         """The notes at the bottom."""
@@ -171,3 +175,9 @@ class World:
         """An action of one entry, by its button."""
         self.page.click("button", f"More actions: {name}")
         self.page.click("menuitem", action)
+
+
+def _entries(boxes: list[str]) -> list[str]:
+    """What these boxes select, one entry each."""
+    names = [name.removeprefix("Select ") for name in boxes]
+    return [name for name in names if name != "all"]
