@@ -14,7 +14,7 @@ from people.firefox import firefox
 from people.looks import contrast, german, phone, quick, shown
 from people.provider import provider
 from people.search import search
-from people.sharing import links, ownership, together, tokens
+from people.sharing import departure, links, ownership, together, tokens
 from people.transfers import download, folders, resumable, upload
 from people.world import World
 
@@ -27,8 +27,8 @@ MAIN: tuple[Scenario, ...] = (
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (
-    keyboard, order, folders, resumable, played, tokens, provider, bin, admin, attacks, many, shown, phone, german, contrast,
-    quick, firefox,
+    keyboard, order, folders, resumable, played, tokens, departure, provider, bin, admin, attacks, many, shown, phone,
+    german, contrast, quick, firefox,
 )
 
 

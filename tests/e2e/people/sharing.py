@@ -167,3 +167,38 @@ def tokens(world: World) -> None:
         page.click("button", "End token: backup")
         page.gone("button", "End token: backup")
         check.equal("it has ended", server.call("shed_stats", {}, secret).status, 401)
+
+
+def departure(world: World) -> None:
+    """Who signs in after somebody else finds nothing of theirs, even while the server does not answer."""
+    with world.another() as here:
+        page, driver = here.page, here.window.driver
+        here.told("token", "create", "--user", "ada", "--label", "backup")
+        tokens = {user: here.told("token", "create", "--user", user) for user in ("ada", "bob")}
+        for path in ("one.md", "two.md"):
+            made = here.of("ada", "shed_create_file", zone="storage", path=path, content="needle")
+            check.equal("a file", made.status, 200)
+            check.equal("a link", here.of("ada", "shed_link_create", zone="storage", path=path).status, 200)
+        here.window.open(f"{here.server.url}/#/storage")
+        here.sign_in(tokens["ada"])
+        here.row("one.md")
+        here.go("Links")
+        page.see("button", "End link: one.md")
+        here.go("Personal tokens")
+        page.see("button", "End token: backup")
+        here.sign_out()
+        driver.execute_cdp_cmd("Network.enable", {})
+        driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/shed_link_list", "*/page/tokens*", "*/page/list*"]})
+        try:
+            here.sign_in(tokens["bob"])
+            for place, hers in (("Links", "End link: one.md"), ("Personal tokens", "End token: backup")):
+                here.go(place)
+                check.until("the page says that nobody answers", lambda: "cannot be reached" in here.told_by_page())
+                check.equal(f"nothing of hers: {place}", page.count("button", hers), 0)
+                here.dismiss()
+            here.go("Storage")
+            page.see("button", "Try again")
+            check.equal("nothing of hers: files", here.listed(), [])
+        finally:
+            driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+            driver.execute_cdp_cmd("Network.disable", {})

@@ -6,14 +6,14 @@ import { administer, overview } from "./api.js";
 import { ask, Dialog } from "./dialog.js";
 import { count, instant, size } from "./format.js";
 import { Icon } from "./icons.js";
-import { attempt, dialog, tell } from "./state.js";
+import { attempt, dialog, personal, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Parts of the overview, and what is asked for each. */
 const PARTS = ["tenants", "running", "links", "locks", "overview"];
 
-const part = signal("tenants");
-const found = signal(/** @type {any} */ (null));
+const part = personal("tenants");
+const found = personal(/** @type {any} */ (null));
 
 async function reload() {
   const name = part.value;

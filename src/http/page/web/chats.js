@@ -1,15 +1,15 @@
 // Uploads: each chat has its own, so first comes which chat.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { count, date, day, size } from "./format.js";
 import { EntryIcon } from "./icons.js";
-import { attempt, chatName, hash, NO_CHAT, readChats } from "./state.js";
+import { attempt, chatName, hash, NO_CHAT, personal, readChats } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{chat: string, files: number, size: number, modified?: number, ends_on?: string}} Chat */
 
-const chats = signal(/** @type {Chat[]|null} */ (null));
-const next = signal(/** @type {number|undefined} */ (undefined));
+const chats = personal(/** @type {Chat[]|null} */ (null));
+const next = personal(/** @type {number|undefined} */ (undefined));
 
 /** What nobody brought anything into is there, too: it takes files that belong to no chat. @type {Chat} */
 const EMPTY = { chat: NO_CHAT, files: 0, size: 0 };

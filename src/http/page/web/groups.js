@@ -1,14 +1,14 @@
 // Members of a group, and whose its files are.
 
-import { html, signal } from "./lib/core.js";
+import { html } from "./lib/core.js";
 import { call } from "./api.js";
 import { close, Dialog } from "./dialog.js";
 import { join, size } from "./format.js";
-import { attempt, dialog, location, reload } from "./state.js";
+import { attempt, dialog, location, personal, reload } from "./state.js";
 import { word } from "./words.js";
 
 const MODES = ["group", "owner", "owner_ro"];
-const info = signal(/** @type {any} */ (null));
+const info = personal(/** @type {any} */ (null));
 
 /** @param {string} group */
 async function load(group) {

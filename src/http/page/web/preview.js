@@ -11,7 +11,7 @@ import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";
-import { attempt, entries, go, isText, location, previewed, reload, tell } from "./state.js";
+import { attempt, entries, go, isText, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
@@ -28,7 +28,7 @@ const DatabaseTable = later(tables, "DatabaseTable");
 const ZipTable = later(tables, "ZipTable");
 
 /** The working copy that is open, with what reads its text. */
-const edit = signal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
+const edit = personal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
 
 /** The file that the address names. */
 export function Preview() {

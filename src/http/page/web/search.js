@@ -1,13 +1,13 @@
 // What a search found: names, and lines that hold the text.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { read } from "./api.js";
 import { base, parent } from "./format.js";
 import { EntryIcon } from "./icons.js";
-import { attempt, chatName, hash, location } from "./state.js";
+import { attempt, chatName, hash, location, personal } from "./state.js";
 import { word } from "./words.js";
 
-const found = signal(/** @type {any} */ (null));
+const found = personal(/** @type {any} */ (null));
 
 /** Something in the tree of all zones as a location. @param {{path: string, chat?: string, type: string}} result */
 function place({ path: tree, chat, type }) {

@@ -8,30 +8,48 @@ import { language, word } from "./words.js";
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
 /** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"chats"|"search", query?: string}} Location */
 
+/** What happens when somebody leaves. @type {(() => void)[]} */
+const farewells = [];
+
+/** Does something when somebody leaves. @param {() => void} work */
+export function onLeave(work) {
+  farewells.push(work);
+}
+
+/**
+ * A signal of what belongs to who is signed in: who comes next finds it as it began.
+ * @template T @param {T} initial
+ */
+export function personal(initial) {
+  const made = signal(initial);
+  onLeave(() => (made.value = initial));
+  return made;
+}
+
 /** Who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
 /** Groups whose files the caller shares. */
-export const groups = signal(/** @type {{id: string, name: string}[]} */ ([]));
+export const groups = personal(/** @type {{id: string, name: string}[]} */ ([]));
 /** What chats are called, as far as that is known. */
-export const titles = signal(/** @type {Map<string, string>} */ (new Map()));
+export const titles = personal(/** @type {Map<string, string>} */ (new Map()));
 /** Space used. */
-export const stats = signal(/** @type {any} */ (null));
+export const stats = personal(/** @type {any} */ (null));
 /** Where the page is. */
 export const location = signal(/** @type {Location} */ ({ zone: "storage", path: "" }));
 /** What is there. */
-export const listing = signal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
+export const listing = personal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
 /** Whether it is on its way, and what went wrong. */
 export const loading = signal(false);
 export const failure = signal(/** @type {Refusal|null} */ (null));
 export const sort = signal({ by: "name", falls: false });
 /** Names of what is selected. */
-export const selection = signal(/** @type {Set<string>} */ (new Set()));
+export const selection = personal(/** @type {Set<string>} */ (new Set()));
 /** Which row the keyboard is on. */
 export const cursor = signal(0);
 /** What lies over the page: a function that gives it. */
-export const dialog = signal(/** @type {null|(() => any)} */ (null));
+export const dialog = personal(/** @type {null|(() => any)} */ (null));
 /** Notes at the bottom. */
-export const notes = signal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
+export const notes = personal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
 /** Whether the places are shown, where they do not fit beside the list. */
 export const menuOpen = signal(false);
 
@@ -216,15 +234,8 @@ export async function start() {
 
 /** Asks again, after somebody has left or their session has ended; nothing of theirs stays. */
 export async function leave() {
-  batch(() => {
-    dialog.value = null;
-    listing.value = { writable: false, entries: [] };
-    selection.value = new Set();
-    groups.value = [];
-    titles.value = new Map();
-    stats.value = null;
-    notes.value = [];
-  });
+  asked += 1;
+  batch(() => farewells.forEach((work) => work()));
   await start();
 }
 

@@ -1,12 +1,12 @@
 // Where entries go: a zone and a folder in it.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { place, read } from "./api.js";
 import { CROSSINGS } from "./actions.js";
 import { close, Dialog } from "./dialog.js";
 import { join, parent } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, isSameZone, location, zones } from "./state.js";
+import { attempt, dialog, isSameZone, location, personal, zones } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
@@ -32,8 +32,8 @@ export function openTarget(chosen) {
   });
 }
 
-const at = signal(/** @type {any} */ (null));
-const folders = signal(/** @type {string[]} */ ([]));
+const at = personal(/** @type {any} */ (null));
+const folders = personal(/** @type {string[]} */ ([]));
 
 async function show(/** @type {any} */ to) {
   at.value = to;
