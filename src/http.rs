@@ -4,10 +4,12 @@
 //! operation, [`envelope`] answers; `files` has whole files and links. No header travels below this module, and no failure leaves it
 //! in another form than the envelope's.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
+use axum::response::Response;
 use axum::routing::get;
 use fileshed_core::Store;
 use fileshed_core::settings::MEBIBYTE;
@@ -140,6 +142,11 @@ pub(crate) fn router(
     let server = Arc::new(Server::new(store, config, openwebui));
     // The validator badge would call a server on the internet.
     let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
+    let browser = Router::new()
+        .merge(SwaggerUi::new("/docs").config(browser))
+        .layer(map_response(|response: Response| {
+            ready(response_body::unframed(response))
+        }));
     let routes = route::operations()
         .merge(files::routes())
         .merge(terminal::routes())
@@ -154,7 +161,7 @@ pub(crate) fn router(
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))
         .route("/openapi.json", get(documents::openapi))
-        .merge(SwaggerUi::new("/docs").config(browser))
+        .merge(browser)
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))

@@ -5,6 +5,7 @@
 //! the caller may. An administrator's key may everything, so that with it the answers are looked at:
 //! only what belongs to the caller is used.
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::io::Read;
 use std::time::Duration;
@@ -34,6 +35,7 @@ mod page;
 mod record;
 pub mod register;
 mod status;
+mod titles;
 mod upload_notice;
 
 pub use account::{Account, presentable, role};
@@ -115,6 +117,10 @@ impl ChatHost for OpenWebUi {
 
     fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat> {
         self.gone_chats(user, conversations)
+    }
+
+    fn titles(&self, caller: &Caller, conversations: &[Chat]) -> HashMap<Chat, String> {
+        self.titles_of(caller, conversations)
     }
 
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {

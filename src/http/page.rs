@@ -1,14 +1,16 @@
 //! The page for people: a file manager in the browser.
 //!
 //! Everything that a person does there is an operation or a transfer that programs have too, under
-//! the same rules. What is added here reads: what is in a directory and what a search finds, in a
-//! form that a list of many thousand entries can use; and it empties the bin, which is for people. The page is made of files of the binary alone,
-//! and the policy that is sent with it lets nothing else run or load.
+//! the same rules. What is added here reads: what is in a directory, which conversations have
+//! uploads and what a search finds, in a form that a list of many thousand entries can use; and it
+//! empties the bin, which is for people. The page is made of files of the binary alone, and the
+//! policy that is sent with it lets nothing else run or load.
 
 mod assets;
 mod bin;
 mod list;
 mod search;
+mod uploads;
 
 use std::sync::Arc;
 
@@ -31,6 +33,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/assets/{version}/{*name}", get(assets::asset))
         .route("/page/list", get(list::list))
         .route("/page/search", get(search::search))
+        .route("/page/uploads", get(uploads::list))
         .route("/page/bin", get(bin::list))
         .route("/page/bin/restore", post(bin::restore))
         .route("/page/bin/remove", post(bin::remove))

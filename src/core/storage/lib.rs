@@ -64,5 +64,5 @@ pub use stamp::{ContentState, Stamp};
 pub use store::FileIdentity;
 pub use sync::Flusher;
 pub use unclosed::UnclosedFile;
-pub use walk::{Found, Totals, Weight};
+pub use walk::{Found, Summary, Totals, Weight};
 pub use watch::Watch;

@@ -69,6 +69,18 @@ impl Totals {
     }
 }
 
+/// What there is below a root, and when it was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Space of all files.
+    pub totals: Totals,
+    /// Number of files, directories and whatever else.
+    pub entries: u64,
+    /// When something changed last here or below, in seconds since 1970: content, names or rights.
+    /// Nobody can set this time to another one.
+    pub last_change: i64,
+}
+
 /// Space that a tree takes, and the largest file in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
@@ -147,16 +159,23 @@ impl Root {
         Ok((totals, directories))
     }
 
-    /// When something changed last here or below, in seconds since 1970: content, names or rights.
-    /// Nobody can set this time to another one.
-    pub fn last_change(&self) -> Result<i64, DiskError> {
+    /// Space of everything below the root, and when something changed last, in one walk.
+    pub fn summary(&self) -> Result<Summary, DiskError> {
         let stat = rustix::fs::fstat(self.handle());
         let stat = stat.map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?;
-        let mut last = stat.st_ctime;
-        self.survey(&ZonePath::root(), |_, _, stat| {
-            last = last.max(stat.st_ctime);
+        let mut summary = Summary {
+            totals: Totals::default(),
+            entries: 0,
+            last_change: stat.st_ctime,
+        };
+        self.survey(&ZonePath::root(), |_, kind, stat| {
+            summary.entries += 1;
+            summary.last_change = summary.last_change.max(stat.st_ctime);
+            if kind == Kind::File {
+                summary.totals.add(stat.st_size as u64);
+            }
         })?;
-        Ok(last)
+        Ok(summary)
     }
 
     /// Space of everything below one directory.

@@ -162,8 +162,11 @@ impl Zone<'_> {
 
     /// Whether something was deleted here: each conversation has uploads of its own.
     fn deleted(&self, row: &BinRow) -> bool {
-        row.zone == self.name().as_str()
-            && (self.name() != ZoneName::Uploads || row.chat == self.caller.chat.as_str())
+        let is_of_chat = || {
+            let directory = self.store.chat_directory_of(&Chat::new(&row.chat));
+            directory == self.store.chat_directory(self.caller)
+        };
+        row.zone == self.name().as_str() && (self.name() != ZoneName::Uploads || is_of_chat())
     }
 
     /// Brings this back to where it was.

@@ -7,6 +7,7 @@
 
 mod task;
 
+use std::collections::HashMap;
 use std::fmt::Debug;
 use std::io::Read;
 use std::sync::Arc;
@@ -88,6 +89,9 @@ pub trait ChatHost: Debug + Send + Sync {
     /// Those of this user's conversations that the application says it has no more. What it cannot
     /// be asked about, or does not answer clearly, is not among them.
     fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat>;
+
+    /// What the caller's conversations are called, as far as the application says it.
+    fn titles(&self, caller: &Caller, conversations: &[Chat]) -> HashMap<Chat, String>;
 
     /// The groups of the caller, by name; nothing where there is no credential to ask with.
     fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error>;

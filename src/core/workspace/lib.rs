@@ -39,6 +39,7 @@ mod attachments;
 pub mod background;
 pub mod bin;
 pub mod chat_host;
+pub mod chats;
 pub mod command;
 mod command_slots;
 pub mod comparison;

@@ -133,7 +133,8 @@ impl Pepper {
     }
 
     /// The directory name of a conversation: its identifier where that is a plain name, else a
-    /// digest of it behind a `~`, which no plain name holds.
+    /// digest of it behind a `~`, which no plain name holds. Such a name names itself: who finds a
+    /// directory reaches it without the identifier that it was made for.
     #[must_use]
     pub fn chat_directory(&self, chat: &Chat) -> String {
         let id = chat.as_str();
@@ -142,12 +143,22 @@ impl Pepper {
             && id
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
-        if plain {
+        if plain || is_digest(id) {
             id.to_owned()
         } else {
             format!("~{}", self.digits("chat:", id))
         }
     }
+}
+
+/// Whether a text is the name of a directory that stands for an identifier that is no plain name.
+fn is_digest(name: &str) -> bool {
+    name.strip_prefix('~').is_some_and(|digits| {
+        digits.len() == NAMESPACE_DIGITS
+            && digits
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
 }
 
 fn is_plain(id: &str) -> bool {
@@ -276,5 +287,9 @@ mod tests {
             ["../x", "b/c", "..", ".", " ", "a b", "é"].map(name).into();
         assert_eq!(odd.len(), 7);
         assert!(odd.iter().all(|name| name.starts_with('~')));
+        assert!(odd.iter().all(|odd| name(odd) == *odd), "it names itself");
+        let like = odd.iter().next().map(|odd| odd.replace('~', "~0"));
+        let like = like.expect("a name");
+        assert_ne!(name(&like), like, "what only looks so does not");
     }
 }

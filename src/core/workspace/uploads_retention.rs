@@ -105,7 +105,7 @@ impl Store {
         tenants.push(SHARED.to_owned());
         let ended = tenants.iter().take_while(|_| goes_on()).map(|tenant| {
             let have_ended = |place: &Root| {
-                let end = self.end_of_uploads(place)?;
+                let end = self.end_of_uploads(place.summary()?.last_change);
                 Ok(end.is_some_and(|end| end <= self.clock().now()))
             };
             self.end_uploads_of(tenant, have_ended, |chats| chats)
@@ -130,7 +130,7 @@ impl Store {
                 return 0;
             };
             let are_settled = |place: &Root| {
-                let age = self.clock().now().as_second() - place.last_change()?;
+                let age = self.clock().now().as_second() - place.summary()?.last_change;
                 Ok(age >= DAY_SECONDS)
             };
             let gone = |chats: Vec<String>| {
@@ -185,27 +185,25 @@ impl Store {
         })
     }
 
-    /// When uploads end if nothing changes in them; nothing where none end.
-    fn end_of_uploads(&self, place: &Root) -> Result<Option<Timestamp>, Error> {
+    /// When uploads end in which something changed last then; nothing where none end.
+    pub(crate) fn end_of_uploads(&self, last_change: i64) -> Option<Timestamp> {
         let days = self.settings().uploads_retention_days;
-        let Some(days) = days.map(NonZeroU64::get) else {
-            return Ok(None);
-        };
-        let kept = i64::try_from(days).unwrap_or(i64::MAX);
+        let kept = i64::try_from(days.map(NonZeroU64::get)?).unwrap_or(i64::MAX);
         let kept = kept.saturating_mul(DAY_SECONDS);
         // A time that no calendar has never comes.
-        Ok(Timestamp::from_second(place.last_change()?.saturating_add(kept)).ok())
+        Timestamp::from_second(last_change.saturating_add(kept)).ok()
     }
 }
 
 impl Zone<'_> {
     /// When the files of this zone are removed, if that is soon and nothing changes in it.
     pub fn ends_soon(&self) -> Result<Option<Timestamp>, Error> {
-        if self.name() != ZoneName::Uploads || self.absent {
+        let ends = self.store.settings().uploads_retention_days.is_some();
+        if !ends || self.name() != ZoneName::Uploads || self.absent {
             return Ok(None);
         }
         let now = self.store.clock().now().as_second();
-        let end = self.store.end_of_uploads(&self.data)?;
+        let end = self.store.end_of_uploads(self.data.summary()?.last_change);
         Ok(end.filter(|end| end.as_second() - now <= WARNING_SECONDS))
     }
 }

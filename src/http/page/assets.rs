@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, Request};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, REFERRER_POLICY, VARY,
+    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -25,7 +25,6 @@ const POLICY: HeaderValue = HeaderValue::from_static(
      media-src 'self'; connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; \
      base-uri 'none'; form-action 'self'",
 );
-const X_FRAME_OPTIONS: HeaderName = HeaderName::from_static("x-frame-options");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
@@ -45,6 +44,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "api.js": JAVASCRIPT,
     "app.js": JAVASCRIPT,
     "bin.js": JAVASCRIPT,
+    "chats.js": JAVASCRIPT,
     "dialog.js": JAVASCRIPT,
     "editor.js": JAVASCRIPT,
     "format.js": JAVASCRIPT,
@@ -56,6 +56,7 @@ const FILES: &[(&str, &str, &[u8])] = files! {
     "list.js": JAVASCRIPT,
     "markdown.js": JAVASCRIPT,
     "menu.js": JAVASCRIPT,
+    "notes.js": JAVASCRIPT,
     "preview.js": JAVASCRIPT,
     "resumable.js": JAVASCRIPT,
     "search.js": JAVASCRIPT,
@@ -77,9 +78,10 @@ const FILES: &[(&str, &str, &[u8])] = files! {
 };
 
 /// What is loaded when it is first needed.
-const LATER: [&str; 10] = [
+const LATER: [&str; 11] = [
     "admin.js",
     "bin.js",
+    "chats.js",
     "history.js",
     "lib/editor.js",
     "lib/markdown.js",

@@ -1,10 +1,11 @@
-//! `GET /page/search`: names and contents of all zones, or of a part of one, that hold a text.
+//! `GET /page/search`: names and contents of all zones, with the uploads of every conversation, or of
+//! a part of one, that hold a text.
 
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
-use fileshed_core::search::{self, Matches};
+use fileshed_core::search::{self, Match, Matches};
 use fileshed_core::view::View;
 use fileshed_core::view::search::pattern;
 use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
@@ -39,6 +40,9 @@ struct PageResults {
 struct PageMatch {
     /// Where in the tree of all zones.
     path: String,
+    /// The conversation, of what is in uploads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat: Option<String>,
     #[serde(rename = "type")]
     kind: &'static str,
     lines: Vec<PageLine>,
@@ -82,12 +86,7 @@ fn results(store: &Arc<Store>, caller: &Caller, query: &PageQuery) -> Result<Pag
         store,
         caller: &caller,
     };
-    let path = if query.path.is_empty() {
-        "/"
-    } else {
-        query.path.as_str()
-    };
-    let path = view.path("path", path)?;
+    let is_everywhere = matches!(query.path.as_str(), "" | "/");
     let matches = Matches {
         pattern: pattern("query", text, false, true)?,
         query: text.to_owned(),
@@ -95,29 +94,56 @@ fn results(store: &Arc<Store>, caller: &Caller, query: &PageQuery) -> Result<Pag
         offset: 0,
         most: RESULTS,
     };
-    let searched = view.searched("path", &path)?;
+    let searched = if is_everywhere {
+        view.searched_in_all_chats("path")?
+    } else {
+        view.searched("path", &view.path("path", &query.path)?)?
+    };
     searched.expect_directories()?;
     let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
-    let results = page.items.into_iter().map(|item| PageMatch {
-        path: item.path,
-        kind: if item.is_directory {
-            "directory"
-        } else {
-            "file"
-        },
-        lines: item
-            .content_matches
-            .into_iter()
-            .map(|found| PageLine {
-                line: found.line,
-                text: found.text,
+    let results = page.items.into_iter().map(|item| {
+        let chat = item.path.strip_prefix("/uploads").and_then(|below| {
+            let below = below.strip_prefix('/').or(below.is_empty().then_some(""))?;
+            Some(if is_everywhere {
+                of_chat(below)
+            } else {
+                (caller.chat.as_str().to_owned(), item.path.clone())
             })
-            .collect(),
+        });
+        PageMatch::of(item, chat)
     });
     Ok(PageResults {
         results: results.collect(),
         more: page.next_offset.is_some(),
     })
+}
+
+/// The conversation of what is found below the uploads of all, and its path as that sees it.
+fn of_chat(below: &str) -> (String, String) {
+    let (chat, inside) = below.split_once('/').unwrap_or((below, ""));
+    let path = format!("/uploads/{inside}");
+    (chat.to_owned(), path.trim_end_matches('/').to_owned())
+}
+
+impl PageMatch {
+    /// What was found; of a conversation's uploads with that and the path there.
+    fn of(found: Match, chat: Option<(String, String)>) -> Self {
+        let (chat, path) = chat.unzip();
+        let lines = found.content_matches.into_iter().map(|found| PageLine {
+            line: found.line,
+            text: found.text,
+        });
+        Self {
+            path: path.unwrap_or(found.path),
+            chat,
+            kind: if found.is_directory {
+                "directory"
+            } else {
+                "file"
+            },
+            lines: lines.collect(),
+        }
+    }
 }
 
 diagnostics! {

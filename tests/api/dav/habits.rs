@@ -1,13 +1,12 @@
 //! What programs do beside what people asked for.
 
-use super::Drive;
+use std::path::Path;
+
+use super::{Drive, messages};
 use fileshed_test_support::TestApp;
 
-#[test]
-fn sidecar_files_are_taken_and_are_in_no_zone() {
-    let server = TestApp::start();
-    let client = server.client();
-    let drive = Drive::of(client.clone(), "/documents");
+/// Has programs leave their files in a directory of a drive, with one file of a person beside them.
+fn litter(drive: &Drive<'_>) {
     assert_eq!(drive.send("MKCOL", "plans", &[]).status, 201);
     drive.put("plans/a.txt", "a");
     for name in [
@@ -36,11 +35,71 @@ fn sidecar_files_are_taken_and_are_in_no_zone() {
     assert_eq!(drive.get("plans/._b.txt"), (200, "._a.txt".to_owned()));
     assert_eq!(drive.list("plans/"), ["plans/", "plans/a.txt"]);
     assert_eq!(drive.send("PUT", "none/.DS_Store", &[]).status, 409);
-    let elsewhere = Drive::of(client, "/storage");
-    assert_eq!(elsewhere.get("plans/.DS_Store").0, 404);
     let large = vec![b'x'; 2 << 20];
     let refused = drive.send_body("PUT", "plans/Thumbs.db", &[], &large);
     assert_eq!(refused.status, 413);
+}
+
+/// Names of everything below a directory of the disk.
+fn on_disk(directory: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut pending = vec![directory.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            names.push(entry.file_name().into_string().unwrap());
+            if entry.path().is_dir() {
+                pending.push(entry.path());
+            }
+        }
+    }
+    names.retain(|name| !name.starts_with(".git"));
+    names.sort();
+    names
+}
+
+#[test]
+fn sidecar_files_are_taken_and_are_in_no_zone() {
+    let server = TestApp::start();
+    for (base, directory) in [
+        ("/documents", "shared/Documents/data"),
+        ("/storage", "shared/Storage/data"),
+    ] {
+        litter(&Drive::of(server.client(), base));
+        assert_eq!(
+            on_disk(&server.data().join(directory)),
+            ["a.txt", "plans"],
+            "{base}"
+        );
+    }
+    assert_eq!(messages(&server).len(), 1, "{:?}", messages(&server));
+    // Each zone has its own.
+    let documents = Drive::of(server.client(), "/documents");
+    documents.put("plans/.DS_Store", "of documents");
+    let storage = Drive::of(server.client(), "/storage");
+    assert_eq!(
+        storage.get("plans/.DS_Store"),
+        (200, ".DS_Store".to_owned())
+    );
+}
+
+#[test]
+fn members_of_a_group_find_each_others_sidecar_files() {
+    let server = TestApp::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_GROUPS", "headers")
+        .app();
+    let drive = |user: &str| Drive::of(server.as_member(user, "team"), "/groups/team");
+    litter(&drive("ada"));
+    assert_eq!(
+        drive("bob").get("plans/.DS_Store"),
+        (200, ".DS_Store".to_owned())
+    );
+    assert_eq!(drive("bob").list("plans/"), ["plans/", "plans/a.txt"]);
+    let data = server.data().join("groups/team/data");
+    assert_eq!(on_disk(&data), ["a.txt", "plans"]);
+    let stranger = Drive::of(server.as_member("eve", "other"), "/groups/team");
+    assert_eq!(stranger.get("plans/.DS_Store").0, 404);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How long uploads are kept: `uploads_retention_days`.
 
-use fileshed_test_support::{Client, TestApp};
+use fileshed_test_support::{Client, Server, TestApp, wait_until};
 use serde_json::json;
 
 use crate::ops::stage::{done, file, small, upload};
@@ -79,4 +79,55 @@ fn without_the_setting_uploads_stay() {
     let (drawn, said) = tree(&ada);
     assert!(drawn.contains("a.txt"), "{drawn}");
     assert_eq!(said, "Tree of .");
+}
+
+/// What a program under it takes for the time: three days more than it is.
+const AHEAD: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    static int (*real)(clockid_t, struct timespec *);
+    if (!real) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+    int done = real(clock, now);
+    if (done == 0 && clock == CLOCK_REALTIME) now->tv_sec += 3 * 24 * 60 * 60;
+    return done;
+}
+"#;
+
+/// Nobody asks for it: the server removes what has ended by itself, as soon as it runs.
+#[test]
+fn a_server_that_runs_ends_uploads_by_itself() {
+    let mut server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_NAMESPACE", "plain")
+        .env("FILESHED_UPLOADS_RETENTION_DAYS", "2")
+        .file("ahead.c", AHEAD)
+        .start();
+    let ada = server.as_user("ada").chat("one");
+    let path = "/files/content?zone=uploads&path=a.txt";
+    assert_eq!(ada.send("PUT", path, b"a").status, 201);
+    file(&ada, "storage", "mine.md", "mine\n");
+    let home = server.data().join("users/ada");
+    assert!(home.join("Uploads/one/a.txt").is_file());
+    server.kill();
+
+    let (source, library) = ("ahead.c", server.setup().path("ahead.so"));
+    let made = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(server.setup().path(source))
+        .arg("-ldl")
+        .status();
+    if !made.is_ok_and(|made| made.success()) {
+        println!("skipped: there is no C compiler to make a clock that is ahead");
+        return;
+    }
+    // The time of the last change of a file is the system's: it is the server that is later.
+    let later = server.again_with("LD_PRELOAD", library.to_str().unwrap());
+    wait_until("the uploads are gone", || {
+        !home.join("Uploads/one").exists()
+    });
+    assert!(later.logged("uploads have ended"));
+    assert!(home.join("Storage/data/mine.md").is_file());
 }

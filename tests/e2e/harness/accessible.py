@@ -8,22 +8,33 @@ from harness import check
 from harness.browser import Browser
 
 
+#: Role and label of a part of the page.
+Place = tuple[str, str]
+
+
 class Accessible:
     """The page in a window."""
 
     def __init__(self, browser: Browser):
         self.browser = browser
+        #: Whether a finger clicks, not a mouse.
+        self.touches = False
         self._driver = browser.driver
         self._tell("Accessibility.enable")
 
     def _tell(self, command: str, **given: object) -> dict:
         return self._driver.execute_cdp_cmd(command, given)
 
-    def _nodes(self, role: str, name: str | None) -> list[dict]:
+    def _nodes(self, role: str, name: str | None, inside: Place | None = None) -> list[dict]:
         from selenium.common.exceptions import WebDriverException
 
         try:
             root = self._tell("DOM.getDocument", depth=0)["root"]["backendNodeId"]
+            if inside:
+                around = self._nodes(*inside)
+                if not around:
+                    return []
+                root = around[-1]["backendDOMNodeId"]
             asked = {"backendNodeId": root, "role": role}
             if name is not None:
                 asked["accessibleName"] = name
@@ -40,11 +51,11 @@ class Accessible:
         """What the page calls everything of a role, in its order."""
         return [node["name"]["value"] for node in self._nodes(role, None)]
 
-    def see(self, role: str, name: str | None = None) -> dict:
+    def see(self, role: str, name: str | None = None, inside: Place | None = None) -> dict:
         """What has this role and label, as soon as it is there."""
         found = check.until(
             lambda: f"there is a {role} {name or ''}; there are {self.names(role)[:40]}",
-            lambda: self._nodes(role, name),
+            lambda: self._nodes(role, name, inside),
         )
         return found[-1]
 
@@ -53,9 +64,47 @@ class Accessible:
 
     def state(self, role: str, name: str, which: str) -> object:
         """One of its states, such as `selected`."""
-        node = self.see(role, name)
-        states = {state["name"]: state["value"].get("value") for state in node.get("properties", [])}
-        return states.get(which)
+        return _states(self.see(role, name)).get(which)
+
+    def names_where(self, role: str, which: str) -> list[str]:
+        """What everything of a role is called that is in a state, such as `checked`."""
+        is_so = lambda node: _states(node).get(which) in (True, "true")
+        return [node["name"]["value"] for node in self._nodes(role, None) if is_so(node)]
+
+    def value(self, role: str, name: str) -> str:
+        """What is in a field, or how far something is."""
+        return self.see(role, name)["value"]["value"]
+
+    def says(self, text: str) -> bool:
+        """Whether this text is to be read somewhere, by itself."""
+        return bool(self._nodes("StaticText", text))
+
+    def text(self, role: str, name: str | None = None) -> str:
+        """What can be read inside; nothing where it is not there."""
+        nodes = self._nodes(role, name)
+        return self._ask(nodes[-1], "function () { return this.innerText; }") or "" if nodes else ""
+
+    def _ask(self, node: dict, function: str, *arguments: object) -> object:
+        """What a function of the page says of something; nothing where it is gone."""
+        from selenium.common.exceptions import WebDriverException
+
+        try:
+            it = self._tell("DOM.resolveNode", backendNodeId=node["backendDOMNodeId"])["object"]["objectId"]
+            found = self._tell(
+                "Runtime.callFunctionOn",
+                objectId=it,
+                functionDeclaration=function,
+                arguments=[{"value": argument} for argument in arguments],
+                returnByValue=True,
+            )
+        except WebDriverException:
+            return None
+        return found["result"].get("value")
+
+    def ask(self, role: str, name: str | None, function: str) -> object:
+        """What a function says of something that people see and that has no state for it, such as
+        whether a picture was decoded."""
+        return self._ask(self.see(role, name), function)
 
     def _middle(self, node: dict) -> tuple[float, float] | None:
         from selenium.common.exceptions import WebDriverException
@@ -68,33 +117,26 @@ class Accessible:
             return None
         return sum(corners[0::2]) / 4, sum(corners[1::2]) / 4
 
-    def _still(self, role: str, name: str | None) -> tuple[float, float] | None:
+    def _still(self, role: str, name: str | None, inside: Place | None) -> tuple[float, float] | None:
         """Its middle, unless it moves or something lies over it, such as a dialog that has just opened."""
-        node = self.see(role, name)
+        node = self.see(role, name, inside)
         before = self._middle(node)
         self._driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return before if before and before == self._middle(node) and self._is_on_top(node, before) else None
 
     def _is_on_top(self, node: dict, point: tuple[float, float]) -> bool:
-        from selenium.common.exceptions import WebDriverException
+        contains = "function (x, y) { return this.contains(document.elementFromPoint(x, y)); }"
+        return bool(self._ask(node, contains, *point))
 
-        try:
-            it = self._tell("DOM.resolveNode", backendNodeId=node["backendDOMNodeId"])["object"]["objectId"]
-            found = self._tell(
-                "Runtime.callFunctionOn",
-                objectId=it,
-                functionDeclaration="function (x, y) { return this.contains(document.elementFromPoint(x, y)); }",
-                arguments=[{"value": place} for place in point],
-                returnByValue=True,
-            )
-        except WebDriverException:
-            return False
-        return found["result"]["value"]
-
-    def click(self, role: str, name: str | None = None, button: str = "left", count: int = 1) -> None:
-        """With the mouse, in its middle."""
-        middle = check.until(f"the {role} {name or ''} stands still with nothing over it", lambda: self._still(role, name))
-        where = {"x": middle[0], "y": middle[1], "button": button, "clickCount": count}
+    def click(self, role: str, name: str | None = None, inside: Place | None = None) -> None:
+        """With the mouse, or a finger, in its middle; in another part of the page, where that is given."""
+        what = f"the {role} {name or ''} stands still with nothing over it"
+        middle = check.until(what, lambda: self._still(role, name, inside))
+        if self.touches:
+            self._tell("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": middle[0], "y": middle[1]}])
+            self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+            return
+        where = {"x": middle[0], "y": middle[1], "button": "left", "clickCount": 1}
         self._tell("Input.dispatchMouseEvent", type="mouseMoved", x=middle[0], y=middle[1])
         self._tell("Input.dispatchMouseEvent", type="mousePressed", **where)
         self._tell("Input.dispatchMouseEvent", type="mouseReleased", **where)
@@ -114,6 +156,18 @@ class Accessible:
         self.keys("CONTROL", "a")
         self._tell("Input.insertText", text=text)
 
+    def choose(self, role: str, name: str, option: str) -> None:
+        """One of several, by typing what it is called."""
+        self.focus(role, name)
+        self.keys(option)
+
+    def drop(self, role: str, name: str | None, files: list[Path]) -> None:
+        """Lets files or folders of the machine go over something."""
+        middle = self._middle(self.see(role, name))
+        data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}
+        for event in ("dragEnter", "dragOver", "drop"):
+            self._tell("Input.dispatchDragEvent", type=event, x=middle[0], y=middle[1], data=data)
+
     def focus(self, role: str, name: str) -> None:
         self._tell("DOM.focus", backendNodeId=self.see(role, name)["backendDOMNodeId"])
 
@@ -132,11 +186,15 @@ class Accessible:
         chain.perform()
 
     def choose_files(self, role: str, name: str, files: list[Path]) -> None:
-        """Clicks what opens the system's choice of files, which does not show here."""
+        """Clicks what opens the system's choice of files, which does not show here, and chooses these;
+        or a folder, where the system is asked for one."""
         self._tell("Page.setInterceptFileChooserDialog", enabled=True)
+        self.browser.events("Page.fileChooserOpened")
         self.click(role, name)
-        check.until("there is a choice of files", lambda: self._inputs())
-        self.browser.choose_files("input[type=file]", files)
+        opened = check.until("there is a choice of files", lambda: self.browser.events("Page.fileChooserOpened"))
+        chosen = [str(file) for file in files]
+        self._tell("DOM.setFileInputFiles", files=chosen, backendNodeId=opened[-1]["backendNodeId"])
 
-    def _inputs(self) -> int:
-        return self._driver.execute_script("return document.querySelectorAll('input[type=file]').length")
+
+def _states(node: dict) -> dict[str, object]:
+    return {state["name"]: state["value"].get("value") for state in node.get("properties", [])}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -42,6 +43,8 @@ class Browser:
         for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
             options.add_argument(flag)
         options.add_argument("--lang=en-US")
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+        options.add_experimental_option("perfLoggingPrefs", {"enableNetwork": False, "enablePage": True})
         own_session = {"start_new_session": True}
         self._service = Service(shutil.which("chromedriver"), popen_kw=own_session)
         #: For what only a part of the page needs.
@@ -68,6 +71,15 @@ class Browser:
         """The size of the page, not of the window around it."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+    def touch(self, enabled: bool) -> None:
+        """Whether the pointer is a finger."""
+        self.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": enabled, "maxTouchPoints": 1})
+
+    def events(self, name: str) -> list[dict]:
+        """What the browser said in events of this name since it was last asked."""
+        said = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [event["params"] for event in said if event["method"] == name]
 
     def open(self, address: str) -> None:
         self.driver.get(address)

@@ -20,6 +20,7 @@ _ROLES = {
     "button": "button",
     "checkbox": "input[type=checkbox], [role=checkbox]",
     "dialog": "dialog",
+    "heading": "h1, h2, h3",
     "grid": "[role=grid]",
     "link": "a[href]",
     "menuitem": "[role=menuitem]",
@@ -121,6 +122,13 @@ class Firefox:
             return [element for element in found if name is None or label(element) == name]
         except Refused:
             # The page is changing.
+            return []
+
+    def labels(self, role: str) -> list[str]:
+        """What everything of a role is called."""
+        try:
+            return [self._tell("WebDriver:GetComputedLabel", id=element) for element in self.find(role)]
+        except Refused:
             return []
 
     def see(self, role: str, name: str | None = None) -> str:

@@ -30,6 +30,10 @@ class Programs:
     def command(self, name: str) -> list[str]:
         return [str(self._node / "node"), str((self._programs / name).resolve())]
 
+    def script(self, file: Path) -> list[str]:
+        """A script of this repository."""
+        return [str(self._node / "node"), str(file)]
+
     def environment(self) -> dict[str, str]:
         """For a program that starts others of its kind."""
         return {"PATH": f"{self._node}:{os.environ['PATH']}"}

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
-use crate::Error;
+use crate::{Error, ZoneName, ZonePath};
 use fileshed_search::{Bounds, Pattern, SearchError, Tree};
-use fileshed_storage::{Entry, Kind};
+use fileshed_storage::{Entry, Kind, Root};
 use fileshed_text::line_pattern;
 
 /// How long a search may take.
@@ -14,9 +14,14 @@ const TIME: Duration = Duration::from_secs(20);
 /// The most threads of all searches together.
 const THREADS: usize = 4;
 
+/// The directory of uploads in the tree.
+const UPLOADS: &str = "uploads";
+
 /// What is searched, held open.
 pub struct Searched<'a> {
     parts: Vec<SearchedPart<'a>>,
+    /// The uploads of all conversations, each below the name of its directory.
+    all_uploads: Option<(Root, Entry)>,
 }
 
 struct SearchedPart<'a> {
@@ -35,21 +40,56 @@ impl<'a> View<'a> {
     ) -> Result<Searched<'a>, Error> {
         let zones = match path.place() {
             ViewPlace::Top => {
-                let mut zones = vec!["documents".to_owned()];
-                zones.extend(
-                    self.groups()?
-                        .into_iter()
-                        .map(|name| format!("groups/{name}")),
-                );
-                zones.extend(["storage".to_owned(), "uploads".to_owned()]);
+                let mut zones = self.lasting_zones()?;
+                zones.push(UPLOADS.to_owned());
                 zones
             }
             ViewPlace::Groups => self.groups()?,
             ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 let part = self.part(parameter, path.clone(), String::new())?;
-                return Ok(Searched { parts: vec![part] });
+                return Ok(Searched {
+                    parts: vec![part],
+                    all_uploads: None,
+                });
             }
         };
+        Ok(Searched {
+            parts: self.parts(parameter, path, zones)?,
+            all_uploads: None,
+        })
+    }
+
+    /// All zones, with the uploads of every conversation of the caller.
+    pub fn searched_in_all_chats(&self, parameter: &'static str) -> Result<Searched<'a>, Error> {
+        let top = ViewPath::kept("/".to_owned());
+        let parts = self.parts(parameter, &top, self.lasting_zones()?)?;
+        let tenant = self.store.tenant(self.caller)?;
+        let uploads = tenant.existing_base(ZoneName::Uploads)?;
+        let with_entry = |uploads: Root| {
+            let entry = uploads.entry(&ZonePath::root())?;
+            Ok::<_, Error>((uploads, entry))
+        };
+        Ok(Searched {
+            parts,
+            all_uploads: uploads.map(with_entry).transpose()?,
+        })
+    }
+
+    /// The zones that belong to no conversation.
+    fn lasting_zones(&self) -> Result<Vec<String>, Error> {
+        let groups = self.groups()?.into_iter();
+        let mut zones = vec!["documents".to_owned()];
+        zones.extend(groups.map(|name| format!("groups/{name}")));
+        zones.push("storage".to_owned());
+        Ok(zones)
+    }
+
+    fn parts(
+        &self,
+        parameter: &'static str,
+        path: &ViewPath,
+        zones: Vec<String>,
+    ) -> Result<Vec<SearchedPart<'a>>, Error> {
         let mut parts = Vec::new();
         for below in zones {
             let inside = zones_path(path, &below);
@@ -63,7 +103,7 @@ impl<'a> View<'a> {
                 Err(error) => return Err(error),
             }
         }
-        Ok(Searched { parts })
+        Ok(parts)
     }
 
     fn part(
@@ -108,7 +148,12 @@ impl Searched<'_> {
     /// What the search walks through.
     #[must_use]
     pub fn trees(&self) -> Vec<Tree<'_>> {
-        self.parts.iter().map(SearchedPart::tree).collect()
+        let parts = self.parts.iter().map(SearchedPart::tree);
+        let uploads = self.all_uploads.iter().map(|(root, entry)| {
+            let shown = format!("/{UPLOADS}");
+            Tree::new(root, entry, &shown, UPLOADS)
+        });
+        parts.chain(uploads).collect()
     }
 
     /// Fails where it is a file.

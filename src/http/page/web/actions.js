@@ -8,7 +8,7 @@ import { openMenuOf } from "./menu.js";
 import { openLink } from "./links.js";
 import { openRights } from "./groups.js";
 import { openTarget } from "./target.js";
-import { attempt, go, isVersioned, listing, location, reload, selection, tell } from "./state.js";
+import { attempt, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {import("./state.js").Entry} Entry */
@@ -175,15 +175,16 @@ export async function move(chosen) {
  */
 async function carry(from, path, to) {
   const dest = join(to.path, base(path));
-  if (from.zone === to.zone && from.group === to.group) {
+  if (isSameZone(from, to)) {
     return to.copies
       ? execute("cp", ["-r", "-n", "--", path, dest], from)
       : call("shed_rename", { ...place(from), old_path: path, new_path: dest });
   }
+  const { chat } = from;
   if (to.group) {
-    return call("shed_copy_to_group", { src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
+    return call("shed_copy_to_group", { chat, src_zone: from.zone, src_path: path, group: to.group, dest_path: dest });
   }
-  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { src: path, dest });
+  return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { chat, src: path, dest });
 }
 
 /** What leads from one zone into another. @type {Record<string, {operation: string, copies: boolean}>} */

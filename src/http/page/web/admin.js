@@ -6,14 +6,14 @@ import { administer, overview } from "./api.js";
 import { ask, Dialog } from "./dialog.js";
 import { count, instant, size } from "./format.js";
 import { Icon } from "./icons.js";
-import { attempt, dialog, tell } from "./state.js";
+import { attempt, dialog, personal, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Parts of the overview, and what is asked for each. */
 const PARTS = ["tenants", "running", "links", "locks", "overview"];
 
-const part = signal("tenants");
-const found = signal(/** @type {any} */ (null));
+const part = personal("tenants");
+const found = personal(/** @type {any} */ (null));
 
 async function reload() {
   const name = part.value;
@@ -32,6 +32,15 @@ function show(name) {
 async function act(what, given, done) {
   if ((await attempt(() => administer(what, given))) !== undefined) tell(done);
   await reload();
+}
+
+/** Ends something that runs. It is gone a moment later than it was told to. @param {any} one */
+async function stop(one) {
+  await act("running/end", { id: one.id }, word("ended"));
+  for (let looks = 0; looks < 20 && found.value?.running?.some((/** @type {any} */ other) => other.id === one.id); looks += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await reload();
+  }
 }
 
 const when = (/** @type {string|null} */ moment) => (moment ? instant(moment) : "–");
@@ -124,7 +133,7 @@ function Running({ running }) {
     rows=${running.map((/** @type {any} */ one) => html`<tr key=${one.id}>
       <th scope="row">${one.program}</th><td>${word(`runs_${one.kind}`)}</td><td>${one.user ?? "–"}</td><td>${when(one.since)}</td>
       <td class="actions"><${Action} label=${word("end")} of=${`${one.program}, ${one.user ?? ""}`} kind="danger"
-        onClick=${() => act("running/end", { id: one.id }, word("ended"))} /></td>
+        onClick=${() => stop(one)} /></td>
     </tr>`)} />`;
 }
 

@@ -40,9 +40,9 @@ async function refusal(response) {
   return new Refusal(response.status, error);
 }
 
-/** Runs an operation and gives its data. @param {string} operation @param {object} given */
-export async function call(operation, given = {}) {
-  return post(operation, given);
+/** Runs an operation and gives its data; in a chat, if one is given. @param {string} operation @param {{chat?: string}} given */
+export async function call(operation, { chat, ...given } = {}) {
+  return post(operation, given, chat ? { "X-Session-Id": chat } : {});
 }
 
 /** Reads an address of the page. @param {string} name @param {Record<string, string>} query */
@@ -67,21 +67,22 @@ export async function administer(name, given) {
   return post(`admin/api/${name}`, given);
 }
 
-/** @param {string} address @param {object} given */
-async function post(address, given) {
+/** @param {string} address @param {object} given @param {Record<string, string>} headers */
+async function post(address, given, headers = {}) {
   const response = await request(address, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...headers },
     body: JSON.stringify(given),
   });
   return (await response.json()).data;
 }
 
-/** @typedef {{zone: string, group?: string}} Zone */
+/** A zone; uploads are those of a chat. @typedef {{zone: string, group?: string, chat?: string}} Zone */
 
-/** The zone as parameters. @param {Zone} zone @returns {{zone: string, group?: string}} */
-export function place(zone) {
-  return zone.group ? { zone: "group", group: zone.group } : { zone: zone.zone };
+/** The zone as parameters. @param {Zone} zone @returns {Zone} */
+export function place({ zone, group, chat }) {
+  if (group) return { zone: "group", group };
+  return chat ? { zone, chat } : { zone };
 }
 
 /** The address of a file. @param {Zone} zone @param {string} path @param {boolean} inline */

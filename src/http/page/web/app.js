@@ -1,13 +1,13 @@
 // The page: places at the left, the list, and what lies over it.
 
-import { effect, html, render, signal, useEffect, useRef } from "./lib/core.js";
-import { dialog, dismiss, failure, listing, location, menuOpen, notes, session, start, tell } from "./state.js";
+import { effect, html, render, signal } from "./lib/core.js";
+import { dialog, failure, listing, location, menuOpen, session, start, tell } from "./state.js";
 import { send } from "./api.js";
 import { day } from "./format.js";
-import { Icon } from "./icons.js";
 import { later } from "./later.js";
 import { Links } from "./links.js";
 import { List } from "./list.js";
+import { Notes } from "./notes.js";
 import { Preview } from "./preview.js";
 import { Sidebar } from "./sidebar.js";
 import { Header, Toolbar } from "./toolbar.js";
@@ -17,6 +17,7 @@ import { language, word } from "./words.js";
 document.documentElement.lang = language;
 
 const Admin = later(() => import("./admin.js"), "Admin");
+const Chats = later(() => import("./chats.js"), "Chats");
 const Bin = later(() => import("./bin.js"), "Bin");
 const Results = later(() => import("./search.js"), "Results");
 const Tokens = later(() => import("./tokens.js"), "Tokens");
@@ -67,25 +68,8 @@ function SignIn() {
       <button class=${ways.includes("oidc") ? "" : "primary"}>${word("sign_in")}</button>
       <p><a href="docs/">${word("api")}</a></p>
     </form>
-    <${Notes} />
+    <${Notes} layer="page" />
   </main>`;
-}
-
-/** Notes lie above everything, dialogs too. */
-function Notes() {
-  const element = useRef(/** @type {HTMLElement|null} */ (null));
-  const all = notes.value;
-  useEffect(() => {
-    element.current?.hidePopover();
-    if (all.length > 0) element.current?.showPopover();
-  }, [all]);
-  return html`<div class="notes" role="status" aria-live="polite" popover="manual" ref=${element}>
-    ${all.map(({ id, text, kind, action }) => html`<div class="note ${kind}" key=${id}>
-      <span>${text}</span>
-      ${action && html`<button class="text" onClick=${() => { dismiss(id); action.run(); }}>${action.label}</button>`}
-      <button class="quiet" aria-label=${word("close")} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>
-    </div>`)}
-  </div>`;
 }
 
 function Place() {
@@ -93,6 +77,7 @@ function Place() {
   if (view === "links") return html`<${Links} />`;
   if (view === "admin") return html`<${Admin} />`;
   if (view === "tokens") return html`<${Tokens} />`;
+  if (view === "chats") return html`<${Chats} />`;
   if (view === "bin") return html`<${Bin} />`;
   if (view === "search") return html`<${Results} />`;
   const end = listing.value.ends_on;
@@ -121,7 +106,7 @@ function Page() {
     <${Transfers} />
     <${Preview} />
     ${dialog.value?.()}
-    <${Notes} />
+    <${Notes} layer="page" />
   </div>`;
 }
 

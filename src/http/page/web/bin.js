@@ -1,16 +1,16 @@
 // What was deleted and can be brought back: the bin.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { read, send } from "./api.js";
 import { ask } from "./dialog.js";
 import { base, instant, parent, size } from "./format.js";
 import { EntryIcon } from "./icons.js";
-import { attempt, refreshStats, tell } from "./state.js";
+import { attempt, personal, refreshStats, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{id: string, zone: string, path: string, type: string, size: number, chat?: string, deleted_at: string, ends_at: string}} Deleted */
 
-const bin = signal(/** @type {{days: number, entries: Deleted[]}|null} */ (null));
+const bin = personal(/** @type {{days: number, entries: Deleted[]}|null} */ (null));
 
 async function reloadBin() {
   bin.value = (await attempt(() => read("bin"))) ?? bin.value;

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef } from "./lib/core.js";
 import { Icon } from "./icons.js";
+import { Notes } from "./notes.js";
 import { dialog } from "./state.js";
 import { word } from "./words.js";
 
@@ -36,6 +37,7 @@ export function Dialog({ title, wide, children, actions, onClose = close, onSubm
       <div class="content">${children}</div>
       ${actions && html`<footer>${actions}</footer>`}
     </form>
+    <${Notes} layer="dialog" />
   </dialog>`;
 }
 

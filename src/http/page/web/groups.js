@@ -1,14 +1,14 @@
 // Members of a group, and whose its files are.
 
-import { html, signal } from "./lib/core.js";
+import { html } from "./lib/core.js";
 import { call } from "./api.js";
 import { close, Dialog } from "./dialog.js";
 import { join, size } from "./format.js";
-import { attempt, dialog, location, reload } from "./state.js";
+import { attempt, dialog, location, personal, reload } from "./state.js";
 import { word } from "./words.js";
 
 const MODES = ["group", "owner", "owner_ro"];
-const info = signal(/** @type {any} */ (null));
+const info = personal(/** @type {any} */ (null));
 
 /** @param {string} group */
 async function load(group) {
@@ -27,10 +27,10 @@ function Members({ group }) {
   return html`<${Dialog} title=${group} wide>
     ${!found && html`<p role="status">${word("loading")}</p>`}
     ${found && html`
-      <ul class="people">${found.members.map((/** @type {any} */ member) => html`<li>${member.name ?? member.id}</li>`)}</ul>
+      <ul class="people" aria-label=${word("people")}>${found.members.map((/** @type {any} */ member) => html`<li>${member.name ?? member.id}</li>`)}</ul>
       <p>${size(found.total_size)} ${word("used_of")} ${size(found.quota_mb * 1024 * 1024)} ${word("used")}</p>
       <div class="scroll" tabindex="0" role="region" aria-label=${word("files")}><table>
-        <thead><tr><th>${word("name")}</th><th>${word("owner")}</th><th>${word("size")}</th></tr></thead>
+        <thead><tr>${["name", "owner", "size"].map((name) => html`<th scope="col">${word(name)}</th>`)}</tr></thead>
         <tbody>${found.files.map((/** @type {any} */ file) => html`<tr key=${file.path}><td>${file.path}</td>
           <td>${file.owner ?? ""}<br /><small>${word(`mode_${file.mode}`)}</small></td><td>${size(file.size)}</td></tr>`)}</tbody>
       </table></div>`}

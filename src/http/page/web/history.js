@@ -1,11 +1,11 @@
 // What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
-import { html, signal } from "./lib/core.js";
+import { html } from "./lib/core.js";
 import { execute } from "./actions.js";
 import { Dialog } from "./dialog.js";
 import { showDifference } from "./editor.js";
 import { base, instant } from "./format.js";
-import { attempt, dialog, location, reload, tell } from "./state.js";
+import { attempt, dialog, location, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -26,8 +26,8 @@ const SERVER = "fileshed <fileshed@localhost> ";
 /** The ways by which people come. */
 const WAYS = ["page", "webdav", "files", "link", "file-browser", "shell"];
 
-const versions = signal(/** @type {Version[]|null} */ (null));
-const shown = signal(/** @type {{version: Version, path: string}|null} */ (null));
+const versions = personal(/** @type {Version[]|null} */ (null));
+const shown = personal(/** @type {{version: Version, path: string}|null} */ (null));
 
 /** @param {string} path of a file or folder; empty for the whole zone */
 export async function openHistory(path) {
@@ -118,8 +118,8 @@ function History({ zone, path }) {
     ${all && all.length > 0 && html`<div class="history">
       <ol class="versions" aria-label=${word("versions")}>
         ${all.map((version) => html`<li key=${version.id}>
-          <div class="version"><strong>${version.subject}</strong>
-            <span>${instant(version.when)} · ${origin(version, zone)}</span></div>
+          <h3 class="version"><strong>${version.subject}</strong>
+            <span>${`${instant(version.when)} · ${origin(version, zone)}`}</span></h3>
           <ul>${version.files.slice(0, 20).map((file) => html`<li><button type="button" class="text"
             aria-current=${here?.version.id === version.id && here.path === file.path ? "true" : undefined}
             onClick=${() => (shown.value = { version, path: file.path })}><span class="change ${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>

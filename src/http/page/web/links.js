@@ -1,11 +1,11 @@
 // Links for people without an account: made, copied, listed and ended.
 
-import { html, signal, useEffect, useRef } from "./lib/core.js";
+import { html, useEffect, useRef } from "./lib/core.js";
 import { call, place } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { instant, join, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, location, tell } from "./state.js";
+import { attempt, dialog, location, personal, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @param {string} url */
@@ -41,7 +41,7 @@ function LinkDialog({ title, made }) {
   <//>`;
 }
 
-const links = signal(/** @type {any[]|null} */ (null));
+const links = personal(/** @type {any[]|null} */ (null));
 
 async function reloadLinks() {
   const listed = await attempt(() => call("shed_link_list"));

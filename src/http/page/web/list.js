@@ -160,14 +160,14 @@ export function List() {
     measure();
     return () => observer.disconnect();
   }, []);
-  const { zone, group, path } = location.value;
+  const { zone, group, chat, path } = location.value;
   const isFirst = useRef(true);
   useEffect(() => {
     scroller.current?.scrollTo(0, 0);
     // Where somebody goes on by key; on a page that has just opened nothing is marked.
     if (!isFirst.current && document.activeElement === document.body) scroller.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [zone, group, path]);
+  }, [zone, group, chat, path]);
   useEffect(() => {
     const element = /** @type {HTMLElement} */ (scroller.current);
     const place = cursor.value * rowHeight.value;

@@ -1,6 +1,6 @@
 // Markdown as a page, with everything taken out that could run or load from elsewhere.
 
-import { address } from "./api.js";
+import { address, place } from "./api.js";
 import { parent } from "./format.js";
 import { hash } from "./state.js";
 import { base } from "./format.js";
@@ -21,7 +21,7 @@ export async function showMarkdown(element, text, zone, path) {
   for (const link of content.querySelectorAll("a[href]")) {
     const to = link.getAttribute("href") ?? "";
     const at = inside(to, path);
-    if (at !== null) link.setAttribute("href", hash({ zone: zone.zone, group: zone.group, path: parent(at), open: base(at) }));
+    if (at !== null) link.setAttribute("href", hash({ ...place(zone), path: parent(at), open: base(at) }));
     else if (/^(https?|mailto):/i.test(to)) {
       link.setAttribute("target", "_blank");
       link.setAttribute("rel", "noopener noreferrer");

@@ -2,6 +2,7 @@
 
 import { html, useLayoutEffect, useRef } from "./lib/core.js";
 import { Icon } from "./icons.js";
+import { Notes } from "./notes.js";
 import { dialog } from "./state.js";
 import { word } from "./words.js";
 
@@ -21,7 +22,7 @@ export function Menu({ x, y, actions }) {
   }, []);
   const close = () => (dialog.value = null);
   const press = (/** @type {KeyboardEvent} */ event) => {
-    const buttons = [...(menu.current?.querySelectorAll("button") ?? [])];
+    const buttons = [...(menu.current?.querySelectorAll("[role=menuitem]") ?? [])];
     const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (document.activeElement));
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) buttons[(at + step + buttons.length) % buttons.length].focus();
@@ -46,6 +47,7 @@ export function Menu({ x, y, actions }) {
       ${actions.map((action) => html`<button role="menuitem" class=${action.danger ? "danger" : ""} onClick=${choose(action.run)}>
         <${Icon} name=${action.icon} />${action.label}</button>`)}
     </div>
+    <${Notes} layer="dialog" />
   </dialog>`;
 }
 

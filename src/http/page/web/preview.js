@@ -10,7 +10,8 @@ import { EntryIcon, Icon, kind } from "./icons.js";
 import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
-import { attempt, entries, go, isText, listing, location, reload, tell } from "./state.js";
+import { Notes } from "./notes.js";
+import { attempt, entries, go, isText, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
@@ -27,13 +28,12 @@ const DatabaseTable = later(tables, "DatabaseTable");
 const ZipTable = later(tables, "ZipTable");
 
 /** The working copy that is open, with what reads its text. */
-const edit = signal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
+const edit = personal(/** @type {{text: string, read?: () => string, changed: boolean}|null} */ (null));
 
-/** The file that the address names, as soon as the list has it. */
+/** The file that the address names. */
 export function Preview() {
-  const { open: name } = location.value;
-  const entry = listing.value.entries.find((one) => one.name === name && one.type === "file");
-  return entry && html`<${FileView} key=${name} entry=${entry} />`;
+  const entry = previewed.value;
+  return entry && html`<${FileView} key=${entry.name} entry=${entry} />`;
 }
 
 /** @param {{entry: import("./state.js").Entry}} given */
@@ -106,8 +106,8 @@ function FileView({ entry }) {
       ${edit.value
         ? html`<button onClick=${async () => { if (await leave()) reload(); }}>${word("cancel")}</button>
           <button class="primary" onClick=${save}>${word("save")}</button>`
-        : html`${mayEdit && html`<button onClick=${begin}><${Icon} name="rename" /><span>${word("edit")}</span></button>`}
-          <a class="button" href=${address(zone, full)} download=${name}><${Icon} name="download" /><span>${word("download")}</span></a>
+        : html`${mayEdit && html`<button aria-label=${word("edit")} onClick=${begin}><${Icon} name="rename" /><span>${word("edit")}</span></button>`}
+          <a class="button" aria-label=${word("download")} href=${address(zone, full)} download=${name}><${Icon} name="download" /><span>${word("download")}</span></a>
           <button class="quiet wide-only" aria-label=${word("previous")} onClick=${() => step(-1)}><${Icon} name="previous" /></button>
           <button class="quiet wide-only" aria-label=${word("next")} onClick=${() => step(1)}><${Icon} name="next" /></button>
           <button class="quiet" aria-haspopup="menu" aria-label=${word("more")} onClick=${(/** @type {MouseEvent} */ event) => openMenuOf(event, others.map((action) => ({ ...action, run: () => { element.current?.close(); go({ path }); action.run(); } })))}><${Icon} name="more" /></button>`}
@@ -118,6 +118,7 @@ function FileView({ entry }) {
         ? html`<${Text} key="edit" name=${name} text=${edit.value.text} writable onSave=${save} />`
         : html`<${Shown} key=${`${full}-${entry.modified}`} zone=${zone} path=${full} entry=${entry} />`}
     </div>
+    <${Notes} layer="preview" />
   </dialog>`;
 }
 
@@ -133,8 +134,8 @@ function Shown({ zone, path, entry }) {
   const end = extension(entry.name);
   const at = address(zone, path, true);
   if (PICTURES.includes(end)) return html`<div class="picture"><img src=${at} alt=${entry.name} /></div>`;
-  if (kind(entry.name) === "film") return html`<div class="picture"><video src=${at} controls></video></div>`;
-  if (kind(entry.name) === "sound") return html`<div class="picture"><audio src=${at} controls></audio></div>`;
+  if (kind(entry.name) === "film") return html`<div class="picture"><video src=${at} aria-label=${entry.name} controls></video></div>`;
+  if (kind(entry.name) === "sound") return html`<div class="picture"><audio src=${at} aria-label=${entry.name} controls></audio></div>`;
   if (end === "pdf") return html`<iframe class="document" src=${at} title=${entry.name}></iframe>`;
   if (end === "zip") return html`<${ZipTable} zone=${zone} path=${path} />`;
   if (DATABASES.includes(end)) return html`<${DatabaseTable} zone=${zone} path=${path} />`;

@@ -1,22 +1,22 @@
 // What a search found: names, and lines that hold the text.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { read } from "./api.js";
 import { base, parent } from "./format.js";
 import { EntryIcon } from "./icons.js";
-import { attempt, hash, location } from "./state.js";
+import { attempt, chatName, hash, location, personal } from "./state.js";
 import { word } from "./words.js";
 
-const found = signal(/** @type {any} */ (null));
+const found = personal(/** @type {any} */ (null));
 
-/** A path in the tree of all zones as a location. @param {string} tree @param {boolean} isFolder */
-function place(tree, isFolder) {
+/** Something in the tree of all zones as a location. @param {{path: string, chat?: string, type: string}} result */
+function place({ path: tree, chat, type }) {
   const [zone, ...rest] = tree.split("/").filter(Boolean);
   const isGroup = zone === "groups";
   const group = isGroup ? rest.shift() : undefined;
   const path = rest.join("/");
-  const at = { zone: isGroup ? "group" : zone, group };
-  return isFolder ? { ...at, path } : { ...at, path: parent(path), open: base(path) };
+  const at = { zone: isGroup ? "group" : zone, group, chat };
+  return type === "directory" ? { ...at, path } : { ...at, path: parent(path), open: base(path) };
 }
 
 /** The line with what was looked for set off. @param {{text: string, query: string}} given */
@@ -44,11 +44,11 @@ export function Results() {
     ${results?.length === 0 && html`<p role="status" class="nothing">${word("no_results")}</p>`}
     <ul>${results?.map((/** @type {any} */ result) => {
       const name = base(result.path);
-      return html`<li key=${result.path}>
-        <a href=${hash(place(result.path, result.type === "directory"))}>
+      return html`<li key=${`${result.chat ?? ""}${result.path}`}>
+        <a href=${hash(place(result))}>
           <${EntryIcon} entry=${{ name, type: result.type }} />
           <span class="found-name"><${Marked} text=${name} query=${query} /></span>
-          <span class="found-path">${parent(result.path)}</span>
+          <span class="found-path">${parent(result.path)}${result.chat ? ` · ${chatName(result.chat)}` : ""}</span>
         </a>
         ${result.lines.length > 0 && html`<ol>${result.lines.slice(0, 3).map((/** @type {any} */ line) =>
           html`<li><span class="line">${line.line}</span><code><${Marked} text=${line.text} query=${query} /></code></li>`)}</ol>`}

@@ -10,7 +10,7 @@ import { word } from "./words.js";
 /** @param {{zone: string, group?: string, label: string}} given */
 function Place({ zone, group, label }) {
   const here = location.value;
-  const isHere = !here.view && here.zone === zone && here.group === group;
+  const isHere = (!here.view || here.view === "chats") && here.zone === zone && here.group === group;
   return html`<li><a href=${hash({ zone, group, path: "" })} aria-current=${isHere ? "page" : undefined}>
     <${Icon} name=${group ? "group" : `zone_${zone}`} /><span>${group ? label : word(label)}</span>
   </a></li>`;

@@ -3,33 +3,53 @@
 import { batch, computed, effect, signal } from "./lib/core.js";
 import { call, place, read, Refusal } from "./api.js";
 import { extension } from "./format.js";
-import { language } from "./words.js";
+import { language, word } from "./words.js";
 
 /** @typedef {{name: string, type: "file"|"directory", size: number, modified: number, writable: boolean, owner?: string, own?: boolean, mode?: string}} Entry */
-/** @typedef {{zone: string, group?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"search", query?: string}} Location */
+/** @typedef {{zone: string, group?: string, chat?: string, path: string, open?: string, view?: "links"|"tokens"|"bin"|"admin"|"chats"|"search", query?: string}} Location */
+
+/** What happens when somebody leaves. @type {(() => void)[]} */
+const farewells = [];
+
+/** Does something when somebody leaves. @param {() => void} work */
+export function onLeave(work) {
+  farewells.push(work);
+}
+
+/**
+ * A signal of what belongs to who is signed in: who comes next finds it as it began.
+ * @template T @param {T} initial
+ */
+export function personal(initial) {
+  const made = signal(initial);
+  onLeave(() => (made.value = initial));
+  return made;
+}
 
 /** Who is signed in; null until the server has said so. */
 export const session = signal(/** @type {any} */ (null));
 /** Groups whose files the caller shares. */
-export const groups = signal(/** @type {{id: string, name: string}[]} */ ([]));
+export const groups = personal(/** @type {{id: string, name: string}[]} */ ([]));
+/** What chats are called, as far as that is known. */
+export const titles = personal(/** @type {Map<string, string>} */ (new Map()));
 /** Space used. */
-export const stats = signal(/** @type {any} */ (null));
+export const stats = personal(/** @type {any} */ (null));
 /** Where the page is. */
 export const location = signal(/** @type {Location} */ ({ zone: "storage", path: "" }));
 /** What is there. */
-export const listing = signal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
+export const listing = personal(/** @type {{writable: boolean, keeps_deleted?: boolean, ends_on?: string, entries: Entry[]}} */ ({ writable: false, entries: [] }));
 /** Whether it is on its way, and what went wrong. */
 export const loading = signal(false);
 export const failure = signal(/** @type {Refusal|null} */ (null));
 export const sort = signal({ by: "name", falls: false });
 /** Names of what is selected. */
-export const selection = signal(/** @type {Set<string>} */ (new Set()));
+export const selection = personal(/** @type {Set<string>} */ (new Set()));
 /** Which row the keyboard is on. */
 export const cursor = signal(0);
 /** What lies over the page: a function that gives it. */
-export const dialog = signal(/** @type {null|(() => any)} */ (null));
+export const dialog = personal(/** @type {null|(() => any)} */ (null));
 /** Notes at the bottom. */
-export const notes = signal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
+export const notes = personal(/** @type {{id: number, text: string, kind: string, action?: {label: string, run: () => void}}[]} */ ([]));
 /** Whether the places are shown, where they do not fit beside the list. */
 export const menuOpen = signal(false);
 
@@ -55,7 +75,13 @@ export const entries = computed(() => {
 });
 
 export const selected = computed(() => entries.value.filter((entry) => selection.value.has(entry.name)));
+/** The file that is shown, as soon as the list has it. */
+export const previewed = computed(() =>
+  listing.value.entries.find((entry) => entry.name === location.value.open && entry.type === "file"));
 export const isVersioned = computed(() => ["documents", "group"].includes(location.value.zone));
+
+/** The chat of calls that name none. */
+export const NO_CHAT = "default";
 
 /** Views that show no directory. */
 const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "admin"]);
@@ -63,7 +89,7 @@ const OTHERS = /** @type {const} */ (["links", "tokens", "bin", "admin"]);
 /** The address of a location. @param {Location} to */
 export function hash(to) {
   if (to.view && OTHERS.includes(to.view)) return `#/${to.view}`;
-  const zone = to.group ? ["group", to.group] : [to.zone];
+  const zone = to.group ? ["group", to.group] : to.chat ? [to.zone, to.chat] : [to.zone];
   const parts = [...zone, ...to.path.split("/").filter(Boolean)].map(encodeURIComponent).join("/");
   const query = new URLSearchParams();
   if (to.open) query.set("open", to.open);
@@ -87,10 +113,13 @@ function parse() {
   const isGroup = parts[0] === "group";
   const known = ["uploads", "storage", "documents"].includes(parts[0]);
   const zone = isGroup ? "group" : known ? parts[0] : "storage";
-  const rest = isGroup ? parts.slice(2) : known ? parts.slice(1) : [];
+  const isUploads = zone === "uploads";
+  const rest = isGroup || isUploads ? parts.slice(2) : known ? parts.slice(1) : [];
   /** @type {Location} */
   const to = { zone, path: rest.join("/") };
   if (isGroup) to.group = parts[1];
+  if (isUploads && parts[1]) to.chat = parts[1];
+  else if (isUploads) to.view = "chats";
   if (given.get("open")) to.open = given.get("open") ?? undefined;
   if (given.has("search")) {
     to.view = "search";
@@ -101,12 +130,18 @@ function parse() {
 
 /** @param {Partial<Location>} to */
 export function go(to) {
-  window.location.hash = hash({ zone: location.value.zone, group: location.value.group, path: "", ...to });
+  const { zone, group, chat } = location.value;
+  window.location.hash = hash({ zone, group, chat, path: "", ...to });
+}
+
+/** Whether two places are in the same zone. @param {import("./api.js").Zone} a @param {import("./api.js").Zone} b */
+export function isSameZone(a, b) {
+  return a.zone === b.zone && a.group === b.group && a.chat === b.chat;
 }
 
 /** Whether two locations show the same directory. @param {Location} a @param {Location} b */
 function isSame(a, b) {
-  return a.zone === b.zone && a.group === b.group && a.path === b.path;
+  return isSameZone(a, b) && a.path === b.path;
 }
 
 let asked = 0;
@@ -114,10 +149,11 @@ let asked = 0;
 /** Reads the directory again. @param {boolean} quiet keeps what is shown until the answer is there */
 export async function reload(quiet = true) {
   const number = ++asked;
-  const { zone, group, path } = location.value;
+  const { path, chat } = location.value;
   if (!quiet) loading.value = true;
+  if (chat && chat !== NO_CHAT && !titles.value.has(chat)) readTitle(chat);
   try {
-    const found = await read("list", { ...place({ zone, group }), path: path || "." });
+    const found = await read("list", { ...place(location.value), path: path || "." });
     if (number !== asked) return;
     batch(() => {
       listing.value = found;
@@ -136,6 +172,28 @@ export async function reload(quiet = true) {
     if (number === asked) loading.value = false;
   }
   refreshStats();
+}
+
+/** Chats of the caller that have uploads, and where the next ones begin. @param {number} from */
+export async function readChats(from = 0) {
+  const found = await read("uploads", { from: String(from) });
+  titles.value = new Map([...titles.value, ...found.chats.map((/** @type {any} */ one) => [one.chat, one.title ?? one.chat])]);
+  return found;
+}
+
+/** Finds out what a chat is called, once. @param {string} chat */
+async function readTitle(chat) {
+  titles.value = new Map([...titles.value, [chat, chat]]);
+  try {
+    await readChats();
+  } catch {
+    // It is shown by its id.
+  }
+}
+
+/** What a chat is called. @param {string} chat */
+export function chatName(chat) {
+  return chat === NO_CHAT ? word("no_chat") : titles.value.get(chat) ?? chat;
 }
 
 export async function refreshStats() {
@@ -171,19 +229,13 @@ export async function start() {
     return;
   }
   if (!session.value.signed_in) return;
-  await Promise.all([reload(false), readGroups()]);
+  await Promise.all([location.value.view === "chats" ? refreshStats() : reload(false), readGroups()]);
 }
 
 /** Asks again, after somebody has left or their session has ended; nothing of theirs stays. */
 export async function leave() {
-  batch(() => {
-    dialog.value = null;
-    listing.value = { writable: false, entries: [] };
-    selection.value = new Set();
-    groups.value = [];
-    stats.value = null;
-    notes.value = [];
-  });
+  asked += 1;
+  batch(() => farewells.forEach((work) => work()));
   await start();
 }
 
@@ -237,8 +289,9 @@ export const zones = computed(() => {
 });
 
 effect(() => {
-  const { zone, group, path } = location.value;
-  document.title = `${path.split("/").pop() || group || zone} – fileshed`;
+  const { zone, group, chat, path } = location.value;
+  const place = group ?? (chat ? chatName(chat) : zone);
+  document.title = `${path.split("/").pop() || place} – fileshed`;
 });
 
 /** Whether text of such a name is shown as text. @param {string} name */

@@ -1,21 +1,20 @@
 // Where entries go: a zone and a folder in it.
 
-import { html, signal, useEffect } from "./lib/core.js";
+import { html, useEffect } from "./lib/core.js";
 import { place, read } from "./api.js";
 import { CROSSINGS } from "./actions.js";
 import { close, Dialog } from "./dialog.js";
 import { join, parent } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
-import { attempt, dialog, location, zones } from "./state.js";
+import { attempt, dialog, isSameZone, location, personal, zones } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
 
 /** How entries of one zone reach another: not at all, or moved, copied, or either. @param {any} from @param {any} to */
 function ways(from, to) {
-  if (from.zone === to.zone && from.group === to.group) {
-    return from.zone === "uploads" ? [] : ["move", "copy"];
-  }
+  if (to.zone === "uploads") return [];
+  if (isSameZone(from, to)) return ["move", "copy"];
   if (to.zone === "group") return from.zone === "group" ? [] : ["copy"];
   const crossing = CROSSINGS[`${from.zone}-${to.zone}`];
   return crossing ? [crossing.copies ? "copy" : "move"] : [];
@@ -33,8 +32,8 @@ export function openTarget(chosen) {
   });
 }
 
-const at = signal(/** @type {any} */ (null));
-const folders = signal(/** @type {string[]} */ ([]));
+const at = personal(/** @type {any} */ (null));
+const folders = personal(/** @type {string[]} */ ([]));
 
 async function show(/** @type {any} */ to) {
   at.value = to;
@@ -53,7 +52,7 @@ function TargetDialog({ from, chosen, end }) {
   }, []);
   if (!at.value) return null;
   const here = at.value;
-  const isSame = here.zone === from.zone && here.group === from.group;
+  const isSame = isSameZone(here, from);
   const isInside = isSame && chosen.some((entry) => `${here.path}/`.startsWith(`${join(from.path, entry.name)}/`));
   const isHere = isSame && here.path === from.path;
   const offered = isInside || isHere ? [] : ways(from, here);

@@ -1,18 +1,18 @@
 // Personal tokens, with which programs reach the same files: made, listed and ended.
 
-import { html, signal, useEffect, useRef } from "./lib/core.js";
+import { html, useEffect, useRef } from "./lib/core.js";
 import { read, send } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { instant } from "./format.js";
 import { Icon } from "./icons.js";
 import { copy } from "./links.js";
-import { attempt, dialog } from "./state.js";
+import { attempt, dialog, personal } from "./state.js";
 import { word } from "./words.js";
 
 /** Days after which a token may end; the last is never. */
 const DAYS = [30, 90, 365, 0];
 
-const tokens = signal(/** @type {{tokens: any[], may_make: boolean}|null} */ (null));
+const tokens = personal(/** @type {{tokens: any[], may_make: boolean}|null} */ (null));
 
 async function reloadTokens() {
   tokens.value = (await attempt(() => read("tokens"))) ?? tokens.value;

@@ -6,7 +6,7 @@ import { choose } from "./upload.js";
 import { Icon } from "./icons.js";
 import { openMembers } from "./groups.js";
 import { openUploadLink } from "./links.js";
-import { go, hash, isVersioned, listing, location, menuOpen, selected, selection } from "./state.js";
+import { chatName, go, hash, isVersioned, listing, location, menuOpen, selected, selection } from "./state.js";
 import { openMenuOf } from "./menu.js";
 import { word } from "./words.js";
 
@@ -34,12 +34,14 @@ export function Header() {
 }
 
 function Path() {
-  const { zone, group, path } = location.value;
+  const { zone, group, chat, path } = location.value;
   const parts = path.split("/").filter(Boolean);
-  const places = parts.map((name, at) => ({ name, path: parts.slice(0, at + 1).join("/") }));
-  const all = [{ name: group ?? word(zone), path: "" }, ...places];
+  const here = { zone, group, chat };
+  const places = parts.map((name, at) => ({ name, to: { ...here, path: parts.slice(0, at + 1).join("/") } }));
+  const all = [{ name: group ?? word(zone), to: { zone, group, path: "" } }, ...places];
+  if (chat) all.splice(1, 0, { name: chatName(chat), to: { ...here, path: "" } });
   return html`<nav class="path" aria-label=${word("path")}><ol>
-    ${all.map(({ name, path }, at) => html`<li><a href=${hash({ zone, group, path })} aria-current=${at === all.length - 1 ? "page" : undefined}>${name}</a></li>`)}
+    ${all.map(({ name, to }, at) => html`<li><a href=${hash(to)} aria-current=${at === all.length - 1 ? "page" : undefined}>${name}</a></li>`)}
   </ol></nav>`;
 }
 

@@ -1,12 +1,12 @@
 // Files on their way to the server: chosen by button, or dropped, with their folders.
 
-import { html, signal } from "./lib/core.js";
+import { html } from "./lib/core.js";
 import { Refusal, upload } from "./api.js";
 import { ask } from "./dialog.js";
 import { size } from "./format.js";
 import { Icon } from "./icons.js";
 import { fetched } from "./later.js";
-import { listing, location, reload, tell } from "./state.js";
+import { listing, location, onLeave, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {{name: string, file: File}} Sent */
@@ -21,7 +21,9 @@ const BATCH_BYTES = 32 * 1024 * 1024;
 /** States in which something is still to come. @type {State[]} */
 const UNFINISHED = ["waiting", "uploading", "interrupted", "paused"];
 
-const transfers = signal(/** @type {Transfer[]} */ ([]));
+// What is on its way goes nowhere else; what has arrived of a large file waits for who sent it.
+onLeave(() => transfers.value.filter(({ state }) => UNFINISHED.includes(state)).forEach(abandon));
+const transfers = personal(/** @type {Transfer[]} */ ([]));
 let lastId = 0;
 let isBusy = false;
 
@@ -34,7 +36,7 @@ function update(transfer, change) {
 /** Sends files to where the page is. @param {Sent[]} files */
 export async function sendFiles(files) {
   if (files.length === 0) return;
-  const { zone, group, path } = location.value;
+  const to = location.value;
   const overwrite = await mayReplace(files);
   if (overwrite === null) return;
   for (const batch of batches(files)) {
@@ -44,7 +46,7 @@ export async function sendFiles(files) {
     const transfer = {
       id: ++lastId, label, bytes, sent: 0, state: "waiting", why: "", stop: new AbortController(),
       inPieces: bytes > BATCH_BYTES,
-      run: () => send(transfer, { zone, group, path }, batch, overwrite),
+      run: () => send(transfer, to, batch, overwrite),
     };
     transfers.value = [...transfers.value, transfer];
   }
@@ -142,6 +144,13 @@ function pause(transfer) {
 function resume(transfer) {
   update(transfer, { state: "waiting" });
   work();
+}
+
+/** Nothing more of it is sent. @param {Transfer} transfer */
+function abandon(transfer) {
+  transfer.state = "skipped";
+  transfer.stop.abort();
+  transfer.sending?.pause();
 }
 
 /** Nothing more of it is sent, and nothing of it stays. @param {Transfer} transfer */

@@ -1,0 +1,30 @@
+// Notes at the bottom, above everything.
+
+import { html, useEffect, useRef } from "./lib/core.js";
+import { Icon } from "./icons.js";
+import { dialog, dismiss, notes, previewed } from "./state.js";
+import { word } from "./words.js";
+
+/** What lies on top. A dialog shuts off all else: there nothing could be pressed, and nothing is read out. */
+function topLayer() {
+  if (dialog.value) return "dialog";
+  return previewed.value ? "preview" : "page";
+}
+
+/** The notes, in the layer that is on top. @param {{layer: "page"|"preview"|"dialog"}} given */
+export function Notes({ layer }) {
+  const element = useRef(/** @type {HTMLElement|null} */ (null));
+  const isHere = layer === topLayer();
+  const all = isHere ? notes.value : [];
+  useEffect(() => {
+    element.current?.hidePopover();
+    if (all.length > 0) element.current?.showPopover();
+  }, [notes.value, isHere]);
+  return html`<div class="notes" role="status" aria-live="polite" aria-label=${word("notices")} popover="manual" ref=${element}>
+    ${all.map(({ id, text, kind, action }) => html`<div class="note ${kind}" key=${id}>
+      <span>${text}</span>
+      ${action && html`<button type="button" class="text" onClick=${() => { dismiss(id); action.run(); }}>${action.label}</button>`}
+      <button type="button" class="quiet" aria-label=${`${word("close")}: ${text}`} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>
+    </div>`)}
+  </div>`;
+}

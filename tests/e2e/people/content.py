@@ -1,0 +1,190 @@
+"""What is in a file: shown, edited, and as it was."""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+import wave
+
+from harness import check
+from people.world import World
+
+#: A picture of one red point.
+POINT = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108020000009077"
+    "53de0000000c4944415408d763f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
+)
+
+
+#: A page without anything on it.
+PAPER = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
+"""
+
+
+def preview(world: World) -> None:
+    """Files are shown as what they are."""
+    page = world.page
+    world.store("storage", "show/page.md", b"# A title\n\nand *text*, [a link](notes.txt)\n")
+    world.store("storage", "show/notes.txt", b"plain text\n")
+    world.store("storage", "show/table.csv", b"name;sum\n\"Ada; L.\";3\n")
+    world.store("storage", "show/point.png", POINT)
+    world.call("shed_sqlite", zone="storage", path="show/data.sqlite", query="CREATE TABLE people (name TEXT)")
+    world.call("shed_sqlite", zone="storage", path="show/data.sqlite", query="INSERT INTO people VALUES ('Grace')")
+    world.call("shed_zip", zone="storage", src="show/notes.txt", dest="show/notes.zip")
+    for name, role, label in (
+        ("page.md", "heading", "A title"),
+        ("notes.txt", "textbox", "notes.txt"),
+        ("table.csv", "cell", "Ada; L."),
+        ("point.png", "image", "point.png"),
+        ("data.sqlite", "cell", "Grace"),
+        ("notes.zip", "cell", "notes.txt"),
+    ):
+        world.open(f"storage/show?open={name}")
+        page.see("dialog", name)
+        page.see(role, label)
+        world.picture(f"preview-{name}")
+        if name == "point.png":
+            decoded = "function () { return this.complete && this.naturalWidth; }"
+            check.until("it is decoded", lambda: page.ask(role, label, decoded) == 1)
+        world.clean(f"a preview: {name}")
+    if not world.is_phone:
+        page.click("button", "Next")
+    else:
+        world.open("storage/show?open=page.md")
+    page.see("dialog", "page.md")
+    page.click("link", "a link")
+    page.see("dialog", "notes.txt")
+
+
+def played(world: World) -> None:
+    """Sound and films play, a PDF shows, code has colours."""
+    page = world.page
+    world.store("storage", "played/tone.wav", _tone())
+    world.store("storage", "played/film.webm", _film(world))
+    world.store("storage", "played/paper.pdf", PAPER)
+    world.store("storage", "played/code.py", b"def answer():\n    return 42  # of course\n")
+    world.open("storage/played?open=tone.wav")
+    seconds = "function () { return this.readyState > 0 && this.duration; }"
+    check.until("it is a second of sound", lambda: page.ask("Audio", "tone.wav", seconds) == 1)
+    world.open("storage/played?open=film.webm")
+    width = "function () { return this.videoWidth; }"
+    check.until("it is a film", lambda: page.ask("Video", "film.webm", width) == 32)
+    world.open("storage/played?open=code.py")
+    colours = "function () { return new Set([...this.querySelectorAll('span')].map((one) => getComputedStyle(one).color)).size; }"
+    check.until("it has colours", lambda: page.ask("textbox", "code.py", colours) > 2)
+    world.open("storage/played?open=paper.pdf")
+    page.see("Iframe", "paper.pdf")
+    check.until("it is shown as what it is", lambda: _frame_kind(world) == "application/pdf")
+
+
+def _frame_kind(world: World) -> str:
+    """What the browser takes the first frame of the page for."""
+    driver = world.window.driver
+    try:
+        driver.switch_to.frame(0)
+        return driver.execute_script("return document.contentType")
+    finally:
+        driver.switch_to.default_content()
+
+
+def _tone() -> bytes:
+    """A second of a tone."""
+    made = io.BytesIO()
+    with wave.open(made, "wb") as sound:
+        sound.setparams((1, 1, 8000, 0, "NONE", ""))
+        sound.writeframes(bytes(128 + int(80 * math.sin(at / 3)) for at in range(8000)))
+    return made.getvalue()
+
+
+def _film(world: World) -> bytes:
+    """A short film, which the browser makes itself."""
+    world.open("storage")
+    made = world.window.run("""
+        const done = arguments[0], canvas = document.createElement("canvas");
+        canvas.width = canvas.height = 32;
+        const pen = canvas.getContext("2d"), recorder = new MediaRecorder(canvas.captureStream(25), { mimeType: "video/webm" });
+        let frames = 0;
+        const draw = () => {
+            pen.fillStyle = frames % 2 ? "red" : "blue";
+            pen.fillRect(0, 0, 32, 32);
+            ++frames < 15 ? requestAnimationFrame(draw) : recorder.stop();
+        };
+        recorder.ondataavailable = async ({ data }) => {
+            done(btoa(String.fromCharCode(...new Uint8Array(await data.arrayBuffer()))));
+        };
+        recorder.start();
+        draw();
+    """)
+    return base64.b64decode(made)
+
+
+def edit(world: World) -> None:
+    """Text is edited under a lock, and somebody else's lock is respected."""
+    page = world.page
+    world.store("documents", "editing/note.md", b"before\n")
+    world.open("documents/editing?open=note.md")
+    page.click("button", "Edit")
+    page.write("textbox", "note.md", "after\n")
+    world.clean("the editor")
+    refused = world.server.call(
+        "shed_patch_text",
+        {"zone": "documents", "path": "editing/note.md", "content": "x"},
+        headers={"X-OpenWebUI-Chat-Id": "another"},
+    )
+    check.equal("nobody else may change it meanwhile", refused.json()["error"]["code"], "FILE_LOCKED")
+    page.click("button", "Save")
+    page.see("button", "Edit")
+    check.equal("it is saved", world.content("documents", "editing/note.md"), b"after\n")
+    page.click("button", "Close")
+    other = {"X-OpenWebUI-Chat-Id": "another"}
+    locked = world.server.call("shed_lockedit_open", {"zone": "documents", "path": "editing/note.md"}, headers=other)
+    check.equal("somebody else has it", locked.status, 200)
+    world.open("documents/editing?open=note.md")
+    page.click("button", "Edit")
+    check.until("the page says so", lambda: "lock" in world.told_by_page())
+    check.equal("it is not edited", page.count("button", "Save"), 0)
+
+
+def history(world: World) -> None:
+    """What a file was is shown, with who changed it and how, and brought back."""
+    page = world.page
+    world.store("documents", "past/plan.md", b"first\n")
+    written_in_chat(world, "past/plan.md", "second\n")
+    world.open("documents/past")
+    world.menu("plan.md", "History")
+    page.see("dialog", "History: plan.md")
+    for side, text in (("(1)", "first"), ("(2)", "second")):
+        check.until(f"{side} is {text}", lambda: page.text("textbox", f"past/plan.md {side}").strip() == text)
+    world.picture("history")
+    versions = [name for name in page.names("button") if name.endswith("past/plan.md")]
+    check.equal("there are two versions", versions, ["M past/plan.md", "A past/plan.md"])
+    before = ["by model, chat chat-77", "by you with a program"]
+    check.equal("it says who changed it", ways(world), before)
+    page.click("button", "A past/plan.md")
+    page.click("button", "Restore this version")
+    check.until("the first is back", lambda: world.content("documents", "past/plan.md") == b"first\n")
+    check.until("it says who brought it back", lambda: ways(world) == ["by you on the page", *before])
+    world.open("documents")
+    page.click("button", "More actions")
+    page.click("menuitem", "History of this place")
+    page.see("dialog", "History: Documents")
+    check.until("the place says so too", lambda: "by model, chat chat-77" in ways(world))
+
+
+def ways(world: World) -> list[str]:
+    """Who changed what the history shows, and how, the latest first."""
+    versions = [name for name in world.page.names("heading") if " · " in name]
+    return [" · ".join(name.split(" · ")[1:]) for name in versions]
+
+
+def written_in_chat(world: World, path: str, content: str) -> None:
+    """As a model writes it, in a conversation."""
+    arguments = {"zone": "documents", "path": path, "content": content}
+    answer = world.server.call("shed_create_file", arguments, headers={"X-OpenWebUI-Chat-Id": "chat-77"})
+    check.equal(f"{path}: {answer.text}", answer.status, 200)

@@ -1,0 +1,143 @@
+"""How the page looks, in which language, and how fast."""
+
+from __future__ import annotations
+
+from harness import check, fileshed, web
+from people.content import ways, written_in_chat
+from people.world import World
+
+#: Milliseconds until something is to be seen, as it should be and as it may be at best on a machine that
+#: others use too; bytes of what the page loads for a list, and of everything that it has.
+FIRST_PAINT = 100
+FIRST_PAINT_MAX = 1000
+ASSETS_AT_FIRST = 60_000
+ASSETS = 400_000
+
+
+def shown(world: World) -> None:
+    """What a place looks like that has been used for a while."""
+    world.store("storage", "Project/Reports/2026.md", b"# 2026\n")
+    world.store("storage", "Project/Photos/one.jpg", b"x")
+    for name, size in (("Budget 2026.csv", 1200), ("Contract.pdf", 182_000), ("analysis.py", 3400), ("customers.sqlite", 90_000),
+                       ("Interview.mp3", 2_400_000), ("Offer.docx", 24_000), ("Plan.md", 2100), ("site.zip", 480_000)):
+        world.store("storage", f"Project/{name}", bytes(size))
+    world.open("storage/Project")
+    world.row("site.zip")
+    world.picture("people")
+    world.choose("Contract.pdf", "Plan.md")
+    world.has_chosen(["Contract.pdf", "Plan.md"])
+    world.picture("people-selection")
+
+
+def phone(world: World) -> None:
+    """Everything is there on a small screen."""
+    page = world.page
+    world.use_phone(True)
+    try:
+        world.store("documents", "small/a file with quite a long name that does not fit.txt", b"x")
+        world.open("documents/small")
+        world.fits()
+        world.clean("a phone")
+        world.picture("phone")
+        page.click("button", "Menu")
+        page.see("navigation", "Places")
+        world.clean("the places on a phone")
+        page.click("link", "Storage")
+        check.until("it shows the place", lambda: "storage" in world.script("return location.hash"))
+        page.gone("navigation", "Places")
+        world.open("documents/small?open=a%20file%20with%20quite%20a%20long%20name%20that%20does%20not%20fit.txt")
+        page.see("button", "Edit")
+        world.fits()
+        world.clean("a file on a phone")
+    finally:
+        world.use_phone(False)
+
+
+def german(world: World) -> None:
+    """The language is the browser's."""
+    driver = world.window.driver
+    driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {
+        "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "de-DE,de",
+    })
+    try:
+        written_in_chat(world, "plan.md", "text\n")
+        world.window.open("about:blank")
+        world.window.open(f"{world.server.url}/#/documents")
+        world.page.see("button", "Neuer Ordner")
+        check.equal("it says so", world.script("return document.documentElement.lang"), "de")
+        world.page.click("button", "Weitere Aktionen: plan.md")
+        world.page.click("menuitem", "Verlauf")
+        check.until("the history is, too", lambda: ways(world)[:1] == ["durch das Modell, Chat chat-77"])
+    finally:
+        driver.execute_cdp_cmd("Emulation.setUserAgentOverride", {
+            "userAgent": driver.execute_script("return navigator.userAgent"), "acceptLanguage": "en-US,en",
+        })
+
+
+def contrast(world: World) -> None:
+    """axe-core finds nothing, in light and dark."""
+    world.store("documents", "axe/page.md", b"# A title\n\ntext\n")
+    world.store("documents", "axe/code.py", b"print(1)  # one\n")
+    world.store("documents", "axe/table.csv", b"a,b\n1,2\n")
+    page = world.page
+    for scheme in ("light", "dark"):
+        world.in_scheme(scheme)
+        for where in ("documents/axe", "uploads", "documents/axe?open=page.md", "documents/axe?open=code.py", "documents/axe?open=table.csv", "documents?search=title", "links"):
+            world.window.open("about:blank")
+            world.window.open(f"{world.server.url}/#/{where}")
+            page.see("dialog") if "open=" in where else page.see("navigation", "Places")
+            world.clean(f"{where}, {scheme}")
+        world.open("documents/axe")
+        world.choose("page.md")
+        world.clean(f"selection, {scheme}")
+        page.click("button", "Move or copy")
+        page.see("dialog")
+        world.clean(f"a dialog, {scheme}")
+        page.click("button", "Cancel")
+        page.click("button", "History")
+        page.see("textbox", "axe/page.md (2)")
+        world.clean(f"the history, {scheme}")
+        page.click("button", "Close")
+        world.open("documents/axe")
+        page.click("button", "More actions: code.py")
+        page.see("menu")
+        world.clean(f"a menu, {scheme}")
+    world.in_scheme("")
+
+
+def quick(world: World) -> None:
+    """Something is to be seen at once, and little is loaded for it."""
+    world.open("documents")
+    paints = []
+    for _ in range(5):
+        world.window.open("about:blank")
+        world.window.driver.execute_cdp_cmd("Network.clearBrowserCache", {})
+        world.window.open(f"{world.server.url}/#/documents")
+        paint = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+        paints.append(check.until("something is painted", lambda: world.script(paint)))
+    best, median = min(paints), sorted(paints)[2]
+    print(f"first contentful paint: {median:.0f} ms, at best {best:.0f} ms, {FIRST_PAINT} are the aim")
+    check.that("something is to be seen soon", best < FIRST_PAINT_MAX, paints)
+    world.page.see("grid")
+    names = world.script("return performance.getEntriesByType('resource').map((one) => one.name)")
+    at_first = sum(_packed(name) for name in {name for name in names if "/page/assets/" in name})
+    print(f"before the list shows: {at_first} bytes")
+    check.that("little is loaded for the list", at_first < ASSETS_AT_FIRST, at_first)
+    version = next(name for name in names if "/page/assets/" in name).split("/page/assets/")[1].split("/")[0]
+    total = 0
+    web_directory = fileshed.REPOSITORY / "src" / "http" / "page" / "web"
+    for file in sorted(web_directory.rglob("*.*")):
+        if file.name in ("index.html", "licences.txt"):
+            continue
+        name = file.relative_to(web_directory)
+        address = f"{world.server.url}/page/assets/{version}/{name}"
+        total += _packed(address)
+    print(f"all assets: {total} bytes")
+    check.that("they are small", total < ASSETS, total)
+
+
+def _packed(address: str) -> int:
+    """Bytes of something that the page loads, as they are sent."""
+    answer = web.request("GET", address, headers={"Accept-Encoding": "gzip"})
+    check.equal(f"{address} is there", answer.status, 200)
+    return len(answer.body)

@@ -1,0 +1,204 @@
+"""What others get: links, groups, tokens."""
+
+from __future__ import annotations
+
+from harness import check, web
+from people.world import World
+
+
+def links(world: World) -> None:
+    """Links are made, copied, listed, and ended; and one that takes files."""
+    page = world.page
+    world.window.driver.execute_cdp_cmd(
+        "Browser.grantPermissions", {"origin": world.server.url, "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    )
+    world.store("storage", "share/paper.txt", b"shared")
+    world.open("storage/share")
+    world.menu("paper.txt", "Share link")
+    page.see("dialog", "Share link: paper.txt")
+    address = page.value("textbox", "Links")
+    check.that("it says when it ends", "Ends: " in page.text("dialog", "Share link: paper.txt"))
+    world.clean("a link")
+    check.equal("it works for anybody", web.request("GET", address).body, b"shared")
+    page.click("button", "Copy")
+    check.until("it says so", lambda: "Copied" in world.told_by_page())
+    copied = world.window.run("const done = arguments[0]; navigator.clipboard.readText().then(done)")
+    check.equal("it is copied", copied, address)
+    page.click("button", "Close")
+    page.gone("dialog")
+
+    page.click("button", "Clear selection")
+    page.click("button", "More actions")
+    page.click("menuitem", "Link to receive files")
+    page.see("dialog", "Link to receive files")
+    receives = page.value("textbox", "Links")
+    page.click("button", "Close")
+    brought = web.request("POST", receives, file=("brought.txt", b"from outside", "text/plain"))
+    check.equal(f"it takes a file: {brought.text}", brought.status, 200)
+    check.equal("where it was made", world.content("storage", "share/brought.txt"), b"from outside")
+
+    world.go("Links")
+    page.click("button", "End link: paper.txt")
+    page.gone("button", "End link: paper.txt")
+    check.equal("it has ended", web.request("GET", address).status, 404)
+    page.click("button", "End link: share")
+    page.gone("button", "End link: share")
+    refused = web.request("POST", receives, file=("late.txt", b"x", "text/plain"))
+    check.equal("this one, too", refused.status, 404)
+
+
+def together(world: World) -> None:
+    """Two people and their group, each with what is theirs: by token, by link, and out again."""
+    with world.another(groups="local") as here:
+        page, window = here.page, here.window
+        token = here.told("token", "create", "--user", "ada")
+        here.told("group", "create", "--name", "Team", "--members", "ada,bob")
+        written = here.of("ada", "shed_create_file", zone="documents", path="diary.md", content="mine")
+        check.equal("a diary", written.status, 200)
+
+        window.open(f"{here.server.url}/")
+        page.see("textbox", "Personal token")
+        here.clean("signing in")
+        here.sign_in("wrong")
+        check.until("the page says so", here.told_by_page)
+        here.sign_in(token)
+        here.go("Documents")
+        here.row("diary.md")
+        here.go("Team")
+        page.click("button", "New folder")
+        page.write("textbox", "Name", "Plans")
+        page.keys("ENTER")
+        here.row("Plans")
+        given = {"zone": "group", "group": "Team", "path": "rules.md", "content": "ours"}
+        check.equal("a file", here.of("ada", "shed_create_file", **given).status, 200)
+        window.reload()
+        here.menu("rules.md", "Owner and rights")
+        page.click("radio", "Only the owner may change it")
+        page.click("button", "Save")
+        page.gone("dialog")
+        here.picture("group")
+        here.sign_out()
+        check.equal("nothing of hers stays", page.count("checkbox"), 0)
+
+        link = here.told("login-link", "--user", "bob")
+        window.open(link)
+        page.follow("button", "Open the files")
+        here.go("Team")
+        here.row("Plans")
+        here.row("rules.md")
+        page.click("button", "More actions: rules.md")
+        page.see("menuitem", "Open")
+        check.equal("he may not remove it", page.count("menuitem", "Delete"), 0)
+        page.keys("ESCAPE")
+        here.go("Documents")
+        page.gone("checkbox", "Select diary.md")
+        here.sign_out()
+        window.open(link)
+        page.gone("button", "Open the files")
+
+
+def ownership(world: World) -> None:
+    """Whose the files of a group are, who is in it, and a file that is given away."""
+    with world.another(groups="local") as here:
+        page, window = here.page, here.window
+        here.told("group", "create", "--name", "Team", "--members", "ada,bob")
+        for user, path in (("ada", "hers.md"), ("bob", "his.md")):
+            given = {"zone": "group", "group": "Team", "path": path, "content": "text", "mode": "owner"}
+            check.equal("a file", here.of(user, "shed_create_file", **given).status, 200)
+        window.open(here.told("login-link", "--user", "ada"))
+        page.follow("button", "Open the files")
+        here.go("Team")
+        here.row("hers.md")
+        if not here.is_phone:
+            owners = [name for name in page.names("gridcell") if name in ("you", "bob")]
+            check.equal("whose each is", owners, ["you", "bob"])
+        page.click("button", "More actions")
+        page.click("menuitem", "Members and files")
+        page.see("dialog", "Team")
+        check.until("both are in it", lambda: ["ada", "bob"] == page.text("list", "Members").split())
+        files = page.text("region", "Files")
+        check.that("with their files", "hers.md" in files and "his.md" in files, files)
+        here.clean("the members")
+        page.click("button", "Close")
+        page.gone("dialog")
+
+        here.menu("hers.md", "Owner and rights")
+        page.see("dialog", "Owner and rights: hers.md")
+        check.that("as it is now", page.state("radio", "Only the owner may change it", "checked") == "true")
+        here.clean("the rights")
+        page.choose("combobox", "Give to", "bob")
+        page.click("button", "Save")
+        page.gone("dialog")
+        his = check.until(
+            "it is his", lambda: [file for file in _files(here) if file["path"] == "hers.md" and file["owner"] == "bob"]
+        )
+        check.equal("with its mode", his[0]["mode"], "owner")
+        page.click("button", "More actions: hers.md")
+        page.see("menuitem", "Open")
+        check.equal("she may not remove it any more", page.count("menuitem", "Delete"), 0)
+
+
+def _files(world: World) -> list[dict]:
+    return world.of("bob", "shed_group_info", group="Team").json()["data"]["files"]
+
+
+def tokens(world: World) -> None:
+    """A token for a program: made, used, and ended."""
+    with world.another() as here:
+        page, server = here.page, here.server
+        here.window.open(here.told("login-link", "--user", "ada"))
+        page.follow("button", "Open the files")
+        here.go("Personal tokens")
+        page.click("button", "New token")
+        page.see("dialog", "New token")
+        here.clean("a new token")
+        page.write("textbox", "What it is for", "backup")
+        page.click("checkbox", "May only read")
+        page.click("button", "Create")
+        page.see("dialog", "Personal token")
+        secret = page.value("textbox", "Personal token")
+        page.click("button", "Close")
+        page.see("button", "End token: backup")
+        here.clean("the tokens")
+        here.picture("tokens")
+        check.equal("it reads", server.call("shed_stats", {}, secret).status, 200)
+        note = {"zone": "storage", "path": "a.md", "content": "x"}
+        check.equal("and no more", server.call("shed_create_file", note, secret).status, 403)
+        page.click("button", "End token: backup")
+        page.gone("button", "End token: backup")
+        check.equal("it has ended", server.call("shed_stats", {}, secret).status, 401)
+
+
+def departure(world: World) -> None:
+    """Who signs in after somebody else finds nothing of theirs, even while the server does not answer."""
+    with world.another() as here:
+        page, driver = here.page, here.window.driver
+        here.told("token", "create", "--user", "ada", "--label", "backup")
+        tokens = {user: here.told("token", "create", "--user", user) for user in ("ada", "bob")}
+        for path in ("one.md", "two.md"):
+            made = here.of("ada", "shed_create_file", zone="storage", path=path, content="needle")
+            check.equal("a file", made.status, 200)
+            check.equal("a link", here.of("ada", "shed_link_create", zone="storage", path=path).status, 200)
+        here.window.open(f"{here.server.url}/#/storage")
+        here.sign_in(tokens["ada"])
+        here.row("one.md")
+        here.go("Links")
+        page.see("button", "End link: one.md")
+        here.go("Personal tokens")
+        page.see("button", "End token: backup")
+        here.sign_out()
+        driver.execute_cdp_cmd("Network.enable", {})
+        driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/shed_link_list", "*/page/tokens*", "*/page/list*"]})
+        try:
+            here.sign_in(tokens["bob"])
+            for place, hers in (("Links", "End link: one.md"), ("Personal tokens", "End token: backup")):
+                here.go(place)
+                check.until("the page says that nobody answers", lambda: "cannot be reached" in here.told_by_page())
+                check.equal(f"nothing of hers: {place}", page.count("button", hers), 0)
+                here.dismiss()
+            here.go("Storage")
+            page.see("button", "Try again")
+            check.equal("nothing of hers: files", here.listed(), [])
+        finally:
+            driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+            driver.execute_cdp_cmd("Network.disable", {})

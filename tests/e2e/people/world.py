@@ -1,0 +1,183 @@
+"""What a scenario has: a server, a window on its page, and what can be seen and done there."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+from urllib.parse import urlencode
+
+from harness import browser, check, fileshed, npm, web
+from harness.accessible import Accessible
+
+AXE = "axe-core@4.14.1"
+
+#: Width and height of a window at a desk and on a phone.
+DESK = (1280, 800)
+PHONE = (390, 844)
+
+
+class World:
+    """A server for one person, and a window on it."""
+
+    def __init__(
+        self, server: fileshed.Fileshed, window: browser.Browser, pictures: Path | None, page: Accessible | None = None
+    ):
+        self.server = server
+        self.window = window
+        self.page = page or Accessible(window)
+        self.pictures = pictures
+
+    @property
+    def is_phone(self) -> bool:
+        return self.page.touches
+
+    def use_phone(self, wanted: bool) -> None:
+        """A small screen and a finger, or a large one and a mouse."""
+        self.page.touches = wanted
+        self.window.touch(wanted)
+        self.window.resize(*(PHONE if wanted else DESK))
+
+    def open(self, where: str) -> None:
+        """Shows a place as if its address was typed in."""
+        self.window.open("about:blank")
+        self.window.open(f"{self.server.url}/#/{where}")
+        self.page.see("dialog" if "open=" in where else "grid")
+
+    def go(self, place: str) -> None:
+        """Follows a link among the places, which lie behind a button on a phone."""
+        if self.is_phone:
+            self.page.click("button", "Menu")
+        self.page.click("link", place, inside=("navigation", "Places"))
+        if self.is_phone:
+            self.page.gone("navigation", "Places")
+
+    def sign_out(self) -> None:
+        if self.is_phone:
+            self.page.click("button", "Menu")
+        self.page.click("button", "Sign out")
+        self.page.see("textbox", "Personal token")
+
+    def call(self, operation: str, **given: object) -> dict:
+        answer = self.server.call(operation, given)
+        check.equal(f"{operation}: {answer.text}", answer.status, 200)
+        return answer.json()["data"]
+
+    def store(self, zone: str, path: str, content: bytes) -> None:
+        address = f"{self.server.url}/files/content?{urlencode({'zone': zone, 'path': path})}"
+        answer = web.request("PUT", address, raw=content)
+        check.that(f"{path} is stored: {answer.text}", answer.status in (200, 201))
+
+    def content(self, zone: str, path: str) -> bytes | None:
+        address = f"{self.server.url}/files/content?{urlencode({'zone': zone, 'path': path})}"
+        answer = web.request("GET", address)
+        return answer.body if answer.status == 200 else None
+
+    def script(self, text: str):
+        return self.window.driver.execute_script(text)
+
+    def picture(self, name: str, height: int = 0) -> None:
+        """Keeps a picture, of a window that is so high, unless it is to stay as it is."""
+        if not self.pictures:
+            return
+        self.pictures.mkdir(parents=True, exist_ok=True)
+        if height:
+            self.window.resize(DESK[0], height)
+        self.window.picture(self.pictures / f"{name}.png")
+        if height:
+            self.window.resize(*DESK)
+
+    @contextmanager
+    def another(self, **settings: str) -> Iterator["World"]:
+        """The same window on another server, with its own data and these settings beside the usual ones."""
+        given = {"FILESHED_LOG_LEVEL": "warn"}
+        given |= {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
+        with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+            with fileshed.Fileshed(fileshed.binary(), Path(directory), given) as server:
+                try:
+                    yield World(server, self.window, self.pictures, self.page)
+                finally:
+                    # What the page still asks would fail in the next one.
+                    self.window.open("about:blank")
+
+    def told(self, *arguments: str) -> str:
+        """What the program says at the command line."""
+        done = self.server.run(*arguments)
+        check.equal(f"{arguments}: {done.stderr}", done.returncode, 0)
+        return done.stdout.strip()
+
+    def of(self, user: str, operation: str, **given: object) -> web.Response:
+        """A call of this user, as a gateway makes it."""
+        return self.server.call(operation, given, self.server.key, {"X-OpenWebUI-User-Id": user})
+
+    def sign_in(self, token: str) -> None:
+        self.page.write("textbox", "Personal token", token)
+        self.page.click("button", "Sign in")
+
+    def clean(self, where: str) -> None:
+        """axe-core finds nothing on what is shown now."""
+        axe = npm.package(AXE, fileshed.target() / "e2e").modules / "axe-core" / "axe.min.js"
+        # Pictures that move have no colours of their own yet.
+        check.until("it has loaded", lambda: not self.page.says("Loading"))
+        self.script(axe.read_text())
+        found = self.window.run(
+            "const done = arguments[0]; axe.run().then((found) => done(found.violations.map(({ id, nodes }) => "
+            "`${id}: ${nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join(' | ')}`)));"
+        )
+        check.equal(f"axe finds nothing: {where}", found, [])
+
+    def in_scheme(self, scheme: str) -> None:
+        """Shows pages in light or dark; empty for what the machine prefers."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}] if scheme else []
+        self.window.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def fits(self) -> None:
+        """Nothing is wider than the screen."""
+        fits = self.script("return document.documentElement.scrollWidth <= innerWidth")
+        check.that("nothing is wider than the screen", fits)
+
+    def row(self, name: str) -> None:
+        self.page.see("checkbox", f"Select {name}")
+
+    def listed(self) -> list[str]:
+        """The entries as the list has them."""
+        return _entries(self.page.names("checkbox"))
+
+    def has_chosen(self, expected: list[str]) -> None:
+        """These entries are selected, in the order of the list."""
+        chosen = lambda: _entries(self.page.names_where("checkbox", "checked"))
+        check.until(lambda: f"{expected} are selected; {chosen()} are", lambda: chosen() == expected)
+
+    def told_by_page(self) -> str:
+        """The notes at the bottom."""
+        return self.page.text("status", "Notices")
+
+    def drop(self, name: str, content: bytes) -> None:
+        """Lets a file go over the list."""
+        with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+            file = Path(directory) / name
+            file.write_bytes(content)
+            self.page.drop("main", None, [file])
+            self.row(name)
+
+    def dismiss(self) -> None:
+        """Closes the notes."""
+        while names := [name for name in self.page.names("button") if name.startswith("Close: ")]:
+            self.page.click("button", names[0])
+            self.page.gone("button", names[0])
+
+    def choose(self, *names: str) -> None:
+        for name in names:
+            self.page.click("checkbox", f"Select {name}")
+
+    def menu(self, name: str, action: str) -> None:
+        """An action of one entry, by its button."""
+        self.page.click("button", f"More actions: {name}")
+        self.page.click("menuitem", action)
+
+
+def _entries(boxes: list[str]) -> list[str]:
+    """What these boxes select, one entry each."""
+    names = [name.removeprefix("Select ") for name in boxes]
+    return [name for name in names if name != "all"]
