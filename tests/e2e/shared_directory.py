@@ -8,6 +8,7 @@ model of what must be there goes along, and is compared with what each server sh
 import itertools
 import json
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -19,8 +20,11 @@ def call(address: str, operation: str, **arguments) -> dict:
         f"http://{address}/{operation}", json.dumps(arguments).encode(),
         {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": USER, "X-OpenWebUI-Chat-Id": "chat",
          "Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=120) as answer:
-        said = json.load(answer)
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            said = json.load(answer)
+    except urllib.error.HTTPError as refused:
+        said = json.load(refused)
     if not said["success"]:
         sys.exit(f"{operation} {arguments}: {said['error']}")
     return said["data"]
@@ -41,7 +45,7 @@ class Zone:
 
     def compare(self, operation: str, arguments: dict) -> None:
         on_disk = {str(path.relative_to(self.place)): path.read_text()
-                   for path in self.place.rglob("*") if path.is_file() and not path.name.startswith(".nfs")}
+                   for path in self.place.rglob("*") if path.is_file() and not path.name.startswith((".nfs", ".git"))}
         if on_disk != self.files:
             sys.exit(f"{self.name}, after {operation} {arguments}: {on_disk}, not {self.files}")
         for address in self.addresses:

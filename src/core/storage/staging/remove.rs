@@ -84,7 +84,23 @@ pub(super) fn remove_directories(
                 Err(error) => return Err(fail(error)),
             }
         }
-        rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR).map_err(fail)?;
+        match rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR) {
+            // It goes with what a later process sweeps.
+            Err(Errno::NOTEMPTY | Errno::EXIST) if has_unclosed_only(&handle) => {}
+            removed => removed.map_err(fail)?,
+        }
     }
     Ok(())
+}
+
+/// Whether a directory of NFS has nothing but names of files that were removed while they were open: the
+/// client keeps those until they are closed.
+fn has_unclosed_only(directory: &OwnedFd) -> bool {
+    let Ok(listing) = rustix::fs::Dir::read_from(directory) else {
+        return false;
+    };
+    listing.flatten().all(|item| {
+        let name = item.file_name().to_bytes();
+        matches!(name, b"." | b"..") || name.starts_with(b".nfs")
+    })
 }
