@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
 
-use super::rename::{self, Name};
+use super::rename::{self, NamedIn};
 use super::staging::remove_tree;
 use super::{DiskError, Root};
 
@@ -170,7 +170,7 @@ impl Trials {
         all
     }
 
-    fn name<'n>(&'n self, name: &'n str) -> Name<'n> {
+    fn name<'n>(&'n self, name: &'n str) -> NamedIn<'n> {
         (&self.place, name)
     }
 

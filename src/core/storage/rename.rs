@@ -17,15 +17,15 @@ use super::kind::{Kind, kind_of};
 use super::rights::with_rights;
 
 /// A name in an open directory.
-pub(super) type Name<'a> = (&'a OwnedFd, &'a str);
+pub(super) type NamedIn<'a> = (&'a OwnedFd, &'a str);
 
 /// Renames; what had the new name is gone.
-pub(super) fn rename(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+pub(super) fn rename(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     call(from, to, RenameFlags::empty())
 }
 
 /// Renames to a name that is free, in one call. Whether the file system can: else nothing was done.
-pub(super) fn to_free_at_once(from: Name<'_>, to: Name<'_>) -> Result<bool, Errno> {
+pub(super) fn to_free_at_once(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<bool, Errno> {
     match call(from, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL) => {}
         done => return done.map(|()| true),
@@ -41,7 +41,7 @@ pub(super) fn to_free_at_once(from: Name<'_>, to: Name<'_>) -> Result<bool, Errn
 }
 
 /// Renames to a name that is free. Cut off, a file has both names.
-pub(super) fn to_free(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+pub(super) fn to_free(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     if to_free_at_once(from, to)? {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) fn to_free(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
 }
 
 /// Lets two names change what they hold. Whether the file system can: else nothing was done.
-pub(super) fn exchange_in_one_call(from: Name<'_>, to: Name<'_>) -> Result<bool, Errno> {
+pub(super) fn exchange_in_one_call(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<bool, Errno> {
     match call(from, to, RenameFlags::EXCHANGE) {
         Err(Errno::INVAL) => Ok(false),
         done => done.map(|()| true),
@@ -69,9 +69,9 @@ pub(super) fn exchange_in_one_call(from: Name<'_>, to: Name<'_>) -> Result<bool,
 /// Lets two names change what they hold, so that each always has one of the two. Whether the file
 /// system can: else nothing was done. Cut off, `aside` may be left, with what `to` held.
 pub(super) fn exchange_at_once(
-    from: Name<'_>,
-    to: Name<'_>,
-    aside: Name<'_>,
+    from: NamedIn<'_>,
+    to: NamedIn<'_>,
+    aside: NamedIn<'_>,
 ) -> Result<bool, Errno> {
     if exchange_in_one_call(from, to)? {
         return Ok(true);
@@ -94,7 +94,11 @@ pub(super) fn exchange_at_once(
 }
 
 /// Lets two names change what they hold. Cut off, `to` may be free, and `aside` has what it held.
-pub(super) fn exchange(from: Name<'_>, to: Name<'_>, aside: Name<'_>) -> Result<(), Errno> {
+pub(super) fn exchange(
+    from: NamedIn<'_>,
+    to: NamedIn<'_>,
+    aside: NamedIn<'_>,
+) -> Result<(), Errno> {
     if exchange_at_once(from, to, aside)? {
         return Ok(());
     }
@@ -107,26 +111,26 @@ pub(super) fn exchange(from: Name<'_>, to: Name<'_>, aside: Name<'_>) -> Result<
 }
 
 /// Gives a file a second name.
-pub(super) fn link(from: Name<'_>, to: Name<'_>) -> Result<(), Errno> {
+pub(super) fn link(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
     with_rights([from, to], || {
         rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
     })
 }
 
 /// Whether two names have the same file.
-pub(super) fn is_same(one: Name<'_>, other: Name<'_>) -> bool {
+pub(super) fn is_same(one: NamedIn<'_>, other: NamedIn<'_>) -> bool {
     match (stat(one), stat(other)) {
         (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
         _ => false,
     }
 }
 
-fn call(from: Name<'_>, to: Name<'_>, flags: RenameFlags) -> Result<(), Errno> {
+fn call(from: NamedIn<'_>, to: NamedIn<'_>, flags: RenameFlags) -> Result<(), Errno> {
     with_rights([from, to], || {
         rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
     })
 }
 
-fn stat(name: Name<'_>) -> Result<Stat, Errno> {
+fn stat(name: NamedIn<'_>) -> Result<Stat, Errno> {
     rustix::fs::statat(name.0, name.1, AtFlags::SYMLINK_NOFOLLOW)
 }

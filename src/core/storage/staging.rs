@@ -11,6 +11,7 @@ mod effect;
 mod journal;
 mod moves;
 mod note;
+mod parents;
 mod remove;
 mod remover;
 
@@ -31,9 +32,9 @@ use fileshed_types::zone::ZonePath;
 
 pub use append::{Appendable, Appended};
 pub use directory::{Merge, StagedDirectory, StagedEntry};
-pub(super) use effect::make_directories;
 pub use effect::{Displaced, Installed, Removed, Renamed};
 pub use journal::Journal;
+use parents::make_directories;
 pub(super) use remove::remove_tree;
 pub use remover::{Removals, Remover};
 

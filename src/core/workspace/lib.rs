@@ -66,6 +66,7 @@ pub mod own_tokens;
 mod packer;
 mod prepared_contents;
 mod process;
+mod process_identity;
 pub mod programs;
 pub mod publication;
 mod recollection;

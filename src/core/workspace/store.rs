@@ -8,7 +8,6 @@ mod instance;
 mod last_calls;
 mod measure;
 mod opening;
-pub(crate) mod process_identity;
 mod registry_copy;
 mod tenants;
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::store::process_identity::{self, ProcessIdentity};
+use crate::process_identity::{self, ProcessIdentity};
 use crate::{Error, Settings, ZonePath};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
@@ -42,12 +42,12 @@ const CONNECTIONS: u64 = 4;
 /// The leases of this process.
 #[derive(Debug)]
 pub(crate) struct WriteLeases {
-    shared: Arc<Shared>,
+    shared: Arc<LeaseKeeper>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct LeaseKeeper {
     registry: Registry,
     name: String,
     /// What people call it.
@@ -57,13 +57,13 @@ struct Shared {
     alive_until: AtomicU64,
     taken_for_dead: AtomicBool,
     stopping: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<LeaseState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    places: HashMap<String, Place>,
+struct LeaseState {
+    places: HashMap<String, HeldPlace>,
     /// How many times something was told: who waits compares.
     notices: u64,
     /// Tenants in which dead processes left something unfinished.
@@ -72,7 +72,7 @@ struct State {
 
 /// A place that this process has, or asks for.
 #[derive(Debug)]
-struct Place {
+struct HeldPlace {
     in_use: bool,
     /// Whether others wait for it.
     wanted: bool,
@@ -82,7 +82,7 @@ struct Place {
 /// The right to write in one place, as far as other processes go.
 #[derive(Debug)]
 pub(crate) struct WriteLease {
-    shared: Arc<Shared>,
+    shared: Arc<LeaseKeeper>,
     place: String,
 }
 
@@ -93,7 +93,7 @@ impl WriteLeases {
             registry_connections: CONNECTIONS,
             ..settings.clone()
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LeaseKeeper {
             registry: Registry::open(data, &settings)?,
             name: name.to_owned(),
             label: match settings.instance_name.as_str() {
@@ -216,8 +216,8 @@ impl Drop for WriteLease {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl LeaseKeeper {
+    fn state(&self) -> MutexGuard<'_, LeaseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,7 +248,7 @@ impl Shared {
 
     /// Keeps a place that comes from being given away before it is used.
     fn reserve(&self, place: &str) {
-        let reserved = Place {
+        let reserved = HeldPlace {
             in_use: true,
             wanted: false,
             since: Instant::now(),

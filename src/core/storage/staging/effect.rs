@@ -1,15 +1,11 @@
 //! What a rename did, and how it is undone.
 
-use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
-
 use super::moves::{failed, move_out};
+use super::parents::{make_directories, remove_made};
 use super::{Removals, Staging, remove_tree, report};
 use crate::entry::Place;
-use crate::handle::clone_handle;
 use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rename};
-use fileshed_types::zone::ZonePath;
 
 /// Something that has its name, while what had it before still exists. Dropped without
 /// [`Installed::keep`], the old state comes back.
@@ -221,37 +217,6 @@ impl Entry {
         let (from, to) = (self.place(), taken.place());
         rename::rename(from.as_name(), to.as_name())
             .map_err(|error| failed("replace", from, to, error))
-    }
-}
-
-/// Makes the directories that a vacancy lacks; gives the place and what was made, deepest last.
-pub(crate) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), DiskError> {
-    let (mut place, missing) = vacancy.into_parts();
-    let mut made = Vec::new();
-    for name in missing {
-        let result = rustix::fs::mkdirat(&place.parent, &*name, Mode::from(0o755));
-        if !matches!(result, Ok(()) | Err(Errno::EXIST)) {
-            remove_made(&made);
-        }
-        match result {
-            Ok(()) => made.push(Place::new(
-                clone_handle(&place.parent)?,
-                name.clone(),
-                ZonePath::root(),
-            )),
-            Err(Errno::EXIST) => {}
-            Err(error) => return Err(DiskError::of("create", &place.path, error)),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
-            .map_err(|error| DiskError::of("create", &place.path, error))?;
-    }
-    Ok((place, made))
-}
-
-fn remove_made(made: &[Place]) {
-    for place in made.iter().rev() {
-        let _kept_when_used = rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR);
     }
 }
 

@@ -21,7 +21,7 @@ use super::note::{aside_of, below_home, forget, home_of, parent_of, write_note};
 use super::{make_directories, remove_tree, report};
 use crate::handle::stat_at;
 use crate::kind::kind_of;
-use crate::rename::{self, Name};
+use crate::rename::{self, NamedIn};
 use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
 
@@ -304,7 +304,7 @@ impl<'p> Opened<'p> {
         Ok(Self { parent, name })
     }
 
-    fn name(&self) -> Name<'_> {
+    fn name(&self) -> NamedIn<'_> {
         (&self.parent, self.name)
     }
 

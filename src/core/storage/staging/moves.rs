@@ -10,11 +10,11 @@ use super::note::below_home;
 use super::{Place, Staging};
 use crate::DiskError;
 use crate::handle::clone_handle;
-use crate::rename::{self, Name};
+use crate::rename::{self, NamedIn};
 use fileshed_types::zone::ZonePath;
 
 impl Place {
-    pub(super) fn as_name(&self) -> Name<'_> {
+    pub(super) fn as_name(&self) -> NamedIn<'_> {
         (&self.parent, &self.name)
     }
 

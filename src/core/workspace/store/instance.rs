@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::process_identity;
+use crate::process_identity;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::Queue;
 use crate::{Error, Settings, ZonePath, random};
@@ -30,12 +30,12 @@ pub(super) const DIRECTORY: &str = ".instances";
 pub(super) struct Instance {
     name: String,
     queue: Arc<Queue>,
-    file: Option<LockedFile>,
+    file: Option<InstanceFile>,
 }
 
 /// The file of a process, locked as long as that lives.
 #[derive(Debug)]
-struct LockedFile {
+struct InstanceFile {
     directory: Root,
     name: String,
     _locked: OwnedFd,
@@ -53,7 +53,7 @@ impl Instance {
         let (leases, file) = if registry.holds_leases() {
             (Some(WriteLeases::start(data, settings, &name)?), None)
         } else {
-            (None, Some(LockedFile::make(directory, &name, registry)?))
+            (None, Some(InstanceFile::make(directory, &name, registry)?))
         };
         Ok(Self {
             name,
@@ -104,7 +104,7 @@ impl Instance {
     }
 }
 
-impl LockedFile {
+impl InstanceFile {
     fn make(directory: Root, name: &str, registry: &Registry) -> Result<Self, Error> {
         // One at a time: a file that is not locked yet must not look like one of a dead process.
         let registering = directory.try_reopen()?;
@@ -159,7 +159,7 @@ fn mark_dead(directory: &Root, registry: &Registry) -> Result<(), Error> {
     Ok(())
 }
 
-impl Drop for LockedFile {
+impl Drop for InstanceFile {
     fn drop(&mut self) {
         remove(&self.directory, &self.name);
     }
