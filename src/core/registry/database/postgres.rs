@@ -24,9 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection that nobody used for so long may have ended meanwhile: it is asked first.
 const STALE: Duration = Duration::from_secs(1);
 
-/// What a connection begins with. Nobody waits for ever for a transaction of somebody who stands still.
+/// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than
+/// for a lease of theirs.
 const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO '20s';
-     SET idle_in_transaction_session_timeout TO '60s'";
+     SET idle_in_transaction_session_timeout TO '5s'";
 
 /// How long the database may take to answer that.
 const ALIVE: Duration = Duration::from_secs(5);
