@@ -89,8 +89,9 @@ pub struct ShutdownTimes {
 }
 
 /// Serves until it is asked to stop, and for a while longer; says each step to `on_step`, and lets what
-/// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when nothing has been under way for ten seconds, `at_rest` is called. The
-/// process may have so many `descriptors`.
+/// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
+/// nothing has been under way for ten seconds, `at_rest` is called. The process may have so many
+/// `descriptors`.
 pub async fn serve(
     listener: TcpListener,
     app: Router,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Scope;
 
 use rustix::process::{Signal, kill_process};
 use serde_json::json;
@@ -20,7 +21,10 @@ const USER: &str = "emmy";
 const ZONES: [&str; 2] = ["storage", "documents"];
 
 /// Lines that a writer adds.
-const LINES: usize = 20;
+const LINES: usize = 21;
+
+/// Lines that were answered well, with their zones.
+type Acknowledged = Mutex<Vec<(&'static str, String)>>;
 
 fn on(database: &str) -> Setup {
     setup("relaxed").env("FILESHED_REGISTRY", database)
@@ -58,7 +62,7 @@ fn lines(place: &Path) -> BTreeSet<String> {
 }
 
 /// What was acknowledged is there; the history is whole and has what is there.
-fn everything_is_there(server: &Server, acknowledged: &Mutex<Vec<(&'static str, String)>>) {
+fn everything_is_there(server: &Server, acknowledged: &Acknowledged) {
     let mut wire = Wire::open(server, USER, "work");
     for zone in ZONES {
         let command = json!({"zone": zone, "cmd": "touch", "args": ["last.txt"]});
@@ -76,26 +80,39 @@ fn everything_is_there(server: &Server, acknowledged: &Mutex<Vec<(&'static str, 
     Repository::of(&server.data().join("users").join(USER)).assert_sound();
 }
 
-/// Adds lines by one connection until there are enough, or no answer comes.
+/// Adds lines by one connection until there are so many, or no answer comes.
 fn add_lines(
     address: &str,
     (writer, zone): (usize, &'static str),
-    acknowledged: &Mutex<Vec<(&'static str, String)>>,
-    stopped: &AtomicBool,
+    most: usize,
+    (acknowledged, stopped): (&Acknowledged, &AtomicBool),
 ) {
     let Ok(mut wire) = Wire::connect(address, USER, "work") else {
         return;
     };
-    for number in 0.. {
+    for number in 0..most {
         let line = format!("{number} of {writer}");
         match add(&mut wire, zone, &line) {
             Ok(true) => acknowledged.lock().unwrap().push((zone, line)),
             Ok(false) => {}
             Err(_) => return,
         }
-        if stopped.load(Ordering::Relaxed) || number == LINES {
+        if stopped.load(Ordering::Relaxed) {
             return;
         }
+    }
+}
+
+/// A writer in each zone, until they are stopped or the server ends. Their numbers begin with `first`.
+fn write_in_each_zone<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    server: &Server,
+    first: usize,
+    shared: (&'scope Acknowledged, &'scope AtomicBool),
+) {
+    for (writer, zone) in (first..).zip(ZONES) {
+        let address = server.address().to_owned();
+        scope.spawn(move || add_lines(&address, (writer, zone), usize::MAX, shared));
     }
 }
 
@@ -112,18 +129,14 @@ fn servers_write_the_same_zone_in_turns() {
     std::thread::scope(|scope| {
         for writer in 0..servers.len() * 2 {
             let (server, zone) = (servers[writer % servers.len()], ZONES[writer % 2]);
-            let (acknowledged, stopped) = (&acknowledged, &stopped);
+            let shared = (&acknowledged, &stopped);
             scope.spawn(move || {
-                add_lines(server.address(), (writer, zone), acknowledged, stopped);
+                add_lines(server.address(), (writer, zone), LINES, shared);
             });
         }
     });
     let count = acknowledged.lock().unwrap().len();
-    assert_eq!(
-        count,
-        servers.len() * 2 * (LINES + 1),
-        "all were answered well"
-    );
+    assert_eq!(count, servers.len() * 2 * LINES, "all were answered well");
     everything_is_there(&first, &acknowledged);
     for server in servers {
         assert!(!server.log().contains("ERROR"), "{}", server.log());
@@ -144,12 +157,7 @@ fn what_a_killed_server_left_is_ended_by_another_that_nobody_asks() {
         let mut other = first.again();
         let stopped = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            for (writer, zone) in ZONES.into_iter().enumerate() {
-                let (address, acknowledged, stopped) =
-                    (other.address().to_owned(), &acknowledged, &stopped);
-                let writer = round * 2 + writer;
-                scope.spawn(move || add_lines(&address, (writer, zone), acknowledged, stopped));
-            }
+            write_in_each_zone(scope, &other, round * 2, (&acknowledged, &stopped));
             let enough = (round + 1) * 3;
             wait_until("lines", || acknowledged.lock().unwrap().len() > enough);
             other.kill();
@@ -186,15 +194,7 @@ fn a_server_that_slept_ends_nothing_that_others_took_over() {
     let mut sleeper = first.again();
     let stopped = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for (writer, zone) in ZONES.into_iter().enumerate() {
-            let (address, acknowledged, stopped) =
-                (sleeper.address().to_owned(), &acknowledged, &stopped);
-            scope.spawn(move || {
-                while !stopped.load(Ordering::Relaxed) {
-                    add_lines(&address, (writer, zone), acknowledged, stopped);
-                }
-            });
-        }
+        write_in_each_zone(scope, &sleeper, 0, (&acknowledged, &stopped));
         wait_until("lines", || acknowledged.lock().unwrap().len() > 4);
         kill_process(sleeper.process(), Signal::STOP).unwrap();
         stopped.store(true, Ordering::Relaxed);

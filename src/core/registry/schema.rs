@@ -33,9 +33,9 @@ const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0018_instances.sql"),
 ];
 
-#[cfg(test)]
 /// What says who is alive and who may write, which files of the data directory say where the registry is
 /// one itself. It is of the present, so it is not copied with the rest.
+#[cfg(test)]
 pub(super) const OF_POSTGRES_ALONE: [&str; 3] = ["instances", "waiting_for_leases", "write_leases"];
 
 /// The number of the first migration of PostgreSQL.

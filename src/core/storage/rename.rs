@@ -76,13 +76,8 @@ pub(super) fn exchange_at_once(
     if exchange_in_one_call(from, to)? {
         return Ok(true);
     }
-    if [from, to]
-        .map(stat)
-        .into_iter()
-        .try_fold(false, |any, stat| {
-            Ok::<bool, Errno>(any || kind_of(&stat?) == Kind::Directory)
-        })?
-    {
+    let is_directory = |name| Ok::<bool, Errno>(kind_of(&stat(name)?) == Kind::Directory);
+    if is_directory(from)? || is_directory(to)? {
         return Ok(false);
     }
     link(to, aside)?;
