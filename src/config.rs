@@ -7,6 +7,7 @@
 //! the start, and all faults are listed together.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU64;
 
 use axum::http::HeaderName;
 use fileshed_core::Settings;
@@ -91,7 +92,7 @@ pub struct Config {
     pub live_status: bool,
     /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
     /// who sends it calls has time to see that.
-    pub drain_seconds: u64,
+    pub drain_seconds: Option<NonZeroU64>,
     /// Whether programs may mount the files, at `/dav`.
     pub webdav: bool,
     /// How the compact tools say that they failed.
@@ -157,7 +158,7 @@ impl Default for Config {
             cors_origins: Vec::new(),
             openwebui_groups_ttl: 60,
             live_status: true,
-            drain_seconds: 0,
+            drain_seconds: None,
             webdav: true,
             fs_envelope: FailureEnvelope::default(),
             max_body_mb: 64,

@@ -1,5 +1,6 @@
 //! The fileshed program: read the configuration, open the store, serve, shut down.
 
+use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -105,7 +106,7 @@ fn addresses(
             }
         };
         let times = http::ShutdownTimes {
-            drain: Duration::from_secs(config.drain_seconds),
+            drain: Duration::from_secs(config.drain_seconds.map_or(0, NonZeroU64::get)),
             patience,
         };
         let at_rest = || {

@@ -180,7 +180,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     open(
         "instance.drain_seconds",
-        "For how long a server that was told to stop says that it is not ready, before it stops",
+        "For how long a server that was told to stop says that it is not ready, before it stops; 0 for not at all",
         |c| &mut c.drain_seconds,
     ),
     open(
