@@ -40,6 +40,7 @@ mod mcp;
 mod metrics;
 mod middleware;
 mod page;
+mod peer;
 mod prefer;
 mod response_body;
 mod route;

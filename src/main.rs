@@ -92,6 +92,9 @@ fn addresses(
         let address = listener.local_addr()?;
         store.egress().protect(address.port());
         store.listens_at(address);
+        let reached = Arc::clone(store);
+        let entered = tokio::task::spawn_blocking(move || reached.receives_calls_at(address));
+        entered.await.map_err(std::io::Error::other)??;
         // Who reads the next line may stop the server.
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");

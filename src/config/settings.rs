@@ -179,6 +179,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.core.instance_name,
     ),
     open(
+        "instance.address",
+        "Where other servers on the same data reach this one, as host:port; nothing for where it listens, or the name of its machine",
+        |c| &mut c.core.instance_address,
+    ),
+    open(
         "instance.drain_seconds",
         "For how long a server that was told to stop says that it is not ready, before it stops; 0 for not at all",
         |c| &mut c.drain_seconds,

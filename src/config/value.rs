@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use axum::http::HeaderName;
 use fileshed_core::settings::{
     Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
-    NamespaceStyle, NetworkMode, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy, WriteMode,
+    NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy,
+    WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
@@ -137,6 +138,17 @@ impl SettingValue for HeaderName {
 }
 
 impl SettingValue for PublicUrl {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = text.parse()?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(self.as_str())
+    }
+}
+
+impl SettingValue for PeerAddress {
     fn read(&mut self, text: &str) -> Result<(), String> {
         *self = text.parse()?;
         Ok(())

@@ -21,6 +21,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use super::admission::CallPermit;
 use super::held_body::HeldBody;
 use super::middleware::{Outcome, RequestId, Subject};
+use super::peer::{self, Destination};
 use super::{Server, body, envelope, prefer, response_body, route};
 
 mod closing;
@@ -177,6 +178,13 @@ async fn run(
     if let Err(refusal) = message::check(&text)? {
         return Ok(refusal);
     }
+    let _starting = match tools::processes_of(toolset, &text) {
+        Some(r#use) => match peer::destination(server, &caller, r#use, (parts, &text)).await? {
+            Destination::Here(starting) => starting,
+            Destination::Answered(response) => return Ok(response),
+        },
+        None => None,
+    };
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     permit.put(admitted);
     let mut request = forwarded(parts, text);

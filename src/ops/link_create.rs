@@ -37,6 +37,8 @@ pub struct Request {
     /// Instead all files in a browser, once, within 5 minutes
     #[serde(default)]
     workspace: bool,
+    /// End sooner; link_expiry_hours by default
+    expires_hours: Option<u64>,
     /// For zone group
     group: Option<String>,
 }
@@ -148,6 +150,8 @@ impl Operation for LinkCreate {
         let file = entry.filter(|entry| entry.kind() == Kind::File);
         let target = match purpose {
             Purpose::Upload => LinkTarget::Server,
+            // A file in Open WebUI stays there until it is taken away.
+            Purpose::Download if request.expires_hours.is_some() => LinkTarget::Server,
             Purpose::Download => link_target(store, &zone, &path, file.as_ref())?,
         };
         let instead = match target {
@@ -163,7 +167,7 @@ impl Operation for LinkCreate {
         };
         let shows = shows(store, &zone, &path, file.as_ref());
         let links = store.links();
-        let link = links.create(&zone, &path, purpose)?;
+        let link = links.create(&zone, &path, purpose, request.expires_hours)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
         let message = if upload {
@@ -248,6 +252,7 @@ pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Resu
         path: Some(path.as_str().to_owned()),
         upload: false,
         workspace: false,
+        expires_hours: None,
         group: None,
     };
     let link = LinkCreate::run(store, caller, request)?.data;

@@ -2,7 +2,7 @@
 
 mod access;
 mod bin;
-mod client;
+pub(crate) mod client;
 mod effects;
 mod files;
 mod hangup;

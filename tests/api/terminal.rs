@@ -9,4 +9,5 @@ mod first_message;
 mod identity;
 mod programs;
 mod search;
+mod servers;
 mod shell;

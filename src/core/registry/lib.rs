@@ -29,6 +29,7 @@ mod resumable_uploads;
 mod schema;
 mod sign_in_links;
 mod statements;
+mod terminal_hosts;
 #[cfg(test)]
 mod testing;
 mod tokens;
@@ -59,6 +60,7 @@ pub use published::PublishedRow;
 pub use resumable_uploads::{ResumableUpload, UploadRefusal};
 pub use sign_in_links::{NewSignInLink, SignInLinks};
 pub use statements::{DatabasePlace, StatementId};
+pub use terminal_hosts::{TerminalHost, TerminalHosting};
 pub use tokens::{NewToken, Token, Tokens};
 pub use users::Credentials;
 pub use write_leases::{LeaseNotice, LeaseNotices};

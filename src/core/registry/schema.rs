@@ -25,18 +25,25 @@ const SQLITE: &[&str] = &[
     include_str!("../../../migrations/sqlite/0016_bin.sql"),
     include_str!("../../../migrations/sqlite/0017_intents.sql"),
     include_str!("../../../migrations/sqlite/0018_instances.sql"),
+    include_str!("../../../migrations/sqlite/0019_terminal_hosts.sql"),
 ];
 
 /// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
 const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0017_registry.sql"),
     include_str!("../../../migrations/postgres/0018_instances.sql"),
+    include_str!("../../../migrations/postgres/0019_terminal_hosts.sql"),
 ];
 
 /// What says who is alive and who may write, which files of the data directory say where the registry is
 /// one itself. It is of the present, so it is not copied with the rest.
 #[cfg(test)]
-pub(super) const OF_POSTGRES_ALONE: [&str; 3] = ["instances", "waiting_for_leases", "write_leases"];
+pub(super) const OF_POSTGRES_ALONE: [&str; 4] = [
+    "instances",
+    "terminal_hosts",
+    "waiting_for_leases",
+    "write_leases",
+];
 
 /// The number of the first migration of PostgreSQL.
 const FIRST_OF_POSTGRES: i64 = 17;

@@ -4,6 +4,7 @@
 mod destination;
 mod files_url;
 mod mime_prefix;
+mod peer_address;
 mod program_name;
 mod public_url;
 mod registry_url;
@@ -18,6 +19,7 @@ use crate::{Client, ZonePath};
 pub use destination::Destination;
 pub use files_url::FilesUrl;
 pub use mime_prefix::MimePrefix;
+pub use peer_address::PeerAddress;
 pub use program_name::ProgramName;
 pub use public_url::PublicUrl;
 pub use registry_url::RegistryUrl;
@@ -167,6 +169,9 @@ pub struct Settings {
     pub registry_connections: u64,
     /// What the server is called among several on the same data; empty for the name of its machine.
     pub instance_name: String,
+    /// Where the other servers reach it; nothing for where it listens, or for the name of its machine where
+    /// it listens everywhere.
+    pub instance_address: PeerAddress,
     /// What a power cut may take.
     pub durability: Durability,
     /// Space of one user, all three zones together, in MiB.
@@ -310,6 +315,7 @@ impl Settings {
             registry: None,
             registry_connections: 16,
             instance_name: String::new(),
+            instance_address: PeerAddress::default(),
             durability: Durability::default(),
             quota_per_user_mb: 1000,
             quota_per_group_mb: 2000,

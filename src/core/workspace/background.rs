@@ -41,6 +41,18 @@ pub(crate) struct BackgroundProcesses {
 #[derive(Debug, Default)]
 pub(crate) struct TenantProcesses {
     state: Mutex<TenantState>,
+    /// One at a time asks on which server they are, or says it.
+    hosting: Mutex<()>,
+}
+
+/// A call that may start a process. Dropped, it has started one, or never will.
+#[derive(Debug)]
+pub struct StartingProcess(Arc<TenantProcesses>);
+
+impl Drop for StartingProcess {
+    fn drop(&mut self) {
+        self.0.state().starting -= 1;
+    }
 }
 
 /// What is known of one tenant.
@@ -48,6 +60,10 @@ pub(crate) struct TenantProcesses {
 pub(crate) struct TenantState {
     /// Whether its logs were looked at.
     pub(crate) known: bool,
+    /// Which servers there were then.
+    members: Option<i64>,
+    /// Calls that may start a process.
+    starting: u64,
     /// Their directory, while a process is known.
     pub(crate) logs: Weak<Root>,
     /// In the order in which they were started.
@@ -107,12 +123,35 @@ impl TenantProcesses {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Held while it is asked or said on which server they are.
+    pub(crate) fn hosting(&self) -> MutexGuard<'_, ()> {
+        self.hosting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a call that may start one.
+    pub(crate) fn begin_start(self: &Arc<Self>) -> StartingProcess {
+        self.state().starting += 1;
+        StartingProcess(Arc::clone(self))
+    }
+
     fn is_idle(&self) -> bool {
-        self.state().processes.is_empty()
+        !self.state().is_in_use()
     }
 }
 
 impl TenantState {
+    /// Whether a process runs, is listed, or may be started at this moment.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.starting > 0 || !self.processes.is_empty()
+    }
+
+    /// Says which servers there are: where they are not those of the last look, one may have left logs.
+    pub(crate) fn seen_among(&mut self, members: i64) {
+        if self.members.replace(members) != Some(members) {
+            self.known = false;
+        }
+    }
+
     /// How many run.
     pub(crate) fn running(&self) -> u64 {
         let running = self.processes.iter().filter(|process| process.is_running());

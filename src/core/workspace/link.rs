@@ -118,14 +118,23 @@ impl Links<'_> {
         !self.base.is_empty()
     }
 
-    /// Makes a link to what is at `path`.
+    /// Makes a link to what is at `path`, which ends after so many hours, at the latest when
+    /// `link_expiry_hours` are over.
     pub fn create(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
         purpose: Purpose,
+        hours: Option<u64>,
     ) -> Result<Link, Error> {
-        let hours = i64::try_from(self.store.settings().link_expiry_hours).unwrap_or(i64::MAX);
+        let most = self.store.settings().link_expiry_hours;
+        let hours = match hours {
+            Some(given) if !(1..=most).contains(&given) => {
+                return Err(LinkError::Hours { given, most }.into());
+            }
+            given => given.unwrap_or(most),
+        };
+        let hours = i64::try_from(hours).unwrap_or(i64::MAX);
         let age = SignedDuration::try_from_hours(hours).unwrap_or(SignedDuration::MAX);
         self.create_for(zone, path, purpose, age)
     }
@@ -286,6 +295,19 @@ diagnostics! {
                 .instead("tell the user that old links must be taken back first"),
             details: { "link_max_per_user": limit },
         },
+        /// It would end at once, or later than links may.
+        #[error("parameter `expires_hours` must be 1 to {most}, got: {given}")]
+        Hours {
+            /// What was sent.
+            given: u64 = 500,
+            /// What links may have.
+            most: u64 = 168,
+        } => {
+            code: InvalidParameter,
+            hint: Hint::new("the administrator can raise link_expiry_hours; now: ")
+                .again(Repeat::with("expires_hours", *most)),
+            details: { "parameter": "expires_hours", "received": given, "maximum": most },
+        },
         /// Empty.
         #[error("parameter `file_id` is required, got an empty string")]
         NoId => {
@@ -353,7 +375,7 @@ mod tests {
         let make = || {
             let link = store
                 .links()
-                .create(&zone, &ZonePath::root(), Purpose::Upload)?;
+                .create(&zone, &ZonePath::root(), Purpose::Upload, None)?;
             let token = link.url.rsplit('/').next().unwrap_or_default();
             Ok::<_, Error>(token.to_owned())
         };
@@ -377,7 +399,7 @@ mod tests {
         let make = || {
             let link = store
                 .links()
-                .create(&zone, &ZonePath::root(), Purpose::Upload);
+                .create(&zone, &ZonePath::root(), Purpose::Upload, None);
             link.expect("a link").url
         };
         assert!(make().starts_with("/links/"));

@@ -48,6 +48,8 @@ pub struct Shells {
     /// The server stops.
     stopping: AtomicBool,
     clock: Clock,
+    /// The server, where several may have shells of a user: their ids end with it.
+    instance: Option<String>,
 }
 
 /// Who asks for a shell.
@@ -69,7 +71,7 @@ pub struct ShellEntry {
 }
 
 impl Shells {
-    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: &Clock, instance: Option<&str>) -> Self {
         let shares = Shares::fixed(
             settings.terminal_max_shells,
             settings.terminal_max_shells_total,
@@ -81,6 +83,7 @@ impl Shells {
             connections: AtomicU64::new(1),
             stopping: AtomicBool::new(false),
             clock: clock.clone(),
+            instance: instance.map(str::to_owned),
         }
     }
 
@@ -90,8 +93,12 @@ impl Shells {
 
     fn credential(&self, resumes: bool) -> Result<ShellCredential, Error> {
         let now = self.clock.now();
+        let secret = hex::encode(random::bytes::<32>()?);
         Ok(ShellCredential {
-            id: hex::encode(random::bytes::<32>()?),
+            id: match &self.instance {
+                Some(instance) => format!("{secret}-{instance}"),
+                None => secret,
+            },
             expires: now.checked_add(CREDENTIAL).unwrap_or(now),
             used: false,
             resumes,
@@ -330,6 +337,13 @@ impl Shells {
         drop(state);
         shell.waker().wake();
         Ok(())
+    }
+
+    /// Whether a user, as limits know it, has one.
+    pub(crate) fn has_one_of(&self, owner: &str) -> bool {
+        let all = self.all();
+        let mut own = all.iter().filter(|shell| shell.owner == owner);
+        own.any(|shell| !shell.state().ended)
     }
 
     /// Whether there are none.

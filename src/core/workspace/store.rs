@@ -105,6 +105,8 @@ pub struct Store {
     links: LinkKey,
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
+    /// Where the other servers on the data reach this one: set when it listens.
+    peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     files: FileStorage,
     attachments: AttachmentCache,
@@ -140,7 +142,8 @@ impl Store {
         let shell_slots = CommandSlots::for_lines(&settings);
         let transfer_limiter = TransferLimiter::new(&settings);
         let opened_at = clock.now().as_second();
-        let shells = Shells::new(&settings, &clock);
+        let among = registry.holds_leases().then(|| instance.name());
+        let shells = Shells::new(&settings, &clock, among);
         Ok(Self {
             settings,
             clock,
@@ -173,6 +176,7 @@ impl Store {
             transfer_limiter,
             links,
             address: OnceLock::new(),
+            peer_address: OnceLock::new(),
             chat_host: OnceLock::new(),
             files,
             attachments: AttachmentCache::default(),
@@ -233,6 +237,11 @@ impl Store {
         if address.ip().is_loopback() {
             let _first_counts = self.address.set(format!("http://{address}"));
         }
+    }
+
+    /// Where the other servers on the data reach this one, if there may be any.
+    pub(crate) fn peer_address(&self) -> &OnceLock<String> {
+        &self.peer_address
     }
 
     /// Says which application people chat in. The first that is named stays.

@@ -3,10 +3,13 @@
 mod departures;
 mod drain;
 mod execute;
+mod host;
 mod interactive;
 mod places;
 mod processes;
 mod shell;
 
+pub use crate::background::StartingProcess;
 pub use execute::CommandRequest;
+pub use host::{ProcessUse, TerminalPlace};
 pub use shell::{ShellOutcome, ShellRequest, ShellWatch, run_shell};

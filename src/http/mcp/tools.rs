@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::{Error, Store};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::work::Work;
@@ -52,6 +54,30 @@ pub(super) fn offered(toolset: McpToolset) -> Vec<Callable> {
 pub(super) fn find(toolset: McpToolset, name: &str) -> Option<Callable> {
     let mut offered = offered(toolset).into_iter();
     offered.find(|tool| tool.name() == name)
+}
+
+/// What a message has to do with the processes and shells of its user: what the tool has that it calls.
+pub(super) fn processes_of(toolset: McpToolset, message: &[u8]) -> Option<ProcessUse> {
+    #[derive(Deserialize)]
+    struct Call {
+        method: String,
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        name: String,
+    }
+    if toolset != McpToolset::Terminal {
+        return None;
+    }
+    let call: Call = serde_json::from_slice(message).ok()?;
+    if call.method != "tools/call" {
+        return None;
+    }
+    match find(toolset, &call.params.name)? {
+        Callable::Terminal(tool) => tool.processes(),
+        Callable::Operation(_) | Callable::Compact(_) => None,
+    }
 }
 
 impl Callable {

@@ -12,6 +12,7 @@ use axum::routing::{MethodFilter, on};
 use fileshed_core::background::BackgroundProcess;
 use fileshed_core::fair::Place;
 use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Channel, Error, Scope};
@@ -26,6 +27,7 @@ use super::{arguments, failure, pending, stream};
 use crate::http::admission::{self, CallPermit};
 use crate::http::files::download::{FileDownload, Presentation};
 use crate::http::middleware::Subject;
+use crate::http::peer::{self, Destination};
 use crate::http::route::RouteError;
 use crate::http::{Server, body, envelope, response_body};
 use crate::ops::{self, Effect, schema};
@@ -48,6 +50,8 @@ pub(in crate::http) trait Endpoint: Sized + 'static {
     const CHANGES: bool = false;
     /// What a call may do, for clients that ask a person before one.
     const EFFECT: Effect = Effect::READS;
+    /// What it has to do with the processes and shells of its user, which may be on another server.
+    const PROCESSES: Option<ProcessUse> = None;
     /// Most bytes of a call.
     const BODY_MAX: u64 = MEBIBYTE;
     /// What it takes, from the path, the query and the body together.
@@ -118,6 +122,7 @@ pub(in crate::http) struct EndpointEntry {
     pub(super) doc: &'static str,
     pub(super) changes: bool,
     pub(super) effect: Effect,
+    pub(super) processes: Option<ProcessUse>,
     pub(super) body_max: u64,
     pub(super) request_schema: fn() -> Value,
     pub(super) call: EndpointHandler,
@@ -134,6 +139,7 @@ impl EndpointEntry {
             doc: E::DOC,
             changes: E::CHANGES,
             effect: E::EFFECT,
+            processes: E::PROCESSES,
             body_max: E::BODY_MAX,
             request_schema: schema::of::<E::Request>,
             call: call::<E>,
@@ -276,6 +282,13 @@ async fn run(
     let limit = entry.body_max.min(server.body_limit);
     let length = body::content_length(&parts.headers);
     let body = body::collect(body, length, limit, &mut admitted).await?;
+    let _starting = match entry.processes {
+        Some(r#use) => match peer::destination(server, &caller, r#use, (parts, &body)).await? {
+            Destination::Here(starting) => starting,
+            Destination::Answered(response) => return Ok(response),
+        },
+        None => None,
+    };
     let mut arguments = arguments::of_query(&parts.uri, entry.schema());
     arguments.extend(path);
     if body.is_empty() {

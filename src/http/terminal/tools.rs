@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Error, Scope, Store};
@@ -59,6 +60,11 @@ impl TerminalTool {
     /// What a call may do.
     pub(in crate::http) fn effect(self) -> Effect {
         self.0.effect
+    }
+
+    /// What it has to do with the processes and shells of its user.
+    pub(in crate::http) fn processes(self) -> Option<ProcessUse> {
+        self.0.processes
     }
 
     /// Whether a process that is waited for was started by the call itself.

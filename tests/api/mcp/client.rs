@@ -27,7 +27,7 @@ const HEADERS: [&str; 9] = [
 ];
 
 /// Somebody who speaks one revision with one address.
-pub(super) struct Peer<'a> {
+pub(crate) struct Peer<'a> {
     client: Client<'a>,
     path: &'static str,
     version: &'static str,
@@ -35,7 +35,7 @@ pub(super) struct Peer<'a> {
 }
 
 impl<'a> Peer<'a> {
-    pub(super) fn new(client: Client<'a>) -> Self {
+    pub(crate) fn new(client: Client<'a>) -> Self {
         Self {
             client: client
                 .header("Content-Type", "application/json")
@@ -47,7 +47,7 @@ impl<'a> Peer<'a> {
     }
 
     /// At another address.
-    pub(super) fn at(self, path: &'static str) -> Self {
+    pub(crate) fn at(self, path: &'static str) -> Self {
         Self { path, ..self }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Peer<'a> {
 
     /// Calls a tool; the whole result.
     #[track_caller]
-    pub(super) fn call(&self, tool: &str, arguments: &Value) -> Value {
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Value {
         self.request("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 

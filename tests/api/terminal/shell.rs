@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 const KEY: &str = "terminal-key";
 
 /// A server with a key of terminals, and the service key of [`Server::with_key`].
-fn setup() -> Setup {
+pub(super) fn setup() -> Setup {
     Server::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_TERMINAL_API_KEYS", KEY)
 }
 
 /// What the proxy sends for a user in a chat.
-fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
+pub(super) fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
     app.client()
         .header("Authorization", &format!("Bearer {KEY}"))
         .header("X-User-Id", user)
@@ -28,7 +28,7 @@ fn proxy<'a>(app: &'a TestApp, user: &str, chat: &str) -> Client<'a> {
 
 /// The id of a shell.
 #[track_caller]
-fn open(app: &TestApp, user: &str, chat: &str) -> String {
+pub(super) fn open(app: &TestApp, user: &str, chat: &str) -> String {
     let answer = proxy(app, user, chat).send("POST", "/terminal/api/terminals", b"");
     assert_eq!(answer.status, 200, "{}", answer.text);
     answer.body["id"].as_str().expect("an id").to_owned()
@@ -45,7 +45,7 @@ fn path(id: &str) -> String {
 }
 
 /// The socket of the proxy for a user, before anything was said.
-fn socket(app: &TestApp, user: &str, id: &str) -> Socket {
+pub(super) fn socket(app: &TestApp, user: &str, id: &str) -> Socket {
     Socket::open(app, &path(id), &[("X-User-Id", user), ("X-Session-Id", "")])
 }
 
@@ -54,7 +54,7 @@ fn introduction(token: &str) -> Value {
 }
 
 /// Somebody at a shell, with a key.
-fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
+pub(super) fn connect(app: &TestApp, user: &str, id: &str) -> Socket {
     let mut socket = socket(app, user, id);
     socket.say(&introduction(KEY));
     socket

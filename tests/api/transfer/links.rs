@@ -120,6 +120,37 @@ fn a_link_to_uploads_stays_in_its_conversation() {
 }
 
 #[test]
+fn a_link_ends_as_soon_as_its_maker_said() {
+    let server = many_users().env("FILESHED_LINK_EXPIRY_HOURS", "48").app();
+    let ada = server.as_user("ada");
+    put(&ada, "storage", "a.txt", "one");
+    let made = |hours: Value| {
+        let call = json!({"zone": "storage", "path": "a.txt", "expires_hours": hours});
+        ada.call("shed_link_create", &call)
+    };
+    let soon = address(made(json!(2)).data());
+    let late = address(made(Value::Null).data());
+    let opens = |address: &str| server.client().get(address).status == 200;
+    server.advance(3600);
+    assert!(opens(&soon) && opens(&late));
+    server.advance(3601);
+    assert!(!opens(&soon) && opens(&late));
+    for hours in [0, 49] {
+        let refused = made(json!(hours));
+        refused.refused(400, "INVALID_PARAMETER");
+        assert_eq!(refused.body["error"]["details"]["maximum"], 48);
+        let message = refused.body["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("`expires_hours` must be 1 to 48"),
+            "{message}"
+        );
+    }
+    made(json!(48)).data();
+    server.advance(46 * 3600);
+    assert!(!opens(&late));
+}
+
+#[test]
 fn links_that_do_not_work_all_look_the_same() {
     let server = many_users().app();
     let ada = server.as_user("ada");

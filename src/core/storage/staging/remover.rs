@@ -18,8 +18,10 @@ use crate::priority::give_way;
 use crate::{DiskError, Kind};
 use fileshed_types::zone::ZonePath;
 
-/// Entries that are removed at once: before the answer, and between two looks at whether the
-/// server stops.
+/// Entries that are removed before the answer: with so few, to hand them over costs more.
+const BEFORE_THE_ANSWER: usize = 16;
+
+/// Entries that are removed between two looks at whether the server stops.
 const AT_ONCE: usize = 256;
 
 /// Directories that may wait; beyond them nobody is answered before the files are gone.
@@ -34,9 +36,9 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Removes some of it. Whether that was all.
-    fn remove_some(&mut self) -> Result<bool, DiskError> {
-        let mut most = AT_ONCE;
+    /// Removes so many entries of it. Whether that was all.
+    fn remove_some(&mut self, entries: usize) -> Result<bool, DiskError> {
+        let mut most = entries;
         remove_directories(&self.parent, &self.name, &mut self.directories, &mut most)?;
         Ok(self.directories.is_empty())
     }
@@ -59,13 +61,13 @@ impl Removals {
             name: name.to_owned(),
             directories: vec![name.to_owned()],
         };
-        if waiting.remove_some()? {
+        if waiting.remove_some(BEFORE_THE_ANSWER)? {
             return Ok(());
         }
         if let Err(error) = sender.try_send(waiting) {
             let (std::sync::mpsc::TrySendError::Full(mut waiting)
             | std::sync::mpsc::TrySendError::Disconnected(mut waiting)) = error;
-            while !waiting.remove_some()? {}
+            while !waiting.remove_some(AT_ONCE)? {}
         }
         Ok(())
     }
@@ -122,7 +124,7 @@ fn remove_until_stopped(receiver: &Receiver<Waiting>, stopping: &AtomicBool) {
             if stopping.load(Ordering::Relaxed) {
                 return;
             }
-            match waiting.remove_some() {
+            match waiting.remove_some(AT_ONCE) {
                 Ok(false) => {}
                 Ok(true) => break,
                 Err(error) => {

@@ -12,7 +12,7 @@ impl Desk {
     fn new() -> Self {
         let clock = Clock::default();
         Self {
-            shells: Shells::new(&Settings::new("unused"), &clock),
+            shells: Shells::new(&Settings::new("unused"), &clock, None),
             clock,
             user: UserId::parse("ada").expect("a user"),
         }

@@ -112,6 +112,7 @@ impl Store {
         let known = self.background().of(&tenant.key);
         let mut state = known.state();
         if !state.known {
+            state.kept.clear();
             if let Some(logs) = tenant.root.existing_subdirectory(LOGS)? {
                 self.look_at_logs(&Arc::new(logs), &mut state)?;
                 self.settle_logs(tenant, &mut state)?;
@@ -134,15 +135,15 @@ impl Store {
                 LogFile::remove(logs, name)?;
                 continue;
             };
-            let is_known = |process: &Arc<BackgroundProcess>| process.id() == id;
             let Some(file) = LogFile::open(logs, name)? else {
                 continue;
             };
-            if state.processes.iter().any(is_known) {
+            let known = state.processes.iter().find(|process| process.id() == id);
+            if known.is_some_and(|process| process.is_running()) {
                 continue;
             }
             let mut ended = found.stat.st_mtime;
-            if !has_end(&file)? {
+            if known.is_none() && !has_end(&file)? {
                 if live_instances.is_none() {
                     live_instances = Some(self.live_instances()?);
                 }
@@ -163,15 +164,15 @@ impl Store {
         }
         state.kept.make_contiguous().sort_by_key(|log| log.ended);
         cut_off.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut cut_off: Vec<_> = cut_off.into_iter().map(|(_, process)| process).collect();
-        cut_off.append(&mut state.processes);
-        state.processes = cut_off;
+        let cut_off = cut_off.into_iter().map(|(_, process)| process);
+        state.processes.extend(cut_off);
+        state.processes.sort_by_key(|process| process.started());
         state.forget_ended(self.clock().now().as_second());
         Ok(())
     }
 
     /// Enters in a log that its process is gone. It is listed as if it had ended when this server
-    /// began.
+    /// began; among several servers, when one of them noticed.
     fn mark_cut_off(
         &self,
         logs: &Arc<Root>,
@@ -192,7 +193,12 @@ impl Store {
             cwd: start.cwd,
             started: start.ts as i64,
         };
-        let process = BackgroundProcess::cut_off(identity, log, self.opened_at());
+        let noticed = if self.shares_terminals() {
+            self.clock().now().as_second()
+        } else {
+            self.opened_at()
+        };
+        let process = BackgroundProcess::cut_off(identity, log, noticed);
         Ok(Some((start.ts, Arc::new(process))))
     }
 

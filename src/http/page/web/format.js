@@ -38,6 +38,16 @@ export function instant(when) {
   return moment.format(new Date(when));
 }
 
+/**
+ * A time in days where it is whole days, else in hours.
+ *
+ * @param {number} hours
+ */
+export function duration(hours) {
+  const [value, unit] = hours % 24 === 0 ? [hours / 24, "day"] : [hours, "hour"];
+  return new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "long" }).format(value);
+}
+
 /** @param {number} count */
 export function count(count) {
   return number.format(count);

@@ -1,9 +1,9 @@
 // Links for people without an account: made, copied, listed and ended.
 
-import { html, useEffect, useRef } from "./lib/core.js";
+import { html, useEffect, useRef, useState } from "./lib/core.js";
 import { call, place } from "./api.js";
 import { Dialog } from "./dialog.js";
-import { instant, join, size } from "./format.js";
+import { duration, instant, join, size } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
 import { attempt, dialog, location, personal, tell } from "./state.js";
 import { word } from "./words.js";
@@ -19,24 +19,55 @@ export async function copy(url) {
 }
 
 /** @param {import("./state.js").Entry} entry */
-export async function openLink(entry) {
+export function openLink(entry) {
   const path = join(location.value.path, entry.name);
-  const made = await attempt(() => call("shed_link_create", { ...place(location.value), path }));
-  if (made) dialog.value = () => html`<${LinkDialog} title=${`${word("link")}: ${entry.name}`} made=${made} />`;
+  return openLinkTo({ ...place(location.value), path }, `${word("link")}: ${entry.name}`);
 }
 
-export async function openUploadLink() {
+export function openUploadLink() {
   const path = location.value.path || ".";
-  const made = await attempt(() => call("shed_link_create", { ...place(location.value), path, upload: true }));
-  if (made) dialog.value = () => html`<${LinkDialog} title=${word("upload_link")} made=${made} />`;
+  return openLinkTo({ ...place(location.value), path, upload: true }, word("upload_link"));
 }
 
-function LinkDialog({ title, made }) {
+/**
+ * @param {any} target
+ * @param {string} title
+ */
+async function openLinkTo(target, title) {
+  const made = await attempt(() => call("shed_link_create", target));
+  if (made) dialog.value = () => html`<${LinkDialog} title=${title} target=${target} first=${made} />`;
+}
+
+const HOUR = 3_600_000;
+
+// Hours after which a link may end, beside the longest time.
+const LIVES = [1, 24, 168, 720];
+
+function LinkDialog({ title, target, first }) {
   const field = useRef(/** @type {HTMLInputElement|null} */ (null));
-  useEffect(() => field.current?.select(), []);
+  const [made, setMade] = useState(first);
+  const [longest] = useState(() => Math.round((Date.parse(first.expires_at) - Date.now()) / HOUR));
+  // One after the other: with the keyboard a choice is made by passing others.
+  const last = useRef(Promise.resolve(first));
+  useEffect(() => field.current?.select(), [made]);
+  /** @param {string} life */
+  function replace(life) {
+    last.current = last.current.then(async (former) => {
+      const expires_hours = life ? Number(life) : undefined;
+      const next = await attempt(() => call("shed_link_create", { ...target, expires_hours }));
+      if (!next) return former;
+      await attempt(() => call("shed_link_delete", { file_id: former.file_id }));
+      setMade(next);
+      return next;
+    });
+  }
   return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(made.download_url)}>
       <${Icon} name="link" />${word("copy")}</button>`}>
     <label>${word("links")}<input ref=${field} readonly value=${made.download_url} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
+    ${longest > 1 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => replace(event.target.value)}>
+      <option value="">${duration(longest)}</option>
+      ${LIVES.filter((life) => life < longest).map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
+    </select></label>`}
     <p>${word("link_note")}${made.expires_at ? ` ${word("ends")}: ${instant(made.expires_at)}.` : ""}</p>
   <//>`;
 }

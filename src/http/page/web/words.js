@@ -82,6 +82,7 @@ const WORDS = {
   copy: ["Copy", "Kopieren"],
   copied: ["Copied", "Kopiert"],
   ends: ["Ends", "Endet"],
+  ends_after: ["Ends after", "Endet nach"],
   end_link: ["End link", "Link beenden"],
   no_links: ["There are no links.", "Es gibt keine Links."],
   link_note: [

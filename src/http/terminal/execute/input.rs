@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,6 +39,7 @@ impl Endpoint for SendProcessInput {
     const DOC: &'static str = "Write to the standard input of a running command.";
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Response;
 

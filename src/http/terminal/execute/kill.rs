@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::Method;
 use fileshed_core::Error;
 use fileshed_core::background::ProcessStatus;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -45,6 +46,7 @@ impl Endpoint for KillProcess {
     const DOC: &'static str = "End a running command.";
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::REPLACES;
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Response;
 

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -22,6 +23,7 @@ impl Endpoint for ListProcesses {
     const PATH: &'static str = "/execute";
     const DOC: &'static str =
         "List commands of this chat that run or ended in the last five minutes.";
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Vec<ProcessSummary>;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::Method;
 use fileshed_core::background::BackgroundProcess;
-use fileshed_core::terminal::CommandRequest;
+use fileshed_core::terminal::{CommandRequest, ProcessUse};
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics};
 use serde::Deserialize;
@@ -50,6 +50,7 @@ impl Endpoint for RunCommand {
         output; else ask get_process_status.";
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::CHANGES.outside();
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Starts);
     type Request = Request;
     type Response = ProcessAnswer;
 

@@ -3,6 +3,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -35,6 +36,7 @@ impl Endpoint for GetProcessStatus {
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/execute/{process_id}/status";
     const DOC: &'static str = "Status, exit code and output of a command, from `offset` on.";
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = ProcessAnswer;
 
@@ -55,6 +57,7 @@ impl Endpoint for GetProcessStatusByProcess {
     const ID: &'static str = "get_process_status_by_process";
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/processes/{process_id}/status";
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = ProcessAnswer;
 

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -29,6 +30,7 @@ impl Endpoint for CloseShell {
     const METHOD: Method = Method::DELETE;
     const PATH: &'static str = "/api/terminals/{session_id}";
     const CHANGES: bool = true;
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Response;
 

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -20,6 +21,7 @@ impl Endpoint for ListShells {
     const ID: &'static str = "list_terminals";
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/api/terminals";
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Vec<ShellAnswer>;
 

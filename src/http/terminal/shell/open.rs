@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -21,6 +22,7 @@ impl Endpoint for OpenShell {
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/api/terminals";
     const CHANGES: bool = true;
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Starts);
     type Request = Request;
     type Response = ShellAnswer;
 

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -26,6 +27,7 @@ impl Endpoint for ReadUserShell {
     const METHOD: Method = Method::GET;
     const PATH: &'static str = "/api/terminals/user/output";
     const DOC: &'static str = "Read the recent output of the user's open shell.";
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Response;
 

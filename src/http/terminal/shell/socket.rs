@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts as _, Path, Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::shells::{ShellConnection, ShellSessionError};
 use fileshed_core::view::View;
@@ -25,6 +25,7 @@ use super::ShellAnswer;
 use super::client::{FRAME, Farewell, ShellClient, close};
 use crate::http::Server;
 use crate::http::admission::AdmissionError;
+use crate::http::peer;
 use crate::http::route::RouteError;
 use crate::http::terminal::failure;
 use crate::http::terminal::identity::identify;
@@ -43,6 +44,14 @@ pub(in crate::http::terminal) async fn connect(
     Path(id): Path<String>,
     request: Request,
 ) -> Response {
+    match address_elsewhere(&server, request.headers(), &id).await {
+        Ok(Some(address)) => {
+            let connected = peer::connect(&address, request).await;
+            return connected.unwrap_or_else(failure::answer);
+        }
+        Ok(None) => {}
+        Err(error) => return failure::answer(error),
+    }
     let (mut parts, _) = request.into_parts();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
         return match describe(&server, &parts, id).await {
@@ -67,6 +76,24 @@ pub(in crate::http::terminal) async fn connect(
                 Err(farewell) => close(&mut socket, farewell).await,
             }
         })
+}
+
+/// Where the shell is, if it is on another server.
+async fn address_elsewhere(
+    server: &Arc<Server>,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<Option<String>, Error> {
+    if !server.store.shares_terminals() || peer::was_sent_on(headers) {
+        return Ok(None);
+    }
+    // Nobody has said who they are: as few as these ask at once.
+    let place = Arc::clone(&server.handshakes).try_acquire_owned();
+    let place = place.map_err(|_| AdmissionError::Server)?;
+    let (store, id) = (Arc::clone(&server.store), id.to_owned());
+    let found = tokio::task::spawn_blocking(move || store.address_of_shell(&id)).await;
+    drop(place);
+    found.map_err(RouteError::from)?
 }
 
 /// What is known of a shell of the caller.

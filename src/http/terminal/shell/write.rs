@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -33,6 +34,7 @@ impl Endpoint for WriteUserShell {
         running there. Does not wait for what the input does.";
     const CHANGES: bool = true;
     const EFFECT: Effect = Effect::CHANGES.outside();
+    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Request;
     type Response = Response;
 

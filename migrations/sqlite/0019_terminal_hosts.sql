@@ -1,0 +1,1 @@
+-- The processes of a user are on the one machine that has a registry in a file: nothing to enter.

@@ -1,0 +1,110 @@
+//! Which server has the processes and shells of a user, where several have the data.
+//!
+//! Pipes and terminals are of one machine. So all of one user are on one server: the first that starts
+//! one has them until none is left, and calls about them that come to another one are sent on to it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::background::{StartingProcess, TenantProcesses};
+use crate::process_identity::host_name;
+use crate::{Caller, Error, Store};
+
+/// What a call has to do with the processes and shells of its user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessUse {
+    /// It looks for one.
+    Finds,
+    /// It may start one.
+    Starts,
+}
+
+/// Where a call about processes and shells belongs.
+#[derive(Debug)]
+pub enum TerminalPlace {
+    /// Here. As long as this is kept, no other server takes over.
+    Here(Option<StartingProcess>),
+    /// At the server that is reached there, as `host:port`.
+    At(String),
+    /// Here they were, as the server believed that sent the call on: it has to look again.
+    Moved,
+}
+
+impl Store {
+    /// Says where the other servers reach this one, which listens at `address`. Blocks.
+    pub fn receives_calls_at(&self, address: SocketAddr) -> Result<(), Error> {
+        if !self.registry().holds_leases() {
+            return Ok(());
+        }
+        let reached = match self.settings().instance_address.as_str() {
+            "" if address.ip().is_unspecified() => format!("{}:{}", host_name(), address.port()),
+            "" => address.to_string(),
+            named => named.to_owned(),
+        };
+        self.registry()
+            .set_instance_address(self.instance(), &reached)?;
+        let _first_counts = self.peer_address().set(reached);
+        Ok(())
+    }
+
+    /// Whether processes and shells of a user may be on another server.
+    #[must_use]
+    pub fn shares_terminals(&self) -> bool {
+        self.peer_address().get().is_some()
+    }
+
+    /// Where a call of a caller belongs; `sent_on` says whether another server sent it here. Blocks.
+    pub fn terminal_place(
+        &self,
+        caller: &Caller,
+        r#use: ProcessUse,
+        sent_on: bool,
+    ) -> Result<TerminalPlace, Error> {
+        if !self.shares_terminals() {
+            return Ok(TerminalPlace::Here(None));
+        }
+        let key = self.tenant_key(caller)?;
+        let known = self.background().of(&key);
+        let hosting = known.hosting();
+        let found = if r#use == ProcessUse::Starts && !sent_on {
+            self.registry().claim_terminal(&key, self.instance())?
+        } else {
+            self.registry().terminal_hosting(&key)?
+        };
+        if let Some(host) = found.host.filter(|host| host.instance != self.instance()) {
+            known.state().known = false;
+            return Ok(if sent_on {
+                TerminalPlace::Moved
+            } else {
+                TerminalPlace::At(host.address)
+            });
+        }
+        known.state().seen_among(found.members);
+        if sent_on && !self.has_processes(caller, &known) {
+            self.registry().release_terminal(&key, self.instance())?;
+            return Ok(TerminalPlace::Moved);
+        }
+        let starting = r#use == ProcessUse::Starts;
+        let place = TerminalPlace::Here(starting.then(|| known.begin_start()));
+        drop(hosting);
+        Ok(place)
+    }
+
+    fn has_processes(&self, caller: &Caller, known: &Arc<TenantProcesses>) -> bool {
+        let mut state = known.state();
+        state.forget_ended(self.clock().now().as_second());
+        state.is_in_use() || self.shells().has_one_of(&self.namespace(caller))
+    }
+
+    /// Where the server is that has the shell of this id; nothing where it is this one, or none. Blocks.
+    pub fn address_of_shell(&self, id: &str) -> Result<Option<String>, Error> {
+        let instance = id.rsplit_once('-').map(|(_, instance)| instance);
+        let Some(instance) = instance.filter(|name| *name != self.instance()) else {
+            return Ok(None);
+        };
+        if !self.shares_terminals() {
+            return Ok(None);
+        }
+        Ok(self.registry().instance_address(instance)?)
+    }
+}

@@ -1,0 +1,192 @@
+//! Calls that belong to another server on the same data are sent on to it, as they came.
+//!
+//! The other server finds out anew who calls: nothing that this one knows counts there. So a call that
+//! only claims to have been sent on gains nothing, and no secret is shared but what the caller brought.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{OriginalUri, Request};
+use axum::http::header::{
+    CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version};
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
+use fileshed_core::{Caller, Error, diagnostics};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::Server;
+use super::route::RouteError;
+use std::sync::Arc;
+
+/// Says that another server sent a call on, so that it goes no further.
+const SENT_ON: HeaderName = HeaderName::from_static("x-fileshed-sent-on");
+
+/// How long the other server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(2);
+
+/// How often it is asked anew where processes are that moved meanwhile.
+const MOVES: usize = 3;
+
+/// Headers that are about one connection (RFC 9110, section 7.6.1).
+const OF_A_CONNECTION: [HeaderName; 6] =
+    [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, EXPECT];
+
+diagnostics! {
+    /// Why a call could not be sent on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    pub(super) enum PeerError {
+        /// It does not answer: it has just ended, or is not reached at its address.
+        #[error("the server that has your processes and shells does not answer")]
+        Silent => {
+            code: Busy,
+            hint: "call again in a few seconds; if the other server has ended, its processes have, too, \
+                   and this one takes over",
+            details: { "scope": "server" },
+            retry_after: 5_u64,
+        },
+        /// They moved from one server to the next while it was asked where they are.
+        #[error("your processes and shells are moving to another server")]
+        Moving => {
+            code: Busy,
+            hint: "call again in a few seconds",
+            details: { "scope": "server" },
+            retry_after: 1_u64,
+        },
+    }
+}
+
+/// What is to be done with a call about processes and shells.
+pub(super) enum Destination {
+    /// It is done here, and this is kept as long as it lasts.
+    Here(Option<StartingProcess>),
+    /// The answer is there.
+    Answered(Response),
+}
+
+/// Has the server answer a call that has the processes and shells of its user.
+pub(super) async fn destination(
+    server: &Arc<Server>,
+    caller: &Caller,
+    r#use: ProcessUse,
+    (parts, body): (&Parts, &[u8]),
+) -> Result<Destination, Error> {
+    if !server.store.shares_terminals() {
+        return Ok(Destination::Here(None));
+    }
+    let was_sent_on = parts.headers.contains_key(SENT_ON);
+    for _ in 0..MOVES {
+        let (store, caller) = (Arc::clone(&server.store), caller.clone());
+        let place =
+            tokio::task::spawn_blocking(move || store.terminal_place(&caller, r#use, was_sent_on));
+        let address = match place.await.map_err(RouteError::from)?? {
+            TerminalPlace::Here(starting) => return Ok(Destination::Here(starting)),
+            TerminalPlace::At(address) => address,
+            TerminalPlace::Moved => {
+                let answer = StatusCode::MISDIRECTED_REQUEST.into_response();
+                return Ok(Destination::Answered(answer));
+            }
+        };
+        let mut request = sent_on(parts, Body::from(body.to_vec()));
+        request
+            .headers_mut()
+            .insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        let response = send(&address, request).await?;
+        if response.status() != StatusCode::MISDIRECTED_REQUEST {
+            return Ok(Destination::Answered(response.map(Body::new)));
+        }
+    }
+    Err(PeerError::Moving.into())
+}
+
+/// Sends a request for an upgrade on, and passes on whatever both sides say from then on.
+pub(super) async fn connect(address: &str, mut request: Request) -> Result<Response, Error> {
+    let ours = hyper::upgrade::on(&mut request);
+    let (parts, _) = request.into_parts();
+    let mut onward = sent_on(&parts, Body::empty());
+    for name in [CONNECTION, UPGRADE] {
+        if let Some(value) = parts.headers.get(&name) {
+            onward.headers_mut().insert(name, value.clone());
+        }
+    }
+    let mut response = send(address, onward).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        let theirs = hyper::upgrade::on(&mut response);
+        tokio::spawn(async move {
+            if let (Ok(ours), Ok(theirs)) = (ours.await, theirs.await) {
+                let (mut ours, mut theirs) = (TokioIo::new(ours), TokioIo::new(theirs));
+                // Whichever side ends it, it is over.
+                let _over = tokio::io::copy_bidirectional(&mut ours, &mut theirs).await;
+            }
+        });
+    }
+    Ok(response.map(Body::new))
+}
+
+/// Whether a call was sent on by another server.
+pub(super) fn was_sent_on(headers: &HeaderMap) -> bool {
+    headers.contains_key(SENT_ON)
+}
+
+/// The request as the other server is to see it.
+fn sent_on(parts: &Parts, body: Body) -> Request {
+    let uri = parts
+        .extensions
+        .get::<OriginalUri>()
+        .map_or(&parts.uri, |original| &original.0);
+    let mut request = Request::new(body);
+    *request.method_mut() = parts.method.clone();
+    *request.version_mut() = Version::HTTP_11;
+    *request.uri_mut() = uri
+        .path_and_query()
+        .map_or_else(Uri::default, |path| Uri::from(path.clone()));
+    *request.headers_mut() = parts.headers.clone();
+    for name in OF_A_CONNECTION {
+        request.headers_mut().remove(name);
+    }
+    request.headers_mut().remove(CONTENT_LENGTH);
+    request
+        .headers_mut()
+        .entry(HOST)
+        .or_insert(HeaderValue::from_static("fileshed"));
+    request
+        .headers_mut()
+        .insert(SENT_ON, HeaderValue::from_static("1"));
+    request
+}
+
+async fn send(
+    address: &str,
+    request: Request,
+) -> Result<axum::http::Response<hyper::body::Incoming>, PeerError> {
+    let mut sender = open(address).await.ok_or(PeerError::Silent)?;
+    sender.send_request(request).await.map_err(|error| {
+        tracing::warn!(%error, %address, "another server did not answer");
+        PeerError::Silent
+    })
+}
+
+async fn open(address: &str) -> Option<SendRequest<Body>> {
+    let stream = timeout(CONNECT, TcpStream::connect(address)).await;
+    let stream = match stream {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => {
+            tracing::warn!(%error, %address, "another server is not reached");
+            return None;
+        }
+        Err(_) => {
+            tracing::warn!(%address, "another server is not reached in time");
+            return None;
+        }
+    };
+    // Answers of a shell are short, and waited for.
+    let _slower = stream.set_nodelay(true);
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    tokio::spawn(connection.with_upgrades());
+    Some(sender)
+}

@@ -1,0 +1,225 @@
+//! Processes and shells where several servers have the data: all of one user are on one of them, and
+//! every other one sends on what is about them.
+
+use std::time::{Duration, Instant};
+
+use fileshed_test_servers::Postgres;
+use fileshed_test_support::{Answer, Client, Server, wait_until};
+use serde_json::{Value, json};
+
+use super::shell::{connect, open, proxy, setup, socket};
+use crate::mcp::client::Peer;
+
+/// Two servers on the same data, if there is a database for them.
+fn two() -> Option<(Server, Server)> {
+    let first = setup()
+        .env("FILESHED_REGISTRY", &Postgres::shared()?.database())
+        .start();
+    let second = first.again();
+    Some((first, second))
+}
+
+fn execute(client: &Client<'_>, command: &str) -> String {
+    let body = json!({"command": command}).to_string();
+    let answer = client.send("POST", "/terminal/execute", body.as_bytes());
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.body["id"].as_str().unwrap().to_owned()
+}
+
+fn status(client: &Client<'_>, id: &str, query: &str) -> Value {
+    let answer = client.get(&format!("/terminal/execute/{id}/status?{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.body
+}
+
+fn written(answer: &Value) -> String {
+    let entries = answer["output"].as_array().unwrap().iter();
+    entries
+        .map(|entry| entry["data"].as_str().unwrap())
+        .collect()
+}
+
+fn listed(client: &Client<'_>) -> Vec<(String, String)> {
+    let answer = client.get("/terminal/execute");
+    let listed = answer
+        .body
+        .as_array()
+        .unwrap_or_else(|| panic!("{}", answer.text));
+    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
+    listed
+        .iter()
+        .map(|entry| (text(entry, "id"), text(entry, "status")))
+        .collect()
+}
+
+fn ada(server: &Server) -> Client<'_> {
+    proxy(server, "ada", "chat")
+}
+
+#[test]
+fn a_process_is_seen_fed_and_ended_from_every_server() {
+    let Some((first, second)) = two() else { return };
+    let (here, there) = (ada(&first), ada(&second));
+    let id = execute(
+        &here,
+        "while read line; do echo got $line; done; sleep 1000",
+    );
+    let runs = vec![(id.clone(), "running".to_owned())];
+    assert_eq!(listed(&there), runs);
+    let path = format!("/terminal/execute/{id}/input");
+    let sent = there.send("POST", &path, br#"{"input": "one\\n"}"#);
+    assert_eq!(sent.status, 200, "{}", sent.text);
+    wait_until("what was sent arrived", || {
+        written(&status(&there, &id, "wait=5")) == "got one\n"
+    });
+    // A model sees it, too, and whoever waits at one server hears what happens at the other.
+    let tools = Peer::new(second.as_user("ada")).at("/mcp/terminal");
+    let seen = tools.call("get_process_status", &json!({"process_id": id}));
+    assert!(seen.to_string().contains("got one"), "{seen}");
+    // Another user has none, at either server.
+    for server in [&first, &second] {
+        let eve = proxy(server, "eve", "chat");
+        assert!(listed(&eve).is_empty());
+        assert_eq!(
+            eve.get(&format!("/terminal/execute/{id}/status")).status,
+            404
+        );
+    }
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| status(&there, &id, "offset=1&wait=60"));
+        let ended = here.send("DELETE", &format!("/terminal/execute/{id}?force=true"), b"");
+        assert_eq!(ended.body["status"], "killed", "{}", ended.text);
+        assert_eq!(waits.join().unwrap()["status"], "killed");
+    });
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    // What starts now starts where the others are, though it was asked of the second.
+    let next = execute(&there, "sleep 1000");
+    assert_eq!(listed(&here).last().unwrap().0, next);
+    let ended = there.send(
+        "DELETE",
+        &format!("/terminal/execute/{next}?force=true"),
+        b"",
+    );
+    assert_eq!(ended.body["status"], "killed", "{}", ended.text);
+}
+
+#[test]
+fn an_answer_that_streams_comes_through_as_it_is_written() {
+    let Some((first, second)) = two() else { return };
+    let begun = execute(&ada(&first), "sleep 1000");
+    let body = json!({"command": "echo one; sleep 0.1; echo two"}).to_string();
+    let answer = ada(&second).send("POST", "/terminal/execute?stream=true", body.as_bytes());
+    let lines: Vec<Value> = answer
+        .text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let types: Vec<&str> = lines
+        .iter()
+        .map(|line| line["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        types,
+        ["start", "stdout", "stdout", "end"],
+        "{}",
+        answer.text
+    );
+    let id = lines[0]["id"].as_str().unwrap();
+    let there = listed(&ada(&first));
+    assert_eq!(there.len(), 2);
+    assert!(there.iter().any(|(one, _)| one == id) && there.iter().any(|(one, _)| *one == begun));
+}
+
+#[test]
+fn a_shell_is_reached_from_every_server() {
+    let Some((first, second)) = two() else { return };
+    let id = open(&first, "ada", "chat");
+    let mut socket_there = connect(&second, "ada", &id);
+    socket_there.type_in("cd /documents; echo re''ady\n");
+    socket_there.until("\nready");
+    // A model that calls the second server reads it.
+    let read = ada(&second).get("/terminal/api/terminals/user/output");
+    assert!(read.text.contains("ready"), "{}", read.text);
+    drop(socket_there);
+    // Whoever reloads the page is back in it, wherever the page comes from.
+    let again = fileshed_test_support::eventually("it is left alone", || {
+        let id = open(&second, "ada", "chat");
+        let count = ada(&first).get("/terminal/api/terminals");
+        (count.body.as_array().unwrap().len() == 1).then_some(id)
+    });
+    let mut back = connect(&first, "ada", &again);
+    back.type_in("pwd; echo do''ne\n");
+    assert!(back.until("\ndone").contains("/documents"));
+    drop(back);
+    // The id alone lets nobody else in, nor does a made-up one.
+    for (user, id) in [
+        ("eve", again.clone()),
+        ("ada", again.replace(|_: char| true, "0")),
+    ] {
+        let mut refused = socket(&second, user, &id);
+        refused.say(&json!({"type": "auth", "token": ""}));
+        assert_ne!(refused.close_code(), 0, "{user} {id}");
+    }
+    let closed = ada(&second).send("DELETE", &format!("/terminal/api/terminals/{again}"), b"");
+    assert_eq!(closed.status, 200, "{}", closed.text);
+    wait_until("it has ended", || {
+        let left = ada(&first).get("/terminal/api/terminals");
+        left.body.as_array().unwrap().is_empty()
+    });
+    // Nothing is left on the first, so the second has what comes.
+    let next = open(&second, "ada", "chat");
+    let mut first = first;
+    first.kill();
+    let mut alive = connect(&second, "ada", &next);
+    alive.type_in("echo ali''ve\n");
+    alive.until("\nalive");
+}
+
+#[test]
+fn who_loses_the_server_of_their_processes_is_told_and_goes_on_at_another() {
+    let Some((mut first, second)) = two() else {
+        return;
+    };
+    let id = execute(&ada(&first), "echo begun; sleep 1000");
+    wait_until("it has begun", || {
+        written(&status(&ada(&second), &id, "")) == "begun\n"
+    });
+    first.kill();
+    let there = ada(&second);
+    let mut answers: Vec<Answer> = Vec::new();
+    wait_until("the second takes over", || {
+        answers.push(there.get("/terminal/execute"));
+        answers.last().unwrap().status == 200
+    });
+    let last = answers.pop().unwrap();
+    assert_eq!(last.body[0]["id"], id.as_str(), "{}", last.text);
+    assert_eq!(last.body[0]["status"], "killed");
+    assert!(written(&status(&there, &id, "")).contains("cut off"));
+    for answer in answers {
+        assert_eq!(
+            (answer.status, &answer.body["code"]),
+            (503, &"BUSY".into()),
+            "{}",
+            answer.text
+        );
+        assert_ne!(answer.header("retry-after"), "");
+    }
+    let next = execute(&there, "echo on");
+    let done = status(&there, &next, "wait=20");
+    assert_eq!(done["status"], "done", "{done}");
+}
+
+#[test]
+fn who_only_says_that_a_call_was_sent_on_gains_nothing() {
+    let Some((first, second)) = two() else { return };
+    let id = execute(&ada(&first), "sleep 1000");
+    let claimed = ada(&second).header("X-Fileshed-Sent-On", "1");
+    let answer = claimed.get("/terminal/execute");
+    assert_eq!((answer.status, answer.text.as_str()), (421, ""));
+    let nobody = second.client().header("X-Fileshed-Sent-On", "1");
+    assert_eq!(nobody.get("/terminal/execute").status, 401);
+    // Asked as if by another, the first keeps what it has.
+    let claimed = ada(&first).header("X-Fileshed-Sent-On", "1");
+    assert_eq!(listed(&claimed), [(id, "running".to_owned())]);
+}
