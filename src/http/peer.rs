@@ -3,6 +3,7 @@
 //! The other server finds out anew who calls: nothing that this one knows counts there. So a call that
 //! only claims to have been sent on gains nothing, and no secret is shared but what the caller brought.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -22,7 +23,6 @@ use tokio::time::timeout;
 
 use super::Server;
 use super::route::RouteError;
-use std::sync::Arc;
 
 /// Says that another server sent a call on, so that it goes no further.
 const SENT_ON: HeaderName = HeaderName::from_static("x-fileshed-sent-on");
