@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -26,8 +27,9 @@ use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 /// there. Commands still run, started by the helper.
 pub struct TestApp {
     address: String,
-    /// None where the routes belong to another process.
-    routes: Option<Routes>,
+    /// None where the routes belong to another process. Of several servers each has one request, in turn.
+    routes: Vec<Routes>,
+    turn: AtomicUsize,
     setup: Setup,
 }
 
@@ -51,17 +53,19 @@ impl TestApp {
     pub(crate) fn at(address: String, setup: Setup) -> Self {
         Self {
             address,
-            routes: None,
+            routes: Vec::new(),
+            turn: AtomicUsize::new(0),
             setup,
         }
     }
 
     pub(crate) fn in_process(setup: Setup) -> Self {
         assert!(!setup.needs_process(), "a command line needs a process");
-        let routes = Routes::open(&setup);
+        let routes = (0..servers(&setup)).map(|_| Routes::open(&setup));
         Self {
             address: ADDRESS.to_owned(),
-            routes: Some(routes),
+            routes: routes.collect(),
+            turn: AtomicUsize::new(0),
             setup,
         }
     }
@@ -79,7 +83,8 @@ impl TestApp {
         headers: &[(String, Vec<u8>)],
         body: &[u8],
     ) -> Option<Answer> {
-        let routes = self.routes.as_ref()?;
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        let routes = self.routes.get(turn.checked_rem(self.routes.len())?)?;
         Some(routes.answer(method, path, headers, body))
     }
 
@@ -100,8 +105,10 @@ impl TestApp {
 
     /// Moves the clock of the routes forward, where they are in this process.
     pub fn advance(&self, seconds: i64) {
-        let routes = self.routes.as_ref().unwrap();
-        routes.store.clock().advance(seconds);
+        assert!(!self.routes.is_empty(), "the clock is in another process");
+        for routes in &self.routes {
+            routes.store.clock().advance(seconds);
+        }
     }
 
     /// Runs the program beside the server, on the same data.
@@ -139,6 +146,18 @@ impl TestApp {
         self.client()
             .header("Authorization", &format!("Bearer {secret}"))
     }
+}
+
+/// How many servers a test has behind one address: one, or as many as `FILESHED_TEST_SERVERS` says where
+/// the registry is one for several.
+fn servers(setup: &Setup) -> usize {
+    let has_registry =
+        |(name, value): &(String, String)| name == "FILESHED_REGISTRY" && !value.is_empty();
+    if !setup.environment.iter().any(has_registry) {
+        return 1;
+    }
+    let several = std::env::var("FILESHED_TEST_SERVERS");
+    several.map_or(1, |number| number.parse().unwrap())
 }
 
 /// The address that a server in this process believes to have.

@@ -129,16 +129,21 @@ diagnostics! {
             hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
                 accept-loss pepper` says what is lost and keeps the pepper that is there",
         },
-        /// The file was written by a later version.
-        #[error("the registry has version {found}, this program knows versions up to {known}")]
+        /// A later version took away what this one needs.
+        #[error(
+            "the registry has version {found}, which takes a program that knows version {oldest}; this one \
+             knows versions up to {known}"
+        )]
         Newer {
-            /// Migrations that the file has seen.
+            /// Migrations that it has seen.
             found: i64,
-            /// Number of known migrations.
+            /// Migrations that a program has to know.
+            oldest: i64,
+            /// Migrations that this one knows.
             known: i64,
         } => {
             code: DbError,
-            hint: "start the version of fileshed that wrote the data",
+            hint: "start the version of fileshed that wrote the data, or a later one",
         },
         /// An applied migration is not the one that this program has.
         #[error("migration {number} of the registry differs from the one that was applied")]

@@ -6,7 +6,7 @@
 use super::database::{
     Database, DatabaseError, FromValue, Statements, ToValue, Transaction, Value,
 };
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, schema};
 use fileshed_types::diagnostics;
 
 /// Rows that are held at once.
@@ -125,6 +125,7 @@ impl Registry {
     /// Copies every row into a registry that has none, and compares what is there then, row by row.
     /// Nobody may use either of them.
     pub fn copy_to(&self, target: &Self) -> Result<Vec<CopiedTable>, CopyError> {
+        schema::expect_known(&self.database)?;
         let source = self.connection()?;
         target.transact(&["migrations"], |transaction| {
             for table in &TABLES {
@@ -436,11 +437,11 @@ mod tests {
             let select = match registry.database {
                 Database::Sqlite { .. } => {
                     "SELECT name FROM sqlite_master WHERE type = 'table'
-                     AND name NOT LIKE 'sqlite%' AND name <> 'migrations' ORDER BY name"
+                     AND name NOT LIKE 'sqlite%' AND name NOT IN ('migrations', 'compatibility') ORDER BY name"
                 }
                 Database::Postgres(_) => {
                     "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables
-                     WHERE schemaname = 'fileshed' AND tablename <> 'migrations' ORDER BY 1"
+                     WHERE schemaname = 'fileshed' AND tablename NOT IN ('migrations', 'compatibility') ORDER BY 1"
                 }
             };
             let mut there: Vec<String> = connection

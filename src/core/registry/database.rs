@@ -11,6 +11,7 @@ mod value;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ::postgres::error::SqlState;
 use rusqlite::TransactionBehavior;
 
 pub(crate) use self::postgres::{Notifications, Pool, SCHEMA};
@@ -51,6 +52,16 @@ pub enum DatabaseError {
     /// A statement that always finds a row found none.
     #[error("there is no row")]
     NoRow,
+}
+
+impl DatabaseError {
+    /// Whether others had what the statement needed, for longer than it waits.
+    pub(crate) fn is_locked_out(&self) -> bool {
+        let Self::Postgres(cause) = self else {
+            return false;
+        };
+        cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
+    }
 }
 
 /// The open database.

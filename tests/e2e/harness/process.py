@@ -41,6 +41,14 @@ class Process:
     def runs(self) -> bool:
         return self._child.poll() is None
 
+    def ask_to_end(self) -> None:
+        """Sends SIGTERM, and does not wait."""
+        self._child.terminate()
+
+    def status(self) -> int | None:
+        """How it ended, if it did."""
+        return self._child.poll()
+
     def stop(self) -> None:
         for end, patience in ((signal.SIGTERM, 15), (signal.SIGKILL, 15)):
             try:

@@ -1,0 +1,121 @@
+"""Two servers, PostgreSQL and the proxy of this repository, as processes of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from harness import check, fileshed, install, web
+from harness.postgres import Postgres
+from harness.process import LOOPBACK, Process, free_port
+
+CONFIGURATION = fileshed.REPOSITORY / "deploy" / "haproxy.cfg"
+SERVERS = ("fileshed-0", "fileshed-1")
+KEY, TERMINAL_KEY = "service-key", "terminal-key"
+
+
+def proxy_program() -> str:
+    found = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+    if not found:
+        raise install.Missing("haproxy is not installed")
+    return found
+
+
+def as_user(user: str, **more: str) -> dict[str, str]:
+    """How a gateway calls for a user."""
+    named = {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": user}
+    return {**named, "X-OpenWebUI-Chat-Id": "chat", **more}
+
+
+def at_terminal(user: str) -> dict[str, str]:
+    """The same at the terminal."""
+    return {"Authorization": f"Bearer {TERMINAL_KEY}", "X-User-Id": user, "X-Session-Id": "chat"}
+
+
+class Site:
+    """`with Site(directory) as site:` ends all that it started."""
+
+    def __init__(self, directory: Path, settings: dict[str, str]):
+        self._program = proxy_program()
+        self._postgres = Postgres()
+        self._directory, self._settings = directory, settings
+        self._port = free_port()
+        self.url = f"http://{LOOPBACK}:{self._port}"
+        self.data = directory / "data"
+        self.servers: dict[str, fileshed.Fileshed] = {}
+
+    def __enter__(self) -> "Site":
+        with contextlib.ExitStack() as started:
+            postgres = started.enter_context(self._postgres)
+            for name in SERVERS:
+                place = self._directory / name
+                place.mkdir()
+                settings = {
+                    "FILESHED_REGISTRY": postgres.url,
+                    "FILESHED_STORAGE_BASE_PATH": str(self.data),
+                    "FILESHED_INSTANCE_NAME": name,
+                    "FILESHED_API_KEYS": KEY,
+                    "FILESHED_TERMINAL_API_KEYS": TERMINAL_KEY,
+                    "FILESHED_PUBLIC_URL": self.url,
+                    "FILESHED_LOG_LEVEL": "warn",
+                    **self._settings,
+                }
+                self.servers[name] = fileshed.Fileshed(fileshed.binary(), place, settings)
+                started.callback(self.servers[name].__exit__)
+            self._proxy = self._start_proxy()
+            started.callback(self._proxy.stop)
+            for server in self.servers.values():
+                server.__enter__()
+            check.until("both servers get calls", lambda: self.has_served(["fileshed-0", "fileshed-1"]))
+            self._started = started.pop_all()
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self._started.close()
+
+    def _start_proxy(self) -> Process:
+        addresses = {
+            f"SERVER_{number}": server.url.removeprefix("http://")
+            for number, server in enumerate(self.servers.values())
+        }
+        environment = {"PROXY_BIND": f"{LOOPBACK}:{self._port}", **addresses}
+        command = [self._program, "-db", "-f", CONFIGURATION]
+        return Process("proxy", command, environment, self._directory)
+
+    def proxy_said(self) -> list[str]:
+        return self._proxy.log.read_text(errors="replace").splitlines()
+
+    def has_served(self, names: list[str]) -> bool:
+        """Whether these servers get what is asked, and no others."""
+        seen = {self.server_of(f"somebody-{number}") for number in range(20)}
+        return seen == set(names)
+
+    def server_of(self, user: str, **headers: str) -> str:
+        """The server that gets what a user asks, or whoever sends these headers."""
+        sent = headers or as_user(user)
+        mark = len(self.proxy_said())
+        web.request("GET", f"{self.url}/health", headers=sent)
+        line = check.until("the proxy says so", lambda: self.proxy_said()[mark:])[-1]
+        return line.split()[1]
+
+    def a_user_of(self, server: str, beginning: str = "user") -> str:
+        users = (f"{beginning}-{number}" for number in range(1000))
+        return next(user for user in users if self.server_of(user) == server)
+
+    def call(self, user: str, operation: str, **arguments: object) -> dict:
+        """What a good answer says."""
+        answer = web.request("POST", f"{self.url}/{operation}", headers=as_user(user), document=arguments)
+        check.equal(f"{operation}: {answer.text}", answer.status, 200)
+        return answer.json()["data"]
+
+    def is_draining(self, name: str) -> bool:
+        answer = web.request("GET", f"{self.servers[name].url}/ready")
+        return answer.status == 503 and json.loads(answer.body)["status"] == "draining"
+
+    def counts(self, since: int) -> Counter[str]:
+        """Calls to each server, from this line of the proxy on."""
+        lines = [line.split() for line in self.proxy_said()[since:]]
+        return Counter(words[1] for words in lines if len(words) == 9)
