@@ -91,7 +91,9 @@ def compose(directory: Path) -> None:
         _ends_in_time(settings, _seconds(server["stop_grace_period"]))
         check.that("its name", f'instance.name = "{name}"' in settings, settings)
         check.equal("where the proxy finds it", proxy[f"SERVER_{number}"], f"{name}:8000")
-    first, second = ({**services[name]["environment"], "FILESHED_INSTANCE_NAME": ""} for name in SERVERS)
+        check.equal("where the other server finds it", environment["FILESHED_INSTANCE_ADDRESS"], f"{name}:8000")
+    own = {"FILESHED_INSTANCE_NAME": "", "FILESHED_INSTANCE_ADDRESS": ""}
+    first, second = ({**services[name]["environment"], **own} for name in SERVERS)
     check.equal("the settings of both", first, second)
     print(f"  {', '.join(services)}", flush=True)
 
@@ -202,14 +204,18 @@ def _servers(directory: Path, place: Path, objects: dict, workloads: dict) -> No
     pod = servers["template"]["spec"]
     container = pod["containers"][0]
     variables = {one["name"]: one.get("value", "fileshed-0") for one in container["env"]}
+    # Kubernetes puts those in that come before.
+    variables = {name: re.sub(r"\$\((\w+)\)", lambda found: variables[found[1]], value) for name, value in variables.items()}
     settings = _settings(directory, place / "secrets", variables)
+    port = container["ports"][0]["containerPort"]
+    check.that("where the other servers find it", f'instance.address = "fileshed-0:{port}"' in settings, settings)
     _ends_in_time(settings, pod["terminationGracePeriodSeconds"])
     # Account and data are where the image has them.
     image = (fileshed.REPOSITORY / "Dockerfile").read_text()
     check.that("the account", f"--uid {pod['securityContext']['runAsUser']} " in image)
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
     check.that("the data", f"FILESHED_STORAGE_BASE_PATH={mounts['data']}\n" in image, mounts)
-    check.that("the port", f"FILESHED_BIND=0.0.0.0:{container['ports'][0]['containerPort']} " in image)
+    check.that("the port", f"FILESHED_BIND=0.0.0.0:{port} " in image)
     # Each server has an address that a proxy knows.
     addresses = [one["value"] for one in proxies["template"]["spec"]["containers"][0]["env"] if "value" in one]
     known = [address for address in addresses if address.endswith(":8000")]
