@@ -1,6 +1,7 @@
 //! The data as it is on disk, and the history as git itself reads it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -195,4 +196,17 @@ impl Repository {
         let count = self.text(&["rev-list", "--count", "HEAD"]);
         count.parse().unwrap()
     }
+}
+
+/// The turn of a writer in another process, at the lock of a zone: until it is dropped, nobody writes
+/// there. Nothing where the registry has the turns, and a file says nothing of them.
+#[must_use]
+pub fn take_turn(lock: &Path) -> Option<File> {
+    if std::env::var_os("FILESHED_TEST_REGISTRY").is_some() {
+        println!("SKIP: the registry on PostgreSQL has the turns of writers, not a file");
+        return None;
+    }
+    let lock = File::open(lock).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    Some(lock)
 }

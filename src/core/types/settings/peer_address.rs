@@ -53,7 +53,8 @@ mod tests {
             "[::1]:8000",
             "a_b.example.org:65535",
         ] {
-            assert_eq!(text.parse::<PeerAddress>().unwrap().as_str(), text);
+            let address = text.parse::<PeerAddress>().expect(text);
+            assert_eq!(address.as_str(), text);
         }
         for text in [
             "files-1",

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ask, at, people, select, sql};
 use crate::ops::stage::{done, installed, output, place, ran, small};
+use fileshed_test_support::on_disk::take_turn;
 use fileshed_test_support::{Client, Server, eventually};
 
 fn commits(client: &Client<'_>) -> Vec<String> {
@@ -85,8 +86,9 @@ fn reads_take_no_turn_and_change_no_byte() {
     let file = place(&server, "alice", "storage").join("people.db");
     let before = std::fs::metadata(&file).unwrap().modified().unwrap();
     let turn = server.data().join("users/alice/staging/storage.lock");
-    let turn = rustix::fs::open(turn, rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty()).unwrap();
-    rustix::fs::flock(&turn, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let Some(turn) = take_turn(&turn) else {
+        return;
+    };
     let rows = select(&alice, "storage", "people.db", "SELECT name FROM people");
     assert_eq!(rows, json!([{"name": "Ada"}, {"name": "Alan"}]));
     drop(turn);
