@@ -354,10 +354,10 @@ impl<'a> Permit<'a> {
         staged: impl Into<StagedEntry>,
         target: Target,
     ) -> Result<Change<'a>, Error> {
-        self.expect_alive()?;
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.record_intent(|| arrival(&staged, &target))?;
+        self.expect_alive()?;
         let effect = staged
             .install(target)
             .map_err(|error| self.explain(error))?;
@@ -555,7 +555,9 @@ impl<'a> Permit<'a> {
             Err(error) => {
                 tracing::error!(%error, "a finished change is still in the registry");
                 // The next access finds it, and ends it.
-                let _unless_it_fails_again = store.registry().orphan(intent);
+                store.leave_to_repair(&self.zone().tenant.key, intent);
+                // Others may have ended it otherwise.
+                self.expect_alive()?;
             }
             Ok(()) => {}
         }
@@ -575,11 +577,12 @@ impl Drop for Permit<'_> {
         {
             tracing::error!(%error, "what was to go into the bin or out of it is not settled");
             // The next access looks where it is.
-            let _unless_it_fails_again = registry.orphan(intent);
+            zone.store.leave_to_repair(&zone.tenant.key, intent);
             return;
         }
         if let Err(error) = registry.roll_back(intent, &self.request.plan()) {
             tracing::error!(%error, "a rolled back change is still in the registry");
+            zone.store.leave_to_repair(&zone.tenant.key, intent);
         }
     }
 }
