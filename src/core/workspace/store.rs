@@ -459,6 +459,10 @@ impl Store {
         self.visited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn unfinished(&self) -> &Unfinished {
+        &self.unfinished
+    }
+
     pub(crate) fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
         self.recovered
             .lock()

@@ -69,7 +69,10 @@ enum Reply {
     Data(Value),
 }
 
-/// Objects of a round, by the directory that has them.
+/// Nobody said what a file has.
+struct Unanswered;
+
+/// Somebody who calls, about the objects below the directory of a round.
 pub(crate) struct Caller<'t> {
     who: Who,
     round: &'t str,
@@ -186,17 +189,11 @@ impl<'t> Caller<'t> {
             Place::Group => (&mut self.shared, member(self.who)),
             _ => (&mut self.own, USER.to_owned()),
         };
-        let mut wire = match wires[server].take() {
-            Some(wire) => wire,
-            None => {
-                let address = self.addresses.of(server);
-                let chat = format!("chat{}", self.who);
-                let Ok(wire) = Wire::connect_for(&address, &user, &chat, PATIENCE) else {
-                    std::thread::sleep(Duration::from_millis(5));
-                    return Reply::Unsent;
-                };
-                wire
-            }
+        let (address, chat) = (self.addresses.of(server), format!("chat{}", self.who));
+        let open = || Wire::connect_for(&address, &user, &chat, PATIENCE).ok();
+        let Some(mut wire) = wires[server].take().or_else(open) else {
+            std::thread::sleep(Duration::from_millis(5));
+            return Reply::Unsent;
         };
         let Ok((status, mut answer)) = wire.call(operation, &place.arguments(arguments)) else {
             return Reply::Unknown;
@@ -271,26 +268,26 @@ impl<'t> Caller<'t> {
         self.change_file(place, path, delete, FileCall::Remove(true))
     }
 
-    /// The text of a file, nothing where it is not there; nothing at all without an answer.
-    fn text(&mut self, place: Place, path: &str) -> Option<Option<String>> {
+    /// The text of a file, nothing where it is not there.
+    fn text(&mut self, place: Place, path: &str) -> Result<Option<String>, Unanswered> {
         match self.call(place, "shed_read", json!({"path": path})) {
             Reply::Data(data) => {
                 assert_eq!(data["truncated"], false, "{path}");
                 let lines = data["content"].as_str().unwrap().lines();
                 let text = lines.map(|line| line.split_once('→').unwrap().1.to_owned() + "\n");
-                Some(Some(text.collect()))
+                Ok(Some(text.collect()))
             }
             Reply::Refused(code) => {
                 assert_eq!(code, "FILE_NOT_FOUND", "{path}");
-                Some(None)
+                Ok(None)
             }
-            Reply::Unsent | Reply::Unknown => None,
+            Reply::Unsent | Reply::Unknown => Err(Unanswered),
         }
     }
 
     fn read(&mut self, place: Place, path: &str) -> Option<()> {
         let begun = Instant::now();
-        let text = self.text(place, path)?;
+        let text = self.text(place, path).ok()?;
         let read = FileCall::Read(text);
         let files = &self.histories.files;
         files.answered(&place.object(path), begun, read);
@@ -304,25 +301,25 @@ impl<'t> Caller<'t> {
         }
         let line = self.a_text();
         let arguments = json!({"path": path, "content": format!("{line}\n"), "position": "end"});
-        let patch = ("shed_patch_text", arguments);
-        self.change_file(place, &path, patch, FileCall::Append(line))
+        let addition = ("shed_patch_text", arguments);
+        self.change_file(place, &path, addition, FileCall::Append(line))
     }
 
     /// Adds one to the number that it reads.
     fn count(&mut self, place: Place) -> Option<()> {
         let path = self.path("counter.txt");
         let begun = Instant::now();
-        let text = self.text(place, &path)?;
+        let text = self.text(place, &path).ok()?;
         let object = place.object(&path);
         let read = FileCall::Read(text.clone());
         self.histories.files.answered(&object, begun, read);
-        let text = text.expect("nobody removes it");
+        let text = text.unwrap();
         let number = text.trim().trim_start_matches("n=").trim_end_matches(';');
         let number: u64 = number.parse().unwrap();
         let (from, to) = (format!("n={number};"), format!("n={};", number + 1));
         let arguments = json!({"path": path, "find": from, "content": to});
-        let patch = ("shed_patch_text", arguments);
-        self.change_file(place, &path, patch, FileCall::Replace(from, to, true))
+        let edit = ("shed_patch_text", arguments);
+        self.change_file(place, &path, edit, FileCall::Replace(from, to, true))
     }
 
     fn rename(&mut self, place: Place) -> Option<()> {
@@ -356,7 +353,7 @@ impl<'t> Caller<'t> {
 
     fn look_for(&mut self, place: Place, name: usize) -> Option<()> {
         let begun = Instant::now();
-        let is_there = self.text(place, &self.name_of(name))?.is_some();
+        let is_there = self.text(place, &self.name_of(name)).ok()?.is_some();
         let object = place.object(&self.path("names"));
         let look = NameCall::Look(name, is_there);
         self.histories.names.answered(&object, begun, look);
@@ -426,7 +423,11 @@ impl<'t> Caller<'t> {
                 edits.answered(&object, begun, ended(self.who, Refused));
             }
             Reply::Unknown => {
-                edits.unanswered(&object, begun, ended(self.who, Done));
+                let ended = ended(self.who, Done);
+                if let EditCall::Save(who, _) = ended {
+                    edits.unanswered(&object, begun, EditCall::SaveInPart(who));
+                }
+                edits.unanswered(&object, begun, ended);
                 return None;
             }
             Reply::Unsent => return None,
@@ -437,7 +438,7 @@ impl<'t> Caller<'t> {
     fn read_edited(&mut self, place: Place) -> Option<()> {
         let path = self.path("edited.txt");
         let begun = Instant::now();
-        let text = self.text(place, &path)?.expect("nobody removes it");
+        let text = self.text(place, &path).ok()?.unwrap();
         let edits = &self.histories.edits;
         edits.answered(&place.object(&path), begun, EditCall::Read(text));
         Some(())
@@ -503,7 +504,7 @@ impl<'t> Caller<'t> {
             };
             let files = data["files"].as_array().unwrap();
             if let Some(file) = files.iter().find(|file| file["path"] == *path) {
-                let owner = file["owner"].as_str().expect("who made it owns it");
+                let owner = file["owner"].as_str().unwrap();
                 let owner = owner.trim_start_matches("member").parse().unwrap();
                 let modes = [Mode::Group, Mode::Owner];
                 let mode = modes.into_iter().find(|mode| file["mode"] == mode.name());

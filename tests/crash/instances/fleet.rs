@@ -232,7 +232,7 @@ impl<'a> Fleet<'a> {
                     break;
                 }
                 assert!(
-                    begun.elapsed() < Duration::from_secs(60),
+                    begun.elapsed() < Duration::from_mins(1),
                     "{number} is not ready"
                 );
                 std::thread::sleep(Duration::from_millis(20));

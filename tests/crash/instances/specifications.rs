@@ -85,6 +85,8 @@ pub(crate) enum EditCall {
     /// A new text of the working copy.
     Overwrite(Who, String, Outcome),
     Save(Who, Outcome),
+    /// A save that was interrupted before its lock ended: its holder has it still.
+    SaveInPart(Who),
     Cancel(Who, Outcome),
     Read(String),
 }
@@ -130,6 +132,10 @@ impl Specification for EditCall {
             }
             Self::Overwrite(who, text, Outcome::Done) => copy_of(*who).map(|_| locked(*who, text)),
             Self::Save(who, Outcome::Done) => copy_of(*who).map(|(_, copy)| unlocked(copy)),
+            Self::SaveInPart(who) => copy_of(*who).map(|(_, copy)| Edited {
+                text: copy.clone(),
+                lock: state.lock.clone(),
+            }),
             Self::Cancel(who, Outcome::Done) => copy_of(*who).map(|_| unlocked(&state.text)),
             Self::Overwrite(who, _, Outcome::Refused)
             | Self::Save(who, Outcome::Refused)
@@ -194,6 +200,6 @@ impl Specification for OwnedCall {
             }
             Self::FindNothing | Self::Look(_) => true,
         };
-        (may == expected).then(|| if may { after } else { *state })
+        (may == expected).then_some(if may { after } else { *state })
     }
 }

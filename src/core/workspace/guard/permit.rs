@@ -546,9 +546,14 @@ impl<'a> Permit<'a> {
             return Ok(());
         };
         let store = self.zone().store;
-        let committed = match self.bin_move.take() {
-            Some(bin_move) => bin_move.commit(store, intent),
-            None => store.registry().commit(intent),
+        let committed = match (self.bin_move.take(), &self.request.needs.ends_edit) {
+            (Some(bin_move), _) => bin_move.commit(store, intent),
+            (None, Some(lock)) => {
+                let zone = self.zone();
+                let place = (zone.tenant.key.as_str(), zone.name.as_str());
+                store.registry().commit_edit(intent, place, lock)
+            }
+            (None, None) => store.registry().commit(intent),
         };
         match committed {
             Err(error @ RegistryError::TakenOver) => return Err(error.into()),

@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicUsize;
 use super::*;
 use fileshed_test_servers::Postgres;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Counts a thread as ended, also where it fails.
 struct EndOfWork<'a>(&'a AtomicUsize);
