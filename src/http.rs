@@ -128,7 +128,9 @@ impl Server {
 pub fn threads(config: &Config) -> usize {
     let calls = config.max_concurrent_calls.saturating_mul(2);
     let transfers = config.core.transfer_max_total.saturating_mul(2);
-    let threads = calls.saturating_add(transfers).saturating_add(512);
+    let threads = calls
+        .saturating_add(transfers)
+        .saturating_add(admission::MOST_WAITING);
     threads.min(8192) as usize
 }
 

@@ -21,8 +21,10 @@ pub(super) const PERMIT_WAIT: Duration = Duration::from_secs(5);
 pub(super) const INCLUDED_BYTES: u64 = MEBIBYTE;
 /// Calls of one user that may wait for a zone, each in a thread; more are refused.
 const WAITING_PER_USER: u64 = 64;
-/// Calls of all users that may wait for a zone.
+/// Calls of all users that may wait for a zone, beside the first few of each user.
 const WAITING: u64 = 256;
+/// The same with those.
+pub(super) const MOST_WAITING: u64 = 512;
 /// Bytes of the budget beyond two of the largest bodies.
 const BUDGET: u64 = 64 * MEBIBYTE;
 
@@ -51,6 +53,7 @@ impl Admission {
             calls: FairSemaphore::new(Shares {
                 aside_per_user: WAITING_PER_USER,
                 aside_total: WAITING,
+                aside_most: MOST_WAITING,
                 ..Shares::dynamic(calls)
             }),
             bytes: FairSemaphore::new(Shares::dynamic(

@@ -1,6 +1,14 @@
 //! Several servers on one data directory and one database: they write in turns, end what others left,
 //! and one that only slept ends nothing that others have taken over.
 
+mod caller;
+mod fleet;
+mod history;
+mod linearizability;
+mod rounds;
+mod specifications;
+mod teeth;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,12 +24,16 @@ use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, Setup, eventually, wait_until};
 
 use crate::kills::setup;
+use fleet::{Addresses, Fleet, GROUP, SERVERS, member};
 
 const USER: &str = "emmy";
 const ZONES: [&str; 2] = ["storage", "documents"];
 
 /// Lines that a writer adds.
 const LINES: usize = 21;
+
+/// Who writes a group at the same time.
+const MEMBERS: usize = 6;
 
 /// Lines that were answered well, with their zones.
 type Acknowledged = Mutex<Vec<(&'static str, String)>>;
@@ -141,6 +153,37 @@ fn servers_write_the_same_zone_in_turns() {
     for server in servers {
         assert!(!server.log().contains("ERROR"), "{}", server.log());
     }
+}
+
+/// Nobody is told that others ended a change, and no line is lost: no two have the group at once.
+#[test]
+fn members_write_a_group_by_several_servers_in_turns() {
+    let addresses = Addresses::default();
+    let Some(fleet) = Fleet::start(&addresses, MEMBERS) else {
+        return;
+    };
+    let lines = |who: usize| (0..LINES).map(move |number| format!("{number} of {who}"));
+    std::thread::scope(|scope| {
+        for who in 0..MEMBERS {
+            let address = addresses.of(who % SERVERS);
+            scope.spawn(move || {
+                let mut wire = Wire::connect(&address, &member(who), "work").unwrap();
+                for line in lines(who) {
+                    let content = format!("{line}\n");
+                    let path = ["log.txt", "other.txt"][line.len() % 2];
+                    let call =
+                        json!({"zone": "group", "group": GROUP, "path": path, "content": content});
+                    wire.data("shed_patch_text", &call);
+                    // So that now and then nobody of a server wants what it has.
+                    wire.data("shed_stats", &json!({}));
+                }
+            });
+        }
+    });
+    let expected: BTreeSet<String> = (0..MEMBERS).flat_map(lines).collect();
+    assert_eq!(fleet.lines_of_group(&["log.txt", "other.txt"]), expected);
+    fleet.assert_at_rest();
+    fleet.assert_sound();
 }
 
 #[test]

@@ -12,6 +12,7 @@
     reason = "a test that cannot go on panics, and it starts processes"
 )]
 
+mod forwarder;
 mod postgres;
 
 use std::env;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+pub use forwarder::Forwarder;
 pub use postgres::Postgres;
 
 /// A program that serves, and how it is started.

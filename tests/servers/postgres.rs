@@ -188,10 +188,34 @@ impl Postgres {
         }
     }
 
-    /// The address of a database that nobody else has.
-    pub fn database(&self) -> String {
+    /// Ends it as a crash does: what it was about to do is lost, and it repairs itself when it goes on.
+    pub fn crash(&mut self) {
+        let ended = as_ordinary_user(Command::new(self.programs.join("pg_ctl")), &self.directory)
+            .args(["-m", "immediate", "-D"])
+            .arg(self.directory.join("data"))
+            .arg("stop")
+            .stdout(Stdio::null())
+            .status()
+            .expect("pg_ctl");
+        assert!(ended.success(), "pg_ctl: {ended}");
+        self.stop();
+    }
+
+    /// Where it listens for this machine.
+    pub fn socket(&self) -> PathBuf {
+        self.directory.join(".s.PGSQL.5432")
+    }
+
+    /// A database that nobody else has, by its name.
+    pub fn new_database(&self) -> String {
         let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.run("postgres", &format!("CREATE DATABASE {name}"));
+        name
+    }
+
+    /// The address of a database that nobody else has.
+    pub fn database(&self) -> String {
+        let name = self.new_database();
         if let Some(port) = self.port {
             return format!("postgres://fileshed@localhost:{port}/{name}?sslmode=require");
         }

@@ -121,6 +121,11 @@ impl Server {
         panic!("the server does not stop:\n{}", self.log())
     }
 
+    /// Whether the process has ended.
+    pub fn is_over(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Sends bytes as they are and reads until the connection ends, however it ends.
     pub fn raw(&self, request: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address()).unwrap();

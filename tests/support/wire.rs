@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -22,9 +23,19 @@ impl Wire {
 
     /// Connects to whatever listens there.
     pub fn connect(address: &str, user: &str, chat: &str) -> Result<Self, Error> {
+        Self::connect_for(address, user, chat, PATIENCE)
+    }
+
+    /// The same for somebody who waits so long for an answer.
+    pub fn connect_for(
+        address: &str,
+        user: &str,
+        chat: &str,
+        patience: Duration,
+    ) -> Result<Self, Error> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(patience))?;
         Ok(Self {
             stream: BufReader::new(stream),
             headers: format!(

@@ -6,6 +6,7 @@
 
 use super::database::{DatabaseError, Statements, Transaction};
 
+use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
 use super::{Registry, RegistryError};
 use fileshed_storage::Totals;
@@ -175,6 +176,19 @@ impl Registry {
             self.transact_unflushed(&[], |transaction| end(transaction, intent))?;
         }
         Ok(())
+    }
+
+    /// The change is done, and a locked edit ends with it.
+    pub fn commit_edit(
+        &self,
+        intent: Intent,
+        (tenant, zone): (&str, &str),
+        lock: &Lock,
+    ) -> Result<(), RegistryError> {
+        self.transact_unflushed(&[], |transaction| {
+            locks::release(transaction, (tenant, zone), lock)?;
+            Ok(end(transaction, intent)?)
+        })
     }
 
     /// The change is done, and the zone was measured after it.

@@ -1,6 +1,6 @@
 //! Locked edits: one row each, taken by an insert that either succeeds or meets another.
 
-use super::database::{DatabaseError, Row, Statements as _};
+use super::database::{DatabaseError, Row, Statements};
 
 use super::{Registry, RegistryError};
 
@@ -130,10 +130,18 @@ impl Registry {
         zone: &str,
         lock: &Lock,
     ) -> Result<bool, RegistryError> {
-        let released = self.connection()?.execute(
-            "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
-            (tenant, zone, &lock.path, &lock.working_copy),
-        )?;
-        Ok(released == 1)
+        Ok(release(&self.connection()?, (tenant, zone), lock)? == 1)
     }
+}
+
+/// Releases exactly this lock; how many rows that were.
+pub(super) fn release(
+    statements: &impl Statements,
+    (tenant, zone): (&str, &str),
+    lock: &Lock,
+) -> Result<u64, DatabaseError> {
+    statements.execute(
+        "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
+        (tenant, zone, &lock.path, &lock.working_copy),
+    )
 }

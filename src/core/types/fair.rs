@@ -30,8 +30,10 @@ pub struct Shares {
     pub dynamic: bool,
     /// Calls of one user that may have set their place aside; more of them are not let in.
     pub aside_per_user: u64,
-    /// Calls of all users that may have set their place aside.
+    /// Calls of all users that may have set their place aside, beside the first few of each user.
     pub aside_total: u64,
+    /// The same with those: each keeps a thread, of which there are no more.
+    pub aside_most: u64,
 }
 
 impl Shares {
@@ -44,6 +46,7 @@ impl Shares {
             dynamic: false,
             aside_per_user: u64::MAX,
             aside_total: u64::MAX,
+            aside_most: u64::MAX,
         }
     }
 
@@ -365,8 +368,9 @@ impl Grant {
         let mut is_aside = false;
         self.semaphore.change(|state| {
             let is_full = state.aside >= state.shares.aside_total;
+            let is_at_end = state.aside >= state.shares.aside_most;
             let lane = state.lanes.entry(user).or_default();
-            if is_full && lane.aside >= ASIDE_ALWAYS {
+            if is_at_end || is_full && lane.aside >= ASIDE_ALWAYS {
                 return;
             }
             lane.held -= amount;

@@ -31,6 +31,7 @@ mod space;
 mod tenant_removal;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 mod uploads_end;
 
 pub use crate::write_lock::BusyError;

@@ -10,6 +10,7 @@ mod measure;
 mod opening;
 mod registry_copy;
 mod tenants;
+mod unfinished;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -51,6 +52,7 @@ use last_calls::LastCalls;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
 pub(crate) use tenants::group_key;
+use unfinished::Unfinished;
 
 /// Directory of the one workspace of shared mode.
 pub(crate) const SHARED: &str = "shared";
@@ -112,6 +114,7 @@ pub struct Store {
     attachments: AttachmentCache,
     recollection: Recollection,
     saves: Saves,
+    unfinished: Unfinished,
     recover_databases: RecoverDatabases,
 }
 
@@ -182,6 +185,7 @@ impl Store {
             attachments: AttachmentCache::default(),
             recollection: Recollection::default(),
             saves: Saves::default(),
+            unfinished: Unfinished::default(),
             recover_databases,
         })
     }
@@ -462,6 +466,10 @@ impl Store {
 
     pub(crate) fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
         self.visited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn unfinished(&self) -> &Unfinished {
+        &self.unfinished
     }
 
     pub(crate) fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {

@@ -54,7 +54,9 @@ impl Drop for Takeover {
 
 fn work(store: &Store, stopping: &AtomicBool) {
     while !stopping.load(Ordering::Acquire) {
-        for tenant in store.tenants_left(ROUND).unwrap_or_default() {
+        let mut left = store.tenants_left(ROUND).unwrap_or_default();
+        left.extend(store.mark_unfinished());
+        for tenant in left {
             if let Err(error) = store.make_tenant_ready(&tenant) {
                 tracing::error!(tenant, %error, "what another server left is not repaired");
             }

@@ -63,20 +63,23 @@ struct LeaseKeeper {
 
 #[derive(Debug, Default)]
 struct LeaseState {
-    places: HashMap<String, HeldPlace>,
+    places: HashMap<String, PlaceState>,
     /// How many times something was told: who waits compares.
     notices: u64,
     /// Tenants in which dead processes left something unfinished.
     left: Vec<String>,
 }
 
-/// A place that this process has, or asks for.
+/// What this process does with a place.
 #[derive(Debug)]
-struct HeldPlace {
-    in_use: bool,
-    /// Whether others wait for it.
-    wanted: bool,
-    since: Instant,
+enum PlaceState {
+    /// Somebody asks for it, or writes in it, and whether others wait for it.
+    Used { wanted: bool },
+    /// It is at hand.
+    Idle { since: Instant },
+    /// It is being given back: nobody asks for it before that is done, or what is asked would be given
+    /// back with it.
+    Leaving,
 }
 
 /// The right to write in one place, as far as other processes go.
@@ -124,11 +127,11 @@ impl WriteLeases {
     /// A place that this process has and nobody else waits for.
     pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
         let mut state = self.shared.state();
-        let Some(held) = state.places.get_mut(place).filter(|held| !held.wanted) else {
+        let Some(at_hand @ PlaceState::Idle { .. }) = state.places.get_mut(place) else {
             return Ok(None);
         };
         self.shared.expect_alive()?;
-        held.in_use = true;
+        *at_hand = PlaceState::Used { wanted: false };
         Ok(Some(self.lease(place)))
     }
 
@@ -146,7 +149,9 @@ impl WriteLeases {
             return Ok(Some(lease));
         }
         let shared = &self.shared;
-        shared.reserve(place);
+        if !shared.reserve(place, until) {
+            return Ok(None);
+        }
         let taken = shared.line_up(place, until);
         if !matches!(taken, Ok(true)) {
             shared.state().places.remove(place);
@@ -202,16 +207,17 @@ impl Drop for WriteLeases {
 impl Drop for WriteLease {
     fn drop(&mut self) {
         let mut state = self.shared.state();
-        let Some(held) = state.places.get_mut(&self.place) else {
+        let Some(place) = state.places.get_mut(&self.place) else {
             return;
         };
-        if held.wanted {
-            state.places.remove(&self.place);
+        if matches!(place, PlaceState::Used { wanted: true }) {
+            *place = PlaceState::Leaving;
             drop(state);
-            self.shared.give(&self.place);
+            self.shared.leave(&self.place);
         } else {
-            held.in_use = false;
-            held.since = Instant::now();
+            *place = PlaceState::Idle {
+                since: Instant::now(),
+            };
         }
     }
 }
@@ -246,14 +252,22 @@ impl LeaseKeeper {
         Err(RegistryError::TakenOver.into())
     }
 
-    /// Keeps a place that comes from being given away before it is used.
-    fn reserve(&self, place: &str) {
-        let reserved = HeldPlace {
-            in_use: true,
-            wanted: false,
-            since: Instant::now(),
-        };
-        self.state().places.insert(place.to_owned(), reserved);
+    /// Keeps a place that comes from being given away before it is used. Waits while it is being given
+    /// away; false where that takes too long.
+    fn reserve(&self, place: &str, until: Instant) -> bool {
+        let patience = until.saturating_duration_since(Instant::now());
+        let is_leaving =
+            |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
+        let waited = self
+            .changed
+            .wait_timeout_while(self.state(), patience, is_leaving);
+        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            return false;
+        }
+        let reserved = PlaceState::Used { wanted: false };
+        state.places.insert(place.to_owned(), reserved);
+        true
     }
 
     /// Asks the registry for a place, and waits to be told. Whether it came in time.
@@ -279,22 +293,26 @@ impl LeaseKeeper {
         }
     }
 
-    fn give(&self, place: &str) {
+    /// Gives back a place that is leaving.
+    fn leave(&self, place: &str) {
         if let Err(error) = self.registry.give_lease(place, &self.name) {
             // It is given when the next round finds that others wait for it.
             tracing::warn!(%error, "a place to write in is not given back yet");
         }
+        self.state().places.remove(place);
+        self.changed.notify_all();
     }
 
     /// Others wait for a place: it is theirs as soon as nobody here writes in it.
     fn hand_over(&self, place: &str) {
         let mut state = self.state();
         match state.places.get_mut(place) {
-            Some(held) if held.in_use => held.wanted = true,
-            _ => {
-                state.places.remove(place);
+            Some(PlaceState::Used { wanted }) => *wanted = true,
+            Some(PlaceState::Leaving) => {}
+            Some(PlaceState::Idle { .. }) | None => {
+                state.places.insert(place.to_owned(), PlaceState::Leaving);
                 drop(state);
-                self.give(place);
+                self.leave(place);
             }
         }
     }
@@ -369,14 +387,16 @@ impl LeaseKeeper {
         if let Err(error) = tidied {
             tracing::warn!(%error, "what other servers left is not looked at");
         }
-        let idle: Vec<String> = self
-            .state()
-            .places
-            .extract_if(|_, held| !held.in_use && held.since.elapsed() > IDLE)
-            .map(|(place, _)| place)
-            .collect();
+        let is_idle = |place: &PlaceState| match place {
+            PlaceState::Idle { since } => since.elapsed() > IDLE,
+            _ => false,
+        };
+        let state = self.state();
+        let idle = state.places.iter().filter(|(_, place)| is_idle(place));
+        let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
+        drop(state);
         for place in idle {
-            self.give(&place);
+            self.hand_over(&place);
         }
     }
 
@@ -396,3 +416,6 @@ fn now() -> u64 {
     let time = clock_gettime(ClockId::Boottime);
     (time.tv_sec as u64) * 1000 + (time.tv_nsec as u64) / 1_000_000
 }
+
+#[cfg(test)]
+mod tests;

@@ -22,6 +22,10 @@ use fileshed_types::fair::Place;
 /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Calls of this process that wait for one zone: half of all that may wait, so that one group's many
+/// members leave the rest to others. They are done with within seconds; more are told to come back.
+const LONGEST_QUEUE: usize = 256;
+
 /// How often a lock that another process holds is tried.
 const OTHER_PROCESS: Duration = Duration::from_millis(5);
 
@@ -76,7 +80,7 @@ impl Queue {
         place: &Place,
     ) -> Result<WriteLock<'_>, Error> {
         let deadline = Instant::now() + PATIENCE;
-        let mut write_lock = self.line_up(key);
+        let mut write_lock = self.line_up(key)?;
         if let Some(leases) = &self.leases {
             let wait = || {
                 write_lock.wait(deadline)?;
@@ -130,18 +134,21 @@ impl Queue {
         )
     }
 
-    fn line_up(&self, key: String) -> WriteLock<'_> {
+    fn line_up(&self, key: String) -> Result<WriteLock<'_>, BusyError> {
         let called = Arc::new(Condvar::new());
         let mut queues = self.queues();
         let queue = queues.entry(key.clone()).or_default();
+        if queue.len() >= LONGEST_QUEUE {
+            return Err(BusyError::Zone);
+        }
         queue.push_back(Arc::clone(&called));
         drop(queues);
-        WriteLock {
+        Ok(WriteLock {
             queue: self,
             key,
             called,
             among_processes: None,
-        }
+        })
     }
 
     fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Condvar>>>> {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::server::load::hold;
-use fileshed_test_support::Server;
 use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{Server, wait_until, within};
 
 /// Connections of the one user.
 const CONNECTIONS: usize = 256;
@@ -91,6 +91,66 @@ fn writes_behind_a_long_change_hold_nobody_up() {
     assert!(statuses.contains(&200), "{statuses:?}");
     let known = |status: &u16| [200, 429, 503].contains(status);
     assert!(statuses.iter().all(known), "{statuses:?}");
+}
+
+/// Members of one group who write at the same time: more than the server has threads.
+const MEMBERS: usize = 900;
+
+#[test]
+fn writes_of_many_members_behind_a_long_change_hold_nobody_up() {
+    let server = Server::with_key();
+    let names: Vec<String> = (0..MEMBERS).map(|number| format!("m{number}")).collect();
+    let group = [
+        "group",
+        "create",
+        "--id",
+        "team",
+        "--name",
+        "team",
+        "--members",
+    ];
+    let made = server.run(&[group.as_slice(), &[&names.join(",")]].concat());
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let write = |name: usize| {
+        within(
+            "group",
+            json!({"path": format!("{name}.txt"), "content": "x"}),
+        )
+    };
+    Wire::open(&server, "m0", "work").data("shed_create_file", &write(0));
+    let mut quiet = Wire::open(&server, "quiet", "work");
+    quiet.data("shed_create_file", &small_file("storage", 0));
+    // The lock of a writer in another process that shares the data.
+    let lock = server.data().join("groups/team/staging/group.lock");
+    let lock = std::fs::File::open(lock).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let sent = Barrier::new(MEMBERS + 1);
+    let (busy, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        for (number, name) in names.iter().enumerate() {
+            let (server, sent, busy, done) = (&server, &sent, &busy, &done);
+            scope.spawn(move || {
+                let mut wire = Wire::open(server, name, "work");
+                sent.wait();
+                match wire.call("shed_create_file", &write(number)).unwrap() {
+                    (200, _) => done.fetch_add(1, Ordering::Relaxed),
+                    (429, answer) if answer["error"]["code"] == "BUSY" => {
+                        busy.fetch_add(1, Ordering::Relaxed)
+                    }
+                    (status, answer) => panic!("{status}: {answer}"),
+                };
+            });
+        }
+        sent.wait();
+        wait_until("who is too much is told", || {
+            busy.load(Ordering::Relaxed) >= MEMBERS / 2
+        });
+        // Each is answered.
+        tree(&mut quiet);
+        assert!(busy.load(Ordering::Relaxed) < MEMBERS, "some wait");
+        drop(lock);
+    });
+    assert!(done.load(Ordering::Relaxed) > 0);
 }
 
 /// Calls of two users at the same time, more of each than a user has places: all are answered.

@@ -136,6 +136,23 @@ fn too_many_who_wait_are_told() {
 }
 
 #[test]
+fn not_even_the_first_of_each_wait_where_there_is_no_thread_for_them() {
+    let shares = Shares {
+        aside_total: 1,
+        aside_most: 3,
+        ..Shares::fixed(99, 99)
+    };
+    let semaphore = FairSemaphore::new(shares);
+    let mut grants: Vec<Grant> = ["a", "b", "c", "d"]
+        .map(|user| take(&semaphore, user).expect("free"))
+        .into();
+    let aside: Vec<bool> = grants.iter_mut().map(Grant::set_aside).collect();
+    assert_eq!(aside, [true, true, true, false]);
+    grants[0].take_up();
+    assert!(grants[3].set_aside());
+}
+
+#[test]
 fn amounts_are_counted_and_given_back() {
     let semaphore = FairSemaphore::new(Shares::dynamic(100));
     let mut grant = ask(&semaphore, "a", 30).0.expect("fits");

@@ -191,7 +191,7 @@ impl<'a> OpenEndedPermit<'a> {
         let refused = match entered {
             Ok(refused) => refused,
             Err(error) => {
-                zone.store.registry().orphan(intent)?;
+                zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return Err(zone.explain(error));
             }
         };
@@ -255,9 +255,8 @@ impl Drop for OpenEndedPermit<'_> {
         let Some(intent) = self.intent.take() else {
             return;
         };
-        if let Err(error) = self.zone.store.registry().orphan(intent) {
-            tracing::error!(%error, "an open-ended change is still under way in the registry");
-        }
+        let zone = self.zone;
+        zone.store.leave_to_repair(&zone.tenant.key, intent);
     }
 }
 

@@ -354,10 +354,10 @@ impl<'a> Permit<'a> {
         staged: impl Into<StagedEntry>,
         target: Target,
     ) -> Result<Change<'a>, Error> {
-        self.expect_alive()?;
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.record_intent(|| arrival(&staged, &target))?;
+        self.expect_alive()?;
         let effect = staged
             .install(target)
             .map_err(|error| self.explain(error))?;
@@ -546,16 +546,23 @@ impl<'a> Permit<'a> {
             return Ok(());
         };
         let store = self.zone().store;
-        let committed = match self.bin_move.take() {
-            Some(bin_move) => bin_move.commit(store, intent),
-            None => store.registry().commit(intent),
+        let committed = match (self.bin_move.take(), &self.request.needs.ends_edit) {
+            (Some(bin_move), _) => bin_move.commit(store, intent),
+            (None, Some(lock)) => {
+                let zone = self.zone();
+                let place = (zone.tenant.key.as_str(), zone.name.as_str());
+                store.registry().commit_edit(intent, place, lock)
+            }
+            (None, None) => store.registry().commit(intent),
         };
         match committed {
             Err(error @ RegistryError::TakenOver) => return Err(error.into()),
             Err(error) => {
                 tracing::error!(%error, "a finished change is still in the registry");
                 // The next access finds it, and ends it.
-                let _unless_it_fails_again = store.registry().orphan(intent);
+                store.leave_to_repair(&self.zone().tenant.key, intent);
+                // Others may have ended it otherwise.
+                self.expect_alive()?;
             }
             Ok(()) => {}
         }
@@ -575,11 +582,12 @@ impl Drop for Permit<'_> {
         {
             tracing::error!(%error, "what was to go into the bin or out of it is not settled");
             // The next access looks where it is.
-            let _unless_it_fails_again = registry.orphan(intent);
+            zone.store.leave_to_repair(&zone.tenant.key, intent);
             return;
         }
         if let Err(error) = registry.roll_back(intent, &self.request.plan()) {
             tracing::error!(%error, "a rolled back change is still in the registry");
+            zone.store.leave_to_repair(&zone.tenant.key, intent);
         }
     }
 }

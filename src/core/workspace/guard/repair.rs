@@ -33,6 +33,7 @@ impl Store {
 
     /// Repairs and measures a zone; fails if that cannot be done.
     pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+        self.mark_unfinished();
         let undone = self.tidy(tenant);
         let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
             let orphans = self.registry().orphans(&tenant.key)?.into_iter();

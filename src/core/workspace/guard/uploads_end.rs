@@ -50,7 +50,7 @@ impl Store {
         };
         if let Err(error) = remove() {
             // The next access measures what is there.
-            self.registry().orphan(intent)?;
+            self.leave_to_repair(&tenant.key, intent);
             return Err(error);
         }
         Ok(true)

@@ -75,7 +75,11 @@ impl InPlace<'_> {
         if let Some(intent) = self.permit.intent.take() {
             let place = (zone.tenant.key.as_str(), zone.name.as_str());
             let registry = zone.store.registry();
-            registry.commit_grown(intent, place, bytes - bytes_before, files - files_before)?;
+            let (bytes, files) = (bytes - bytes_before, files - files_before);
+            if let Err(error) = registry.commit_grown(intent, place, bytes, files) {
+                zone.store.leave_to_repair(&zone.tenant.key, intent);
+                return Err(error.into());
+            }
         }
         drop(self);
         zone.store.flusher().changed();
@@ -94,8 +98,7 @@ impl Drop for InPlace<'_> {
         let Some(intent) = self.permit.intent.take() else {
             return;
         };
-        if let Err(error) = self.permit.zone().store.registry().orphan(intent) {
-            tracing::error!(%error, "a change in place is still under way in the registry");
-        }
+        let zone = self.permit.zone();
+        zone.store.leave_to_repair(&zone.tenant.key, intent);
     }
 }

@@ -1,0 +1,67 @@
+use std::sync::atomic::AtomicUsize;
+
+use super::*;
+use fileshed_test_servers::Postgres;
+
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Counts a thread as ended, also where it fails.
+struct EndOfWork<'a>(&'a AtomicUsize);
+
+impl Drop for EndOfWork<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Two have nothing to do now and then, so that a place is handed on while somebody wants it.
+#[test]
+fn no_two_have_a_place_at_once() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = Root::open_ambient(directory.path()).expect("a root");
+    let mut settings = Settings::new(directory.path());
+    settings.registry = Some(postgres.database().parse().expect("an address"));
+    let processes = ["ada", "bob", "eve"].map(|name| {
+        let leases = WriteLeases::start(&data, &settings, name).expect("started");
+        // As the queue has it, one thread of a process asks at a time.
+        (leases, Mutex::new(()))
+    });
+    let inside = AtomicUsize::new(0);
+    let working = AtomicUsize::new(processes.len() * 2);
+    std::thread::scope(|scope| {
+        for (leases, _) in &processes {
+            // What a process is told of others comes at any moment.
+            let working = &working;
+            scope.spawn(move || {
+                while working.load(Ordering::SeqCst) > 0 {
+                    leases.shared.hand_over("home/zone");
+                    std::thread::sleep(Duration::from_micros(300));
+                }
+            });
+        }
+        for thread in 0..processes.len() * 2 {
+            let ((leases, asking), inside) = (&processes[thread % processes.len()], &inside);
+            let working = &working;
+            scope.spawn(move || {
+                let _ends = EndOfWork(working);
+                for number in 0..50 {
+                    let asks = asking.lock().expect("asks");
+                    let lease = leases.take("home/zone", Instant::now() + PATIENCE);
+                    let lease = lease.expect("asked").expect("in time");
+                    let before = inside.fetch_add(1, Ordering::SeqCst);
+                    assert_eq!(before, 0, "two have the place");
+                    std::thread::sleep(Duration::from_millis(3));
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                    drop(lease);
+                    drop(asks);
+                    std::thread::sleep(Duration::from_millis(
+                        (thread * 7 + number * 5) as u64 % 11,
+                    ));
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,76 @@
+//! What several callers saw of objects that they share.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use super::linearizability::{Event, Specification, check};
+use super::specifications::{EditCall, FileCall, NameCall, OwnedCall};
+
+/// The calls for each of many objects of one kind.
+#[derive(Debug)]
+pub(crate) struct History<C>(Mutex<BTreeMap<String, Vec<Event<C>>>>);
+
+impl<C> Default for History<C> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<C: Specification + Clone + Debug> History<C> {
+    /// A call that was answered just now.
+    pub(crate) fn answered(&self, object: &str, begun: Instant, call: C) {
+        self.record(object, begun, Some(Instant::now()), call);
+    }
+
+    /// A call of which nobody knows whether it happened.
+    pub(crate) fn unanswered(&self, object: &str, begun: Instant, call: C) {
+        self.record(object, begun, None, call);
+    }
+
+    fn record(&self, object: &str, begun: Instant, answered: Option<Instant>, call: C) {
+        let event = Event {
+            call,
+            begun,
+            answered,
+        };
+        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        objects.entry(object.to_owned()).or_default().push(event);
+    }
+
+    /// Whether the calls of each object below a name can be ordered. How many calls these are.
+    #[track_caller]
+    fn assert_linearizable(&self, below: &str) -> usize {
+        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let objects = objects.iter().filter(|(name, _)| name.contains(below));
+        objects
+            .map(|(name, history)| {
+                if let Err(why) = check(history) {
+                    panic!("{name} is not linearizable: {why}");
+                }
+                history.len()
+            })
+            .sum()
+    }
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Histories {
+    pub(crate) files: History<FileCall>,
+    pub(crate) names: History<NameCall>,
+    pub(crate) edits: History<EditCall>,
+    pub(crate) owned: History<OwnedCall>,
+}
+
+impl Histories {
+    /// Whether the calls of each object below a name can be ordered. How many calls these are.
+    #[track_caller]
+    pub(crate) fn assert_linearizable(&self, below: &str) -> usize {
+        self.files.assert_linearizable(below)
+            + self.names.assert_linearizable(below)
+            + self.edits.assert_linearizable(below)
+            + self.owned.assert_linearizable(below)
+    }
+}
