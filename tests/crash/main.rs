@@ -28,3 +28,4 @@ mod removal;
 mod resumable;
 mod tenant_import;
 mod terminal;
+mod volumes;

@@ -7,7 +7,7 @@
 use super::database::{DatabaseError, Statements, Transaction};
 
 use super::ownership::{self, OwnershipChange};
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, placements};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
@@ -68,6 +68,8 @@ pub struct NewIntent<'a> {
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
+    /// How often the tenant was moved when its directory was opened, where it may be moved.
+    pub moves: Option<i64>,
 }
 
 /// Lets a zone hold more or less; never less than nothing.
@@ -94,8 +96,11 @@ impl Registry {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
             intents.collect::<Result<Vec<_>, DatabaseError>>()
         };
+        // None of them begins while its tenant is moved.
+        let movable = plans.iter().filter(|plan| plan.moves.is_some());
+        let tenants: Vec<&str> = movable.map(|plan| plan.tenant).collect();
         Ok(self
-            .transact_unflushed(&[], enter_all)
+            .transact_unflushed(&tenants, enter_all)
             .map_err(RegistryError::from)?)
     }
 
@@ -277,6 +282,7 @@ impl Registry {
             let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
             connection.execute(&mark, [instance])?;
         }
+        placements::forget_occupants(&connection, instance)?;
         Ok(())
     }
 
@@ -380,6 +386,9 @@ pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), D
 }
 
 fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, DatabaseError> {
+    if let Some(moves) = plan.moves {
+        placements::expect_unmoved(transaction, plan.tenant, moves)?;
+    }
     if plan.bytes != 0 || plan.files != 0 {
         transaction.execute(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }

@@ -8,8 +8,10 @@ mod instance;
 mod last_calls;
 mod measure;
 mod opening;
+mod placements;
 mod registry_copy;
 mod tenants;
+mod volumes;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -33,6 +35,7 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
+use crate::volumes::Volumes;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
@@ -40,7 +43,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_storage::{DiskError, FileIdentity, Removals, Remover, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -65,14 +68,13 @@ pub(crate) const GROUPS: &str = "groups";
 /// it is handed to the store from above.
 pub(crate) type RecoverDatabases = fn(&Store, &TenantRoot, ZoneName) -> Result<(), Error>;
 
-/// Everything under one data directory.
+/// Everything under one data directory, or several.
 #[derive(Debug)]
 pub struct Store {
     settings: Settings,
     clock: Clock,
+    /// What belongs to no tenant: the first of the volumes.
     data: Root,
-    /// Of the data directory.
-    cached_files: CachedReader,
     registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
@@ -81,8 +83,8 @@ pub struct Store {
     packer: HistoryPacker,
     repositories: KeptRepositories,
     remover: Remover,
-    flusher: Flusher,
-    reserve: Reserve,
+    /// Dropped after what may still write in them.
+    volumes: Volumes,
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
@@ -122,16 +124,15 @@ impl Store {
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
         let files = FileStorage::open(&settings, &clock)?;
+        volumes::expect_first(&settings)?;
         let data = opening::open(&settings, opening)?;
-        let cached_files = CachedReader::new(&data)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
+        let volumes = volumes::open(&settings, opening, &data, &pepper, &registry)?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &settings, &registry)?;
-        let flusher = Flusher::start(&data, settings.durability)?;
-        let packer = HistoryPacker::start(&data, &settings, instance.queue())?;
-        let reserve = Reserve::take(&data)?;
+        let packer = HistoryPacker::start(volumes.roots()?, &settings, instance.queue())?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);
         let zygote = Zygote::new(settings.helper.clone());
@@ -145,7 +146,7 @@ impl Store {
             settings,
             clock,
             data,
-            cached_files,
+            volumes,
             registry,
             registry_file,
             pepper,
@@ -153,8 +154,6 @@ impl Store {
             packer,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
-            flusher,
-            reserve,
             visited: Mutex::default(),
             recovered: Mutex::default(),
             programs,
@@ -388,14 +387,9 @@ impl Store {
             .is_ok_and(|live_instances| live_instances.len() <= 1)
     }
 
-    /// The data directory.
+    /// The directory of what belongs to no tenant.
     pub(crate) fn data(&self) -> &Root {
         &self.data
-    }
-
-    /// Files of the data directory that are read without waiting for a disk.
-    pub(crate) fn cached_files(&self) -> &CachedReader {
-        &self.cached_files
     }
 
     /// Whether the file of the registry that is open still has its name.
@@ -486,13 +480,9 @@ impl Store {
         &self.recollection
     }
 
-    /// Space that is kept for deletions.
-    pub(crate) fn reserve(&self) -> &Reserve {
-        &self.reserve
-    }
-
-    pub(crate) fn flusher(&self) -> &Flusher {
-        &self.flusher
+    /// The way to the thread that removes large directories.
+    pub(crate) fn removals(&self) -> Removals {
+        self.remover.removals()
     }
 
     /// The name of this process in the registry and in staging.
@@ -512,6 +502,8 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        self.instance.queue().of_zone(tenant, zone)
+        let write_lock = self.instance.queue().of_zone(tenant, zone)?;
+        self.expect_unmoved(tenant)?;
+        Ok(write_lock)
     }
 }

@@ -20,7 +20,7 @@ impl<'a> Zone<'a> {
 
     /// Takes the write lock, to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        self.store.reserve().release();
+        self.store.reserve(&self.tenant).release();
         Writer::new(self, operation)
     }
 

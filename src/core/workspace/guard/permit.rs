@@ -309,6 +309,7 @@ impl<'a> CheckedRequest<'a> {
             limit: zone.tenant.limit,
             most_files: zone.store.settings().max_files,
             ownership_change: self.ownership_change.as_deref(),
+            moves: zone.tenant.volume.moves,
         }
     }
 
@@ -685,13 +686,13 @@ impl Change<'_> {
             settled = settled.and(permit.settle());
         }
         let ended = permit.end_edit();
-        let store = permit.zone().store;
-        store.reserve().keep();
+        let zone = permit.zone();
+        zone.store.reserve(&zone.tenant).keep();
         // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
         drop((permit, source));
         // What was replaced goes when nobody waits for it.
         drop(displaced);
-        store.flusher().changed();
+        zone.store.changed(&zone.tenant);
         settled.and(ended)?;
         Ok(commit)
     }

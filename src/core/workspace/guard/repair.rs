@@ -76,6 +76,7 @@ impl Store {
             let _write_lock = self.write_lock(tenant, zone)?;
             let of = HistoryOf {
                 tenant: &tenant.key,
+                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &base.subdirectory(DATA)?,
@@ -205,6 +206,7 @@ impl Store {
                     &GroupTransaction {
                         store: self,
                         tenant: &tenant.key,
+                        volume: tenant.volume.number,
                         group,
                         group_name: group,
                         base: &base,
@@ -219,6 +221,7 @@ impl Store {
             let now = self.clock().now();
             let of = HistoryOf {
                 tenant: &tenant.key,
+                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &data,

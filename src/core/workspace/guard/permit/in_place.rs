@@ -78,7 +78,7 @@ impl InPlace<'_> {
             registry.commit_grown(intent, place, bytes - bytes_before, files - files_before)?;
         }
         drop(self);
-        zone.store.flusher().changed();
+        zone.store.changed(&zone.tenant);
         Ok(commit)
     }
 }
