@@ -181,9 +181,10 @@ impl Store {
         let mut checks = Vec::new();
         for (number, directory) in directories.all().enumerate() {
             let data = Root::open_ambient(&directory.path)?;
-            let name = match directories.are_several() {
-                true => format!("storage {}", number + 1),
-                false => "storage".to_owned(),
+            let name = if directories.are_several() {
+                format!("storage {}", number + 1)
+            } else {
+                "storage".to_owned()
             };
             let promises = data.try_promises(Clock::default().now())?.into_iter();
             checks.extend(promises.map(|promise| {

@@ -43,7 +43,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{DiskError, FileIdentity, Removals, Remover, Root};
+use fileshed_storage::{DiskError, FileIdentity, Remover, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -480,11 +480,6 @@ impl Store {
         &self.recollection
     }
 
-    /// The way to the thread that removes large directories.
-    pub(crate) fn removals(&self) -> Removals {
-        self.remover.removals()
-    }
-
     /// The name of this process in the registry and in staging.
     pub(crate) fn instance(&self) -> &str {
         self.instance.name()
@@ -502,8 +497,9 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        let write_lock = self.instance.queue().of_zone(tenant, zone)?;
+        let write_lock = self.instance.queue().of_zone(tenant, zone);
+        // Of one that was moved, the old directory may be gone: that is no failure.
         self.expect_unmoved(tenant)?;
-        Ok(write_lock)
+        write_lock
     }
 }

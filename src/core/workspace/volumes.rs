@@ -55,6 +55,14 @@ impl Volume {
         })
     }
 
+    /// Makes the directory in which a tenant gets its own, for the server's account alone.
+    pub(crate) fn make_parent_of(&self, tenant: &str) -> Result<(), DiskError> {
+        if let Some((parent, _)) = tenant.rsplit_once('/') {
+            self.root.subdirectory(parent)?;
+        }
+        Ok(())
+    }
+
     /// Fails where the place in which it was found does not lead to it any more.
     pub(crate) fn expect_mounted(&self) -> Result<(), Error> {
         let found = Root::open_existing_ambient(self.root.location())?;

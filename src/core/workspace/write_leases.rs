@@ -5,7 +5,7 @@
 //! others take over by the clock of the database. One that slept and knows nothing of that is stopped by
 //! what they left: its staged files are gone, and its intents are not its own any more.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -64,6 +64,9 @@ struct LeaseKeeper {
 #[derive(Debug, Default)]
 struct LeaseState {
     places: HashMap<String, HeldPlace>,
+    /// Places that are being given back: until that is done the registry says that they are held, and
+    /// whoever asked it would believe that.
+    leaving: HashSet<String>,
     /// How many times something was told: who waits compares.
     notices: u64,
     /// Tenants in which dead processes left something unfinished.
@@ -146,7 +149,9 @@ impl WriteLeases {
             return Ok(Some(lease));
         }
         let shared = &self.shared;
-        shared.reserve(place);
+        if !shared.reserve(place, until) {
+            return Ok(None);
+        }
         let taken = shared.line_up(place, until);
         if !matches!(taken, Ok(true)) {
             shared.state().places.remove(place);
@@ -246,14 +251,26 @@ impl LeaseKeeper {
         Err(RegistryError::TakenOver.into())
     }
 
-    /// Keeps a place that comes from being given away before it is used.
-    fn reserve(&self, place: &str) {
+    /// Keeps a place that comes from being given away before it is used; one that is being given back is
+    /// waited for. False where that takes too long.
+    fn reserve(&self, place: &str, until: Instant) -> bool {
+        let patience = until.saturating_duration_since(Instant::now());
+        let left = self
+            .changed
+            .wait_timeout_while(self.state(), patience, |state| {
+                state.leaving.contains(place)
+            });
+        let (mut state, wait) = left.unwrap_or_else(PoisonError::into_inner);
+        if wait.timed_out() && state.leaving.contains(place) {
+            return false;
+        }
         let reserved = HeldPlace {
             in_use: true,
             wanted: false,
             since: Instant::now(),
         };
-        self.state().places.insert(place.to_owned(), reserved);
+        state.places.insert(place.to_owned(), reserved);
+        true
     }
 
     /// Asks the registry for a place, and waits to be told. Whether it came in time.
@@ -279,11 +296,14 @@ impl LeaseKeeper {
         }
     }
 
+    /// Gives back a place that was taken out of those that this process has.
     fn give(&self, place: &str) {
         if let Err(error) = self.registry.give_lease(place, &self.name) {
             // It is given when the next round finds that others wait for it.
             tracing::warn!(%error, "a place to write in is not given back yet");
         }
+        self.state().leaving.remove(place);
+        self.changed.notify_all();
     }
 
     /// Others wait for a place: it is theirs as soon as nobody here writes in it.
@@ -293,6 +313,7 @@ impl LeaseKeeper {
             Some(held) if held.in_use => held.wanted = true,
             _ => {
                 state.places.remove(place);
+                state.leaving.insert(place.to_owned());
                 drop(state);
                 self.give(place);
             }
@@ -369,12 +390,14 @@ impl LeaseKeeper {
         if let Err(error) = tidied {
             tracing::warn!(%error, "what other servers left is not looked at");
         }
-        let idle: Vec<String> = self
-            .state()
+        let mut state = self.state();
+        let idle: Vec<String> = state
             .places
             .extract_if(|_, held| !held.in_use && held.since.elapsed() > IDLE)
             .map(|(place, _)| place)
             .collect();
+        state.leaving.extend(idle.iter().cloned());
+        drop(state);
         for place in idle {
             self.give(&place);
         }

@@ -87,11 +87,14 @@ fn a_user_on_either_volume_has_everything() {
         done(&client, "shed_delete", &back);
         let again = json!({"zone": "storage", "path": "b.md", "restore": true});
         done(&client, "shed_delete", &again);
-        let over = json!({"src_path": "b.md", "dest_path": "from-storage.md"});
+        let over = json!({"src": "b.md", "dest": "from-storage.md"});
         done(&client, "shed_copy_storage_to_documents", &over);
-        let over = json!({"src_path": "from-storage.md", "dest_path": "moved.md"});
+        let over = json!({"src": "from-storage.md", "dest": "moved.md"});
         done(&client, "shed_move_documents_to_storage", &over);
         assert_eq!(content(&client, "storage", "moved.md"), "one\ntwo\n");
+        // Takes everything into the index of the history.
+        let touch = json!({"zone": "documents", "cmd": "touch", "args": ["last"]});
+        done(&client, "shed_exec", &touch);
         let place = place_of(&app, second.path(), &format!("users/{user}"));
         Repository::of(&place).assert_sound();
     }
@@ -136,6 +139,8 @@ fn what_goes_from_one_volume_to_the_other_is_whole() {
                 &json!({"zone": "storage", "path": "back.md"}),
             );
             assert!(read("moved.md").is_err());
+            let touch = json!({"zone": "group", "group": group, "cmd": "touch", "args": ["last"]});
+            done(&client, "shed_exec", &touch);
             Repository::at(&base.join("repo.git"), &base.join("data")).assert_sound();
         }
     }

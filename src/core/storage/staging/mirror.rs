@@ -4,7 +4,7 @@
 //! while nobody writes is the directory as it is. Nothing is left out but what has no content: sockets,
 //! pipes and devices.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -68,7 +68,7 @@ struct Passing<'a> {
 }
 
 /// DirectoryNames of a directory, with what they stand for.
-type DirectoryNames = HashMap<CString, Stat>;
+type DirectoryNames = BTreeMap<CString, Stat>;
 
 impl Mirror {
     /// Begins an empty copy of `from`.

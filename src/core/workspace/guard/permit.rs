@@ -177,11 +177,12 @@ pub struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(crate) fn new(zone: &'a Zone<'a>, operation: &'static str) -> Result<Self, Error> {
         zone.expect_write_scope()?;
+        let write_lock = zone.write_lock()?;
         Ok(Self {
             zone,
             operation,
             staging: zone.store.staging(&zone.tenant)?,
-            write_lock: Some(zone.write_lock()?),
+            write_lock: Some(write_lock),
         })
     }
 

@@ -4,7 +4,7 @@ use crate::store::Store;
 use crate::volumes::Volume;
 use crate::{Error, UserId, ZonePath};
 use fileshed_registry::RegistryError;
-use fileshed_storage::Staging;
+use fileshed_storage::{Removed, Staging};
 
 /// Where what is removed waits for its end, below its volume.
 const REMOVED: &str = ".removed";
@@ -30,32 +30,37 @@ impl Store {
         forget: impl Fn() -> Result<(), RegistryError>,
     ) -> Result<(), Error> {
         if let Some(root) = self.existing_tenant(tenant)? {
-            let volume = &self.volume(&root).root;
-            let waiting = Staging::new(volume.subdirectory(REMOVED)?, self.instance());
             let mut write_locks = Vec::new();
             for zone in root.zones {
                 write_locks.push(self.write_lock(&root, *zone)?);
             }
-            let entry = volume.entry(&ZonePath::found(tenant.to_owned()))?;
-            let removed = waiting.remove(&entry)?;
+            // What a move left elsewhere would be found as the tenant's.
+            let volumes = self.volumes().all();
+            let removed = volumes.map(|volume| self.set_aside(tenant, volume));
+            let removed = removed.collect::<Result<Vec<_>, Error>>()?;
             forget()?;
-            removed.keep()?;
+            for removed in removed.into_iter().flatten() {
+                removed.keep()?;
+            }
         } else {
             forget()?;
         }
         self.sweep_removed()
     }
 
-    /// Removes the directory of a tenant from a volume in which it does not lie, if it is there: large ones
-    /// behind whoever asks.
-    pub(crate) fn set_aside(&self, tenant: &str, volume: &Volume) -> Result<(), Error> {
+    /// Takes the directory of a tenant out of a volume, if it is there. The caller has the tenant's write
+    /// locks.
+    pub(crate) fn set_aside(
+        &self,
+        tenant: &str,
+        volume: &Volume,
+    ) -> Result<Option<Removed>, Error> {
         if volume.root.existing_subdirectory(tenant)?.is_none() {
-            return Ok(());
+            return Ok(None);
         }
         let entry = volume.root.entry(&ZonePath::found(tenant.to_owned()))?;
         let waiting = Staging::new(volume.root.subdirectory(REMOVED)?, self.instance());
-        let waiting = waiting.removing_behind(self.removals());
-        Ok(waiting.remove(&entry)?.keep()?)
+        Ok(Some(waiting.remove(&entry)?))
     }
 
     /// Removes what an earlier call did not come to the end of.

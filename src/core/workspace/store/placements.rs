@@ -8,7 +8,7 @@ use crate::tenant::{TenantRoot, VolumePlace};
 use crate::volumes::{Volume, VolumeError, Volumes};
 use crate::{Error, ZoneName, ZonePath};
 use fileshed_registry::{Occupant, Placement, RegistryError};
-use fileshed_storage::{Kind, Reserve};
+use fileshed_storage::{Kind, Reserve, Root};
 use fileshed_types::fair::Place;
 
 impl Store {
@@ -30,19 +30,9 @@ impl Store {
 
     /// A tenant, of which there may be nothing yet.
     pub(crate) fn made_tenant(&self, key: &str) -> Result<TenantRoot, Error> {
-        let place = match self.existing_place(key)? {
-            Some(place) => place,
-            None => self.write_down(key, self.volumes.choose(key))?,
-        };
+        let place = self.decided_place(key)?;
         let root = self.volumes.at(place.number).root.subdirectory(key)?;
-        Ok(TenantRoot {
-            root,
-            key: key.to_owned(),
-            volume: place,
-            limit: self.quota(key)?,
-            zones: zones_of(key),
-            place: Place::default(),
-        })
+        self.tenant_at(key, place, root)
     }
 
     /// A tenant, if there is anything of it.
@@ -51,17 +41,20 @@ impl Store {
             return Ok(None);
         };
         let volume = self.volumes.at(place.number);
-        let Some(root) = volume.root.existing_subdirectory(key)? else {
-            return Ok(None);
-        };
-        Ok(Some(TenantRoot {
+        let root = volume.root.existing_subdirectory(key)?;
+        root.map(|root| self.tenant_at(key, place, root))
+            .transpose()
+    }
+
+    fn tenant_at(&self, key: &str, volume: VolumePlace, root: Root) -> Result<TenantRoot, Error> {
+        Ok(TenantRoot {
             root,
             key: key.to_owned(),
-            volume: place,
+            volume,
             limit: self.quota(key)?,
             zones: zones_of(key),
             place: Place::default(),
-        }))
+        })
     }
 
     /// Whether there is a directory of a tenant.
@@ -71,11 +64,7 @@ impl Store {
 
     /// The volume that a tenant comes to of which there is nothing; from now on it is that tenant's.
     pub(crate) fn volume_of_new(&self, key: &str) -> Result<&Volume, Error> {
-        let place = match self.existing_place(key)? {
-            Some(place) => place,
-            None => self.write_down(key, self.volumes.choose(key))?,
-        };
-        Ok(self.volumes.at(place.number))
+        Ok(self.volumes.at(self.decided_place(key)?.number))
     }
 
     /// Fails where a tenant was moved since its directory was opened. It stays so for who has one of its
@@ -109,7 +98,11 @@ impl Store {
 
     /// The name of the volume in which a tenant lies, of whom it is decided.
     pub(crate) fn volume_name(&self, key: &str) -> Result<Option<String>, Error> {
-        let place = self.existing_place(key)?;
+        let place = match self.existing_place(key) {
+            // Of one that lies in two, nothing is decided.
+            Err(error) if matches!(error.cause(), Some(VolumeError::TwoPlaces)) => None,
+            place => place?,
+        };
         Ok(place.map(|place| self.volumes.at(place.number).name.clone()))
     }
 
@@ -158,10 +151,15 @@ impl Store {
         }
     }
 
-    fn write_down(&self, key: &str, number: usize) -> Result<VolumePlace, Error> {
-        if !self.volumes.are_several() {
-            return Ok(VolumePlace::default());
+    /// Where a tenant lies, from now on where that was not decided.
+    fn decided_place(&self, key: &str) -> Result<VolumePlace, Error> {
+        match self.existing_place(key)? {
+            Some(place) => Ok(place),
+            None => self.write_down(key, self.volumes.choose(key)),
         }
+    }
+
+    fn write_down(&self, key: &str, number: usize) -> Result<VolumePlace, Error> {
         let name = &self.volumes.at(number).name;
         let now = self.clock.now().as_second();
         self.registry.place(key, name, now)?;

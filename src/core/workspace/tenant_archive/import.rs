@@ -51,7 +51,9 @@ impl Store {
         let id = manifest.id()?;
         let key = self.key_of(&id)?;
         self.expect_nothing_of(&id, &key)?;
-        let volume = &self.volume_of_new(&key)?.root;
+        let volume = self.volume_of_new(&key)?;
+        volume.make_parent_of(&key)?;
+        let volume = &volume.root;
         let staged = self.importing(volume)?.directory()?;
         let imported = archive.unpack(&id, &staged)?;
         let records = manifest.records()?;

@@ -54,12 +54,13 @@ impl Store {
         placement.volume != volume.name && (nobody_reads || is_over)
     }
 
-    /// Removes a copy of a tenant that lies elsewhere. With its write locks: nobody is moving it.
-    fn remove_old_copy(&self, key: &str, volume: &Volume) -> Result<(), Error> {
+    /// Removes a copy of a tenant that lies elsewhere, if there is one.
+    pub(super) fn remove_old_copy(&self, key: &str, volume: &Volume) -> Result<(), Error> {
         // Where it is not there, this is all there is.
         let Some(tenant) = self.existing_tenant(key)? else {
             return Ok(());
         };
+        // Nobody is moving it meanwhile.
         let mut write_locks = Vec::new();
         for zone in tenant.zones {
             write_locks.push(self.write_lock(&tenant, *zone)?);
@@ -67,12 +68,13 @@ impl Store {
         if self.volume(&tenant).name == volume.name {
             return Ok(());
         }
-        self.set_aside(key, volume)?;
-        tracing::info!(
-            tenant = key,
-            volume = volume.name,
-            "removed what a move had left"
-        );
+        let removed = self.set_aside(key, volume)?;
+        drop(write_locks);
+        if let Some(removed) = removed {
+            removed.keep()?;
+            let volume = &volume.name;
+            tracing::info!(tenant = key, volume, "removed what a move had left");
+        }
         Ok(())
     }
 }
@@ -88,6 +90,8 @@ fn directories(volume: &Volume) -> Result<Vec<String>, Error> {
         let entries = entries.filter(|entry| entry.kind == Kind::Directory);
         keys.extend(entries.map(|entry| format!("{parent}/{}", entry.path)));
     }
-    keys.push(SHARED.to_owned());
+    if volume.root.existing_subdirectory(SHARED)?.is_some() {
+        keys.push(SHARED.to_owned());
+    }
     Ok(keys)
 }

@@ -12,7 +12,9 @@ use crate::volumes::Volume;
 use crate::write_lock::WriteLock;
 use crate::{Code, Error, ZonePath};
 use fileshed_registry::{Intent, NewIntent, Placement, Switch};
-use fileshed_storage::{ArrivingFile, DiskError, Mirror, OpenedArrivingFile, Staging, Target};
+use fileshed_storage::{
+    ArrivingFile, DiskError, Installed, Mirror, OpenedArrivingFile, Staging, Target,
+};
 
 /// What is not copied: whoever prepares a change there has to begin anew.
 const LEFT_OUT: [&str; 1] = ["staging"];
@@ -68,10 +70,13 @@ impl<'a> Relocation<'a> {
         let Some(from) = from.filter(|from| from.volume != to.name) else {
             return Err(TenantMoveError::AlreadyThere { id, name }.into());
         };
+        // Of an earlier move, or of one that was killed.
+        store.remove_old_copy(key, to)?;
         let (needed, free) = (tenant.root.measure()?.bytes, to.root.free_space()?);
         if needed > free {
             return Err(TenantMoveError::Space { name, needed, free }.into());
         }
+        to.make_parent_of(key)?;
         let staging = Staging::new(to.root.subdirectory(MOVING)?, store.instance());
         Ok(Self {
             mirror: Mirror::begin(&tenant.root, &staging)?,
@@ -167,14 +172,23 @@ impl<'a> Relocation<'a> {
         let (store, key) = (self.store, &self.tenant.key);
         // Who took this process for dead marks it: then it can end nothing.
         let intent = self.begin_intent()?;
-        store.set_aside(key, self.to)?;
-        let place = ZonePath::found(key.clone());
-        let vacancy = self.to.root.vacancy_as_named(&place)?;
-        let installed = self.mirror.into_copy().install(Target::Vacancy(vacancy))?;
-        // Its name as well.
-        self.to.root.flush_file_system()?;
-        let now = store.clock().now().as_second();
         let registry = store.registry();
+        let (copy, root) = (self.mirror.into_copy(), &self.to.root);
+        let install = || -> Result<Installed, DiskError> {
+            let vacancy = root.vacancy_as_named(&ZonePath::found(key.clone()))?;
+            let installed = copy.install(Target::Vacancy(vacancy))?;
+            // Its name as well.
+            root.flush_file_system()?;
+            Ok(installed)
+        };
+        let installed = match install() {
+            Ok(installed) => installed,
+            Err(error) => {
+                registry.commit(intent)?;
+                return Err(error.into());
+            }
+        };
+        let now = store.clock().now().as_second();
         let switched = registry.switch((key, intent), &self.from, &self.to.name, now);
         match switched {
             Ok(Switch::Done) => {

@@ -95,8 +95,8 @@ diagnostics! {
         #[error("these files are in two volumes, and the registry does not say which are the right ones")]
         TwoPlaces => {
             code: InternalApiError,
-            hint: "tell the administrator: `fileshed tenant list` names the directory, which has to be set \
-                aside in one of the volumes",
+            hint: "tell the administrator: `fileshed tenant list` names the directory, without a volume; it \
+                has to be set aside in one of them",
         },
         /// No volume has the name.
         #[error("there is no volume `{name}`; there are {known}")]
