@@ -155,9 +155,11 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.webdav,
     ),
     // Data.
-    open("storage_base_path", "Directory of all data", |c| {
-        &mut c.core.storage_base_path
-    }),
+    open(
+        "storage_base_path",
+        "Directory of all data, or several with weights, like /data, /mnt/b=2: users and groups are spread on them",
+        |c| &mut c.core.storage_base_path,
+    ),
     open(
         "namespace",
         "How a user's directory is named; plain keeps the user id",

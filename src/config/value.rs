@@ -2,13 +2,12 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
-use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use fileshed_core::settings::{
-    Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
-    NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy,
-    WriteMode,
+    DataDirectories, DataDirectory, Destination, Durability, FilesUrl, GroupSource, LinkHost,
+    MimePrefix, NamespacePolicy, NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl,
+    RegistryUrl, SandboxPolicy, WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
@@ -93,17 +92,30 @@ impl SettingValue for String {
     }
 }
 
-impl SettingValue for PathBuf {
+impl SettingValue for DataDirectories {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.contains('\0') {
             return Err("must be a path".to_owned());
         }
-        *self = Self::from(text);
+        if text.contains([',', '\n']) {
+            return self.read_list(&items(text));
+        }
+        *self = Self::one(text);
+        Ok(())
+    }
+
+    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
+        *self = Self::of_list(items)?;
         Ok(())
     }
 
     fn show(&self) -> String {
-        quoted(&self.to_string_lossy())
+        if !self.are_several() {
+            return quoted(&self.first().to_string_lossy());
+        }
+        let all: Vec<String> = self.all().map(DataDirectory::written).collect();
+        let all: Vec<String> = all.iter().map(|item| quoted(item)).collect();
+        format!("[{}]", all.join(", "))
     }
 }
 

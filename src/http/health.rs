@@ -64,7 +64,8 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     let problems = checks
         .iter()
         .filter(|check| {
-            ["data", "files"].contains(&check.name.as_str()) && check.state == CheckState::Failed
+            let what = check.name.split(' ').next().unwrap_or_default();
+            ["data", "files"].contains(&what) && check.state == CheckState::Failed
         })
         .map(|check| (check.name.clone(), check.text.clone().into()));
     let problems: serde_json::Map<String, serde_json::Value> = problems.collect();

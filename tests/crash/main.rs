@@ -29,3 +29,4 @@ mod resumable;
 mod tenant_import;
 mod terminal;
 mod upgrade;
+mod volumes;

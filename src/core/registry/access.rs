@@ -52,7 +52,8 @@ impl Registry {
         let access = self.reader()?.first(
             "SELECT users.name, users.suspended_at IS NOT NULL,
              (SELECT count(*) FROM usage WHERE home = ?2 AND zone IN (?3, ?4)) = 2
-             AND NOT EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = '')
+             AND NOT EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
+             (SELECT volume FROM placements WHERE home = ?2)
              FROM (SELECT 1) AS one LEFT JOIN users ON users.id = ?1",
             [user, tenant, zone, edits],
             |row| {
@@ -60,6 +61,7 @@ impl Registry {
                     name: row.get(0)?,
                     is_suspended: row.get(1)?,
                     is_whole: row.get(2)?,
+                    volume: row.get(3)?,
                 })
             },
         )?;
@@ -91,6 +93,7 @@ mod tests {
                 name: None,
                 is_suspended: false,
                 is_whole: false,
+                volume: None,
             }
         );
         registry.meet("ada", "Ada", 1).expect("met");
@@ -108,6 +111,7 @@ mod tests {
                 name: Some("Ada".to_owned()),
                 is_suspended: true,
                 is_whole: true,
+                volume: None,
             }
         );
         assert!(!access("bob").is_suspended);

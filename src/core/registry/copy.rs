@@ -49,7 +49,7 @@ const fn ordered(name: &'static str, key: &'static [&'static str]) -> Table {
     }
 }
 
-const TABLES: [Table; 24] = [
+const TABLES: [Table; 27] = [
     table("attachments", &["home", "chat", "id"]),
     numbered("bin", &["number"]),
     table("client_locks", &["token"]),
@@ -66,8 +66,10 @@ const TABLES: [Table; 24] = [
     table("local_group_members", &["group_id", "user_id"]),
     table("local_groups", &["id"]),
     table("locks", &["home", "zone", "path"]),
+    numbered("occupants", &["id"]),
     table("page_sessions", &["digest"]),
     table("pepper", &["id"]),
+    table("placements", &["home"]),
     ordered("published", &["home", "id"]),
     table("resumable_uploads", &["id"]),
     table("sign_in_links", &["digest"]),
@@ -76,6 +78,7 @@ const TABLES: [Table; 24] = [
     table("tokens", &["id"]),
     table("usage", &["home", "zone"]),
     table("users", &["id"]),
+    table("volumes", &["name"]),
     table("working_directories", &["home", "chat"]),
 ];
 

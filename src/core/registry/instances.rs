@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use super::database::{Database, DatabaseError, Statements, Transaction};
-use super::{Registry, RegistryError, terminal_hosts, write_leases};
+use super::{Registry, RegistryError, placements, terminal_hosts, write_leases};
 
 /// The present, by the clock of the database: milliseconds of Unix time.
 const NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -126,6 +126,7 @@ fn take_out(transaction: &Transaction<'_>, name: &str) -> Result<(), DatabaseErr
         transaction.execute(&mark, [name])?;
     }
     terminal_hosts::forget(transaction, name)?;
+    placements::forget_occupants(transaction, name)?;
     write_leases::forget(transaction, name)
 }
 
@@ -175,6 +176,7 @@ mod tests {
             limit: 1,
             most_files: 1,
             ownership_change: None,
+            moves: None,
         }
     }
 

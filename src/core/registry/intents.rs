@@ -8,7 +8,7 @@ use super::database::{DatabaseError, Statements, Transaction};
 
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, placements};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
@@ -69,6 +69,8 @@ pub struct NewIntent<'a> {
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
+    /// How often the tenant was moved when its directory was opened, where it may be moved.
+    pub moves: Option<i64>,
 }
 
 /// Lets a zone hold more or less; never less than nothing.
@@ -95,8 +97,11 @@ impl Registry {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
             intents.collect::<Result<Vec<_>, DatabaseError>>()
         };
+        // None of them begins while its tenant is moved.
+        let movable = plans.iter().filter(|plan| plan.moves.is_some());
+        let tenants: Vec<&str> = movable.map(|plan| plan.tenant).collect();
         Ok(self
-            .transact_unflushed(&[], enter_all)
+            .transact_unflushed(&tenants, enter_all)
             .map_err(RegistryError::from)?)
     }
 
@@ -291,6 +296,7 @@ impl Registry {
             let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
             connection.execute(&mark, [instance])?;
         }
+        placements::forget_occupants(&connection, instance)?;
         Ok(())
     }
 
@@ -394,6 +400,9 @@ pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), D
 }
 
 fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, DatabaseError> {
+    if let Some(moves) = plan.moves {
+        placements::expect_unmoved(transaction, plan.tenant, moves)?;
+    }
     if plan.bytes != 0 || plan.files != 0 {
         transaction.execute(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }

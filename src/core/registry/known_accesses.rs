@@ -17,6 +17,8 @@ pub struct Access {
     pub is_suspended: bool,
     /// Whether the zone was measured, with its working copies, and nothing in it is to be repaired.
     pub is_whole: bool,
+    /// The volume in which the tenant lies, where that is written down.
+    pub volume: Option<String>,
 }
 
 /// Answers that hold as long as the database is in one state.

@@ -5,7 +5,7 @@ use super::database::{DatabaseError, Statements as _, Transaction};
 use super::{Registry, RegistryError};
 
 /// The tables with rows of a tenant, which go with it.
-const TABLES_OF_TENANTS: [&str; 15] = [
+const TABLES_OF_TENANTS: [&str; 16] = [
     "usage",
     "locks",
     "intents",
@@ -21,6 +21,7 @@ const TABLES_OF_TENANTS: [&str; 15] = [
     "dead_properties",
     "tenant_quotas",
     "last_calls",
+    "placements",
 ];
 
 /// Removes the rows of a tenant.

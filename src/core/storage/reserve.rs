@@ -83,9 +83,7 @@ impl Reserve {
 
     /// Bytes that are free for this account.
     fn free(&self) -> u64 {
-        rustix::fs::fstatvfs(self.directory.handle()).map_or(u64::MAX, |found| {
-            found.f_bavail.saturating_mul(found.f_frsize)
-        })
+        self.directory.free_space().unwrap_or(u64::MAX)
     }
 
     fn is_kept(&self) -> std::sync::MutexGuard<'_, bool> {

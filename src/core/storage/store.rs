@@ -1,5 +1,7 @@
 //! The data directory itself, and the server's own files in it.
 
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
@@ -42,11 +44,53 @@ impl Root {
         rustix::fs::accessat(self.handle(), ".", wanted, flags).map_err(DiskError::server)
     }
 
+    /// Bytes that are free in its file system, for this account.
+    pub fn free_space(&self) -> Result<u64, DiskError> {
+        let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
     /// Makes an empty file of the server's own, unless there is one.
     pub fn make_private_file(&self, name: &str) -> Result<(), DiskError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
         rustix::fs::openat(self.handle(), name, flags, PRIVATE).map_err(DiskError::server)?;
         Ok(())
+    }
+
+    /// Makes a file of the server's own with this content, unless there is one; whether it did. The file
+    /// appears whole, and of two that make it at once one does: a link refuses a name that is there.
+    /// `temporary` is a name that nothing has.
+    pub fn make_private_file_once(
+        &self,
+        name: &str,
+        temporary: &str,
+        content: &[u8],
+    ) -> io::Result<bool> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(self.handle(), temporary, flags, PRIVATE)?;
+        let mut file = File::from(file);
+        file.write_all(content).and_then(|()| file.sync_all())?;
+        let (handle, none) = (self.handle(), AtFlags::empty());
+        let linked = rustix::fs::linkat(handle, temporary, handle, name, none);
+        let _gone = rustix::fs::unlinkat(handle, temporary, none);
+        match linked {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// So many bytes, at most, of a file of the server's own, if it is there.
+    pub fn read_private_file(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = match rustix::fs::openat(self.handle(), name, flags, Mode::empty()) {
+            Ok(file) => File::from(file),
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let mut content = Vec::new();
+        file.take(most).read_to_end(&mut content)?;
+        Ok(Some(content))
     }
 
     /// Takes from everybody else what they may do with a file of the server's own, if it is there.

@@ -29,6 +29,11 @@ struct Shared {
     changed: Condvar,
 }
 
+/// What was asked for.
+#[derive(Debug)]
+#[must_use = "strict durability waits for it"]
+pub struct FlushTicket(u64);
+
 /// The flushing thread and the way to wait for it.
 #[derive(Debug)]
 pub struct Flusher {
@@ -60,10 +65,21 @@ impl Flusher {
 
     /// Says that something changed. Strict: comes back when it is on disk.
     pub fn changed(&self) {
+        self.wait(self.ask());
+    }
+
+    /// Says that something changed; [`Flusher::wait`] comes back when that is on disk. Between them,
+    /// other file systems may be asked for theirs.
+    pub fn ask(&self) -> FlushTicket {
         let mut state = self.shared.lock();
         state.asked += 1;
-        let mine = state.asked;
         self.shared.changed.notify_all();
+        FlushTicket(state.asked)
+    }
+
+    /// Strict: comes back when what was asked for is on disk.
+    pub fn wait(&self, FlushTicket(mine): FlushTicket) {
+        let mut state = self.shared.lock();
         if self.durability == Durability::Strict {
             while state.done < mine && !state.stopping {
                 state = self
@@ -80,6 +96,14 @@ impl Flusher {
     pub(super) fn is_flushed(&self) -> bool {
         let state = self.shared.lock();
         state.asked == state.done
+    }
+}
+
+impl Root {
+    /// Brings everything of its file system to disk, now.
+    pub fn flush_file_system(&self) -> Result<(), DiskError> {
+        let fail = |error| DiskError::of("flush", &fileshed_types::zone::ZonePath::root(), error);
+        rustix::fs::syncfs(self.handle()).map_err(fail)
     }
 }
 

@@ -87,12 +87,12 @@ impl Store {
     }
 
     fn clean_tenant(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
-        let Some(root) = self.data().existing_subdirectory(key)? else {
+        let Some(tenant) = self.existing_tenant(key)? else {
             return Ok(());
         };
         let tenant = TenantRoot {
             place: caller.place.clone(),
-            ..self.tenant_root(root, key)?
+            ..tenant
         };
         let group = tenant.group().map(str::to_owned);
         let has_records = match &group {
@@ -167,7 +167,7 @@ impl Store {
     /// Locks of tenants that somebody removed from the disk.
     fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
         for (tenant, zone) in self.registry().locked_zones()? {
-            if self.data().existing_subdirectory(&tenant)?.is_some() {
+            if self.has_tenant(&tenant)? {
                 continue;
             }
             for lock in self.registry().locks(&tenant, &zone)? {

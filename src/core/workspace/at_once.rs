@@ -8,11 +8,14 @@
 //! answered here, and the call takes the usual way, which repairs, notes and explains. What the
 //! registry says is remembered from one call to the next only while nobody changes anything in it.
 
+use std::sync::Arc;
+
 use crate::extraction::may_be_document;
 use crate::store::Store;
 use crate::tenant::DATA;
 use crate::view::{View, ViewPath, ViewPlace};
 use crate::{Caller, ZoneName, ZonePath};
+use fileshed_registry::Access;
 use fileshed_storage::CachedFile;
 
 #[cfg(test)]
@@ -40,34 +43,32 @@ impl Store {
             return None;
         }
         let tenant = self.tenant_key(caller).ok()?;
-        if !self.is_ready_at_once(caller, &tenant, zone) {
-            return None;
-        }
+        let access = self.access_at_once(caller, &tenant, zone)?;
+        let volume = self.volume_at_once(access.volume.as_deref())?;
         let directory = zone.directory()?;
-        self.cached_files()
+        volume
+            .cached_files
             .read(&format!("{tenant}/{directory}/{DATA}/{path}"), MOST)
     }
 
-    /// Whether the caller is active and known by the present name, and the zone ready to use. False
-    /// also where that cannot be said without waiting.
-    fn is_ready_at_once(&self, caller: &Caller, tenant: &str, zone: ZoneName) -> bool {
+    /// What the registry says, where the caller is active and known by the present name, and the zone
+    /// ready to use. Nothing also where that cannot be said without waiting.
+    fn access_at_once(&self, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<Arc<Access>> {
         if !self.visited().contains(tenant) {
-            return false;
+            return None;
         }
         if zone.is_versioned() && !self.recovered().contains(&(tenant.to_owned(), zone)) {
-            return false;
+            return None;
         }
         let user = caller.user.as_ref().map_or("", |user| user.as_str());
         let zones = [zone.as_str(), zone.edits()];
-        let Ok(access) = self.registry().access(user, tenant, zones) else {
-            return false;
-        };
+        let access = self.registry().access(user, tenant, zones).ok()?;
         let name = caller.name.as_deref().unwrap_or_default();
         let is_noted = match &access.name {
             None => user.is_empty(),
             Some(noted) => name.is_empty() || noted == name,
         };
-        is_noted && !access.is_suspended && access.is_whole
+        (is_noted && !access.is_suspended && access.is_whole).then_some(access)
     }
 }
 

@@ -119,11 +119,10 @@ impl Store {
             if !goes_on() {
                 break;
             }
-            let Some(root) = self.data().existing_subdirectory(&row.tenant)? else {
+            let Some(tenant) = self.existing_tenant(&row.tenant)? else {
                 self.registry().forget_in_bin(&[row])?;
                 continue;
             };
-            let tenant = self.tenant_root(root, &row.tenant)?;
             ended += self.end_in_bin(&tenant, &[row])?;
         }
         Ok(ended)

@@ -3,16 +3,6 @@
 //! A key appears whole and is never overwritten, so several servers of one data directory agree on
 //! it. Who wants another one deletes its file.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a key appears whole or not at all, and is in no zone"
-)]
-
-use std::io::{Read, Write};
-
-use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
-
 use crate::{Error, Secret, Store, diagnostics, random};
 use fileshed_storage::Root;
 
@@ -56,37 +46,15 @@ impl Store {
 fn make(data: &Root, file: &str) -> Result<bool, Error> {
     let key = hex::encode(random::bytes::<KEY_BYTES>()?);
     let temporary = format!("{file}.{}", hex::encode(random::bytes::<8>()?));
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    let opened = rustix::fs::openat(data.handle(), &*temporary, flags, Mode::RUSR | Mode::WUSR);
-    let mut content = std::fs::File::from(opened.map_err(|error| KeyError::Io(error.into()))?);
-    content
-        .write_all(format!("{key}\n").as_bytes())
-        .and_then(|()| content.sync_all())
-        .map_err(KeyError::Io)?;
-    // A link appears whole and refuses an existing name.
-    let (handle, none) = (data.handle(), AtFlags::empty());
-    let linked = rustix::fs::linkat(handle, &*temporary, handle, file, none);
-    let _gone = rustix::fs::unlinkat(handle, &*temporary, none);
-    match linked {
-        Ok(()) => Ok(true),
-        Err(Errno::EXIST) => Ok(false),
-        Err(error) => Err(KeyError::Io(error.into()).into()),
-    }
+    let made = data.make_private_file_once(file, &temporary, format!("{key}\n").as_bytes());
+    Ok(made.map_err(KeyError::Io)?)
 }
 
 fn read(data: &Root, file: &str) -> Result<Option<String>, KeyError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = match rustix::fs::openat(data.handle(), file, flags, Mode::empty()) {
-        Ok(opened) => opened,
-        Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(KeyError::Io(error.into())),
-    };
-    let (mut text, content) = (Vec::new(), std::fs::File::from(opened));
-    content
-        .take(FILE_MAX)
-        .read_to_end(&mut text)
+    let text = data
+        .read_private_file(file, FILE_MAX)
         .map_err(KeyError::Io)?;
-    Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+    Ok(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
 }
 
 diagnostics! {

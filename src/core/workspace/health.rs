@@ -4,6 +4,7 @@ mod machine;
 
 use crate::programs::Programs;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
+use crate::volumes::Volume;
 use crate::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_history::SET_ASIDE;
 use fileshed_registry::FILE_NAME;
@@ -143,8 +144,9 @@ impl Store {
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {
-        vec![self.check_registry(), self.check_data()]
-            .into_iter()
+        let volumes = self.volumes().all();
+        std::iter::once(self.check_registry())
+            .chain(volumes.map(|volume| self.check_volume(volume)))
             .chain(self.check_files())
             .chain(self.machine().check())
             .collect()
@@ -172,21 +174,29 @@ impl Store {
         Ok(machine.check())
     }
 
-    /// Tries what the file system of the data directory has to promise. It makes files, so it is for
+    /// Tries what the file systems of the data directories have to promise. It makes files, so it is for
     /// people who ask, not for probes.
     pub fn check_storage(settings: &Settings) -> Result<Vec<Check>, Error> {
-        let data = Root::open_ambient(&settings.storage_base_path)?;
-        let promises = data.try_promises(Clock::default().now())?.into_iter();
-        Ok(promises
-            .map(|promise| {
+        let directories = &settings.storage_base_path;
+        let mut checks = Vec::new();
+        for (number, directory) in directories.all().enumerate() {
+            let data = Root::open_ambient(&directory.path)?;
+            let name = if directories.are_several() {
+                format!("storage {}", number + 1)
+            } else {
+                "storage".to_owned()
+            };
+            let promises = data.try_promises(Clock::default().now())?.into_iter();
+            checks.extend(promises.map(|promise| {
                 let state = match promise.kept {
                     Kept::Yes => CheckState::Ok,
                     Kept::Otherwise => CheckState::Warning,
                     Kept::No => CheckState::Failed,
                 };
-                Check::new(&format!("storage {}", promise.name), state, promise.text)
-            })
-            .collect())
+                Check::new(&format!("{name} {}", promise.name), state, promise.text)
+            }));
+        }
+        Ok(checks)
     }
 
     /// Looks for histories that were damaged. It looks into every tenant, so it is for people who
@@ -220,13 +230,22 @@ impl Store {
         let mut kept = Vec::new();
         let users = self.tenants_below(USERS)?.into_iter();
         let personal = users.chain([SHARED.to_owned()]);
-        let documents = ZoneName::Documents.directory().unwrap_or_default();
-        let places = personal
-            .map(|tenant| format!("{tenant}/{documents}"))
-            .chain(self.tenants_below(GROUPS)?);
-        for place in places {
-            let Some(directory) = self.data().existing_subdirectory(&place)? else {
+        let places = personal.map(|tenant| (tenant, ZoneName::Documents)).chain(
+            self.tenants_below(GROUPS)?
+                .into_iter()
+                .map(|tenant| (tenant, ZoneName::Group)),
+        );
+        for (key, zone) in places {
+            let tenant = self.existing_tenant(&key)?;
+            let base = tenant
+                .map(|tenant| tenant.existing_base(zone))
+                .transpose()?;
+            let Some(directory) = base.flatten() else {
                 continue;
+            };
+            let place = match zone.directory() {
+                Some(directory) => format!("{key}/{directory}"),
+                None => key,
             };
             let entries = directory.list(&ZonePath::root())?.into_iter();
             let names = entries.filter(|entry| entry.path.as_str().starts_with(SET_ASIDE));
@@ -264,28 +283,38 @@ impl Store {
         })
     }
 
-    fn check_data(&self) -> Check {
-        let probe = self
-            .data()
+    /// Whether a volume can be written, and is still the one that was opened.
+    fn check_volume(&self, volume: &Volume) -> Check {
+        let is_one_of_several = self.volumes().are_several();
+        let name = if is_one_of_several {
+            format!("data {}", volume.name)
+        } else {
+            "data".to_owned()
+        };
+        let probe = volume
+            .root
             .subdirectory(".instances")
             .map_err(Error::from)
             .and_then(|directory| {
+                if is_one_of_several {
+                    volume.expect_mounted()?;
+                }
                 let mut staged =
                     fileshed_storage::Staging::new(directory, self.instance()).write(b"probe")?;
                 let _size = staged.file();
                 let _size = staged.size()?;
-                self.data().expect_writable()?;
+                volume.root.expect_writable()?;
                 for parent in [USERS, GROUPS, SHARED] {
-                    if let Some(directory) = self.data().existing_subdirectory(parent)? {
+                    if let Some(directory) = volume.root.existing_subdirectory(parent)? {
                         directory.expect_writable()?;
                     }
                 }
                 Ok(())
             });
         match probe {
-            Ok(()) => Check::new("data", CheckState::Ok, "can be written"),
+            Ok(()) => Check::new(&name, CheckState::Ok, "can be written"),
             Err(error) => Check::new(
-                "data",
+                &name,
                 CheckState::Failed,
                 format!("{}; {}", error.message(), error.hint()),
             ),

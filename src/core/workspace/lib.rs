@@ -14,7 +14,7 @@
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
-//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `running_commands`,
+//! - vocabulary: `tenant`, `namespace`, `volumes`, `chat_host`, `write_lock`, `running`, `running_commands`,
 //!   [`background`],
 //!   [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
@@ -23,12 +23,12 @@
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
 //! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
-//!   [`administration`], [`tenant_archive`].
+//!   [`administration`], [`tenant_archive`], [`tenant_move`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
-//! only `archive` and `tenant_archive` know ZIP, and only the pepper, the locks of processes and the search for programs
-//! open files themselves.
+//! only `archive` and `tenant_archive` know ZIP, and only the locks of processes and the search for
+//! programs open files themselves.
 
 pub mod administration;
 pub mod all_tenants;
@@ -80,12 +80,14 @@ pub mod store;
 mod takeover;
 mod tenant;
 pub mod tenant_archive;
+pub mod tenant_move;
 pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
 mod uploads_retention;
 pub mod users;
 pub mod view;
+mod volumes;
 mod waiting_uploads;
 mod watched;
 pub mod whereabouts;

@@ -5,15 +5,7 @@
 //! once and never overwritten; a pepper of a wrong size stops the start, because a new one would
 //! make every user appear new.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "the pepper appears whole or not at all, and is in no zone"
-)]
-
-use std::io::{Read, Write};
-
 use hmac::{Hmac, KeyInit, Mac};
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use sha2::Sha256;
 
@@ -50,44 +42,18 @@ impl Pepper {
         }
         let fresh = random::bytes::<PEPPER_BYTES>()?;
         let temporary = format!("{PEPPER_FILE}.{}", hex::encode(random::bytes::<8>()?));
-        let fail = |error: std::io::Error| PepperError::Io(error);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = rustix::fs::openat(data.handle(), &*temporary, flags, mode)
-            .map_err(|error| fail(error.into()))?;
-        let mut file = std::fs::File::from(file);
-        file.write_all(&fresh)
-            .and_then(|()| file.sync_all())
-            .map_err(fail)?;
-        // A link appears whole and refuses an existing name: nobody's pepper is overwritten.
-        let linked = rustix::fs::linkat(
-            data.handle(),
-            &*temporary,
-            data.handle(),
-            PEPPER_FILE,
-            rustix::fs::AtFlags::empty(),
-        );
-        let _gone = rustix::fs::unlinkat(data.handle(), &*temporary, rustix::fs::AtFlags::empty());
-        match linked {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(fail(error.into()).into()),
-        }
-        Self::read(data)?.ok_or_else(|| fail(Errno::NOENT.into()).into())
+        data.make_private_file_once(PEPPER_FILE, &temporary, &fresh)
+            .map_err(PepperError::Io)?;
+        let made = Self::read(data)?;
+        Ok(made.ok_or_else(|| PepperError::Io(Errno::NOENT.into()))?)
     }
 
     /// Reads the pepper of a data directory, if it has one.
     pub(crate) fn read(data: &Root) -> Result<Option<Self>, PepperError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(data.handle(), PEPPER_FILE, flags, Mode::empty()) {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(PepperError::Io(error.into())),
+        let content = data.read_private_file(PEPPER_FILE, PEPPER_BYTES as u64 + 1);
+        let Some(content) = content.map_err(PepperError::Io)? else {
+            return Ok(None);
         };
-        let mut content = Vec::new();
-        std::fs::File::from(file)
-            .take(PEPPER_BYTES as u64 + 1)
-            .read_to_end(&mut content)
-            .map_err(PepperError::Io)?;
         let found = content.len();
         content
             .try_into()

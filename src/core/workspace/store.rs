@@ -8,9 +8,11 @@ mod instance;
 mod last_calls;
 mod measure;
 mod opening;
+mod placements;
 mod registry_copy;
 mod tenants;
 mod unfinished;
+mod volumes;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -34,6 +36,7 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
+use crate::volumes::Volumes;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
@@ -41,7 +44,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_storage::{DiskError, FileIdentity, Remover, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -67,14 +70,13 @@ pub(crate) const GROUPS: &str = "groups";
 /// it is handed to the store from above.
 pub(crate) type RecoverDatabases = fn(&Store, &TenantRoot, ZoneName) -> Result<(), Error>;
 
-/// Everything under one data directory.
+/// Everything under one data directory, or several.
 #[derive(Debug)]
 pub struct Store {
     settings: Settings,
     clock: Clock,
+    /// What belongs to no tenant: the first of the volumes.
     data: Root,
-    /// Of the data directory.
-    cached_files: CachedReader,
     registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
@@ -83,8 +85,8 @@ pub struct Store {
     packer: HistoryPacker,
     repositories: KeptRepositories,
     remover: Remover,
-    flusher: Flusher,
-    reserve: Reserve,
+    /// Dropped after what may still write in them.
+    volumes: Volumes,
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
@@ -127,16 +129,15 @@ impl Store {
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
         let files = FileStorage::open(&settings, &clock)?;
+        volumes::expect_first(&settings)?;
         let data = opening::open(&settings, opening)?;
-        let cached_files = CachedReader::new(&data)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
+        let volumes = volumes::open(&settings, opening, &data, &pepper, &registry)?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &settings, &registry)?;
-        let flusher = Flusher::start(&data, settings.durability)?;
-        let packer = HistoryPacker::start(&data, &settings, instance.queue())?;
-        let reserve = Reserve::take(&data)?;
+        let packer = HistoryPacker::start(volumes.roots()?, &settings, instance.queue())?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);
         let zygote = Zygote::new(settings.helper.clone());
@@ -151,7 +152,7 @@ impl Store {
             settings,
             clock,
             data,
-            cached_files,
+            volumes,
             registry,
             registry_file,
             pepper,
@@ -159,8 +160,6 @@ impl Store {
             packer,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
-            flusher,
-            reserve,
             visited: Mutex::default(),
             recovered: Mutex::default(),
             programs,
@@ -401,14 +400,9 @@ impl Store {
             .is_ok_and(|live_instances| live_instances.len() <= 1)
     }
 
-    /// The data directory.
+    /// The directory of what belongs to no tenant.
     pub(crate) fn data(&self) -> &Root {
         &self.data
-    }
-
-    /// Files of the data directory that are read without waiting for a disk.
-    pub(crate) fn cached_files(&self) -> &CachedReader {
-        &self.cached_files
     }
 
     /// Whether the file of the registry that is open still has its name.
@@ -503,15 +497,6 @@ impl Store {
         &self.recollection
     }
 
-    /// Space that is kept for deletions.
-    pub(crate) fn reserve(&self) -> &Reserve {
-        &self.reserve
-    }
-
-    pub(crate) fn flusher(&self) -> &Flusher {
-        &self.flusher
-    }
-
     /// The name of this process in the registry and in staging.
     pub(crate) fn instance(&self) -> &str {
         self.instance.name()
@@ -529,6 +514,9 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        self.instance.queue().of_zone(tenant, zone)
+        let write_lock = self.instance.queue().of_zone(tenant, zone);
+        // Of one that was moved, the old directory may be gone: that is no failure.
+        self.expect_unmoved(tenant)?;
+        write_lock
     }
 }

@@ -71,8 +71,7 @@ fn work(store: &Store, stopping: &AtomicBool) {
 impl Store {
     /// Repairs every zone of a tenant that needs it.
     fn make_tenant_ready(&self, key: &str) -> Result<(), Error> {
-        if let Some(root) = self.data().existing_subdirectory(key)? {
-            let tenant = self.tenant_root(root, key)?;
+        if let Some(tenant) = self.existing_tenant(key)? {
             for zone in tenant.zones {
                 self.make_ready(&tenant, *zone);
             }

@@ -73,6 +73,8 @@ fn work(store: &Store, stopped: &Receiver<()>) {
             Ok(deletions) => tracing::info!(deletions, "what was deleted has left the bin"),
             Err(error) => tracing::warn!(%error, "what has ended is still in the bin"),
         }
+        // What begins has no call yet that reads.
+        store.sweep_moves(round == 0 && store.is_alone());
         if let Err(error) = store.resumable_uploads().end_abandoned() {
             tracing::warn!(%error, "uploads that were given up are still there");
         }
@@ -153,10 +155,9 @@ impl Store {
         choose: impl Fn(Vec<String>) -> Vec<String>,
     ) -> u64 {
         let work = || -> Result<u64, Error> {
-            let Some(root) = self.data().existing_subdirectory(tenant)? else {
+            let Some(tenant) = self.existing_tenant(tenant)? else {
                 return Ok(0);
             };
-            let tenant = self.tenant_root(root, tenant)?;
             let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
                 return Ok(0);
             };

@@ -68,7 +68,7 @@ impl Store {
     /// One user of whom there is something.
     pub fn user(&self, user: &UserId) -> Result<UserSummary, Error> {
         let tenant = self.tenant_of_user(user)?;
-        let is_known = self.data().existing_subdirectory(&tenant)?.is_some()
+        let is_known = self.has_tenant(&tenant)?
             || self
                 .registry()
                 .known_users()?

@@ -17,11 +17,8 @@ impl Store {
         self.meet(caller)?;
         let key = self.tenant_key(caller)?;
         Ok(TenantRoot {
-            root: self.data().subdirectory(&key)?,
-            limit: self.quota(&key)?,
-            key,
-            zones: &ZoneName::PERSONAL,
             place: caller.place.clone(),
+            ..self.made_tenant(&key)?
         })
     }
 
@@ -35,11 +32,8 @@ impl Store {
         let group = self.group(caller, group)?;
         let key = group_key(&group);
         let tenant = TenantRoot {
-            root: self.data().subdirectory(&key)?,
-            limit: self.quota(&key)?,
-            key,
-            zones: &ZoneName::SHARED,
             place: caller.place.clone(),
+            ..self.made_tenant(&key)?
         };
         Ok(Zone {
             ready: self.make_ready(&tenant, ZoneName::Group),

@@ -25,6 +25,7 @@ fn the_list_tells_what_users_and_groups_have() {
             "3",
             "-",
             "active",
+            "volume-1",
             ""
         ]
     );

@@ -23,7 +23,7 @@ const NAMED: usize = 5;
 /// A directory that nobody sees yet. Dropped, it is gone with everything in it.
 #[derive(Debug)]
 pub struct StagedDirectory {
-    root: Root,
+    pub(super) root: Root,
     staging: Staging,
     name: String,
     installed: bool,

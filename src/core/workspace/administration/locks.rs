@@ -83,8 +83,7 @@ impl Administration<'_> {
         let registry = self.store.registry();
         let mut edits = registry.locks_of_all(ROWS_MAX)?.into_iter();
         if let Some(lock) = edits.find(|lock| lock.found.working_copy == id) {
-            if let Some(root) = self.store.data().existing_subdirectory(&lock.tenant)? {
-                let tenant = self.store.tenant_root(root, &lock.tenant)?;
+            if let Some(tenant) = self.store.existing_tenant(&lock.tenant)? {
                 let zone = ZoneName::parse(&lock.zone)?;
                 let zone = self.store.foreign_zone(self.caller, &tenant, zone)?;
                 lockedit::release(&zone, &lock.found)?;

@@ -34,6 +34,8 @@ pub struct TenantSummary {
     pub kind: TenantKind,
     /// The directory below the data directory.
     pub tenant: String,
+    /// The name of the volume in which it lies; nothing where that is decided with the first file.
+    pub volume: Option<String>,
     /// The id; nothing where only a user's directory is there, which does not tell it.
     pub id: Option<String>,
     /// What people call it, where that is known here.
@@ -125,7 +127,7 @@ impl Store {
                 self.user(user).map_err(unknown)?;
             }
             TenantId::Group(group) => {
-                let is_there = self.data().existing_subdirectory(&key)?.is_some()
+                let is_there = self.has_tenant(&key)?
                     || self
                         .registry()
                         .local_group(group.as_str())?
@@ -164,6 +166,7 @@ impl Store {
         let own = self.registry().tenant_quota(&user.tenant)?;
         Ok(TenantSummary {
             kind: TenantKind::User,
+            volume: self.volume_name(&user.tenant)?,
             bytes: user.bytes(),
             files: user.files(),
             limit: own.unwrap_or_else(|| self.usual_quota(&user.tenant)),
@@ -190,6 +193,7 @@ impl Store {
         let own = self.registry().tenant_quota(&tenant)?;
         Ok(TenantSummary {
             kind: TenantKind::Group,
+            volume: self.volume_name(&tenant)?,
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
             limit: own.unwrap_or_else(|| self.usual_quota(&tenant)),

@@ -20,7 +20,7 @@ impl<'a> Zone<'a> {
 
     /// Takes the write lock, to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        self.store.reserve().release();
+        self.store.reserve(&self.tenant).release();
         Writer::new(self, operation)
     }
 
@@ -39,9 +39,9 @@ impl<'a> Zone<'a> {
     /// Waits for the write lock of the zone, which is repaired first where it has to be.
     pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
-            self.store
-                .try_make_ready(&self.tenant, self.name)
-                .map_err(|error| self.explain(error))?;
+            let ready = self.store.try_make_ready(&self.tenant, self.name);
+            self.store.expect_unmoved(&self.tenant)?;
+            ready.map_err(|error| self.explain(error))?;
         }
         let write_lock = self.store.write_lock(&self.tenant, self.name)?;
         if self.group.is_some() {

@@ -177,11 +177,12 @@ pub struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub(crate) fn new(zone: &'a Zone<'a>, operation: &'static str) -> Result<Self, Error> {
         zone.expect_write_scope()?;
+        let write_lock = zone.write_lock()?;
         Ok(Self {
             zone,
             operation,
             staging: zone.store.staging(&zone.tenant)?,
-            write_lock: Some(zone.write_lock()?),
+            write_lock: Some(write_lock),
         })
     }
 
@@ -309,6 +310,7 @@ impl<'a> CheckedRequest<'a> {
             limit: zone.tenant.limit,
             most_files: zone.store.settings().max_files,
             ownership_change: self.ownership_change.as_deref(),
+            moves: zone.tenant.volume.moves,
         }
     }
 
@@ -693,13 +695,13 @@ impl Change<'_> {
             settled = settled.and(permit.settle());
         }
         let ended = permit.end_edit();
-        let store = permit.zone().store;
-        store.reserve().keep();
+        let zone = permit.zone();
+        zone.store.reserve(&zone.tenant).keep();
         // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
         drop((permit, source));
         // What was replaced goes when nobody waits for it.
         drop(displaced);
-        store.flusher().changed();
+        zone.store.changed(&zone.tenant);
         settled.and(ended)?;
         Ok(commit)
     }

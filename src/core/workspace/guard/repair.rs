@@ -77,6 +77,7 @@ impl Store {
             let _write_lock = self.write_lock(tenant, zone)?;
             let of = HistoryOf {
                 tenant: &tenant.key,
+                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &base.subdirectory(DATA)?,
@@ -206,6 +207,7 @@ impl Store {
                     &GroupTransaction {
                         store: self,
                         tenant: &tenant.key,
+                        volume: tenant.volume.number,
                         group,
                         group_name: group,
                         base: &base,
@@ -220,6 +222,7 @@ impl Store {
             let now = self.clock().now();
             let of = HistoryOf {
                 tenant: &tenant.key,
+                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &data,

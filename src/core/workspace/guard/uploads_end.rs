@@ -41,6 +41,7 @@ impl Store {
             limit: tenant.limit,
             most_files: self.settings().max_files,
             ownership_change: None,
+            moves: tenant.volume.moves,
         })?;
         let remove = || -> Result<(), Error> {
             self.staging(tenant)?.remove(&entry)?.keep()?;

@@ -61,7 +61,7 @@ enum DirectoryState {
 
 /// Opens the data directory and finds that nothing in it is lost.
 pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error> {
-    let location = &settings.storage_base_path;
+    let location = settings.storage_base_path.first();
     let data = match opening {
         Opening::Make => Root::open_ambient(location)?,
         Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
@@ -125,7 +125,7 @@ pub struct Loss {
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
     pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+        let data = Root::open_existing_ambient(settings.storage_base_path.first())?;
         let data = data.ok_or(StoreError::None)?;
         loss_in(&data, settings, part)
     }
@@ -133,7 +133,7 @@ impl Store {
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
     pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+        let data = Root::open_existing_ambient(settings.storage_base_path.first())?;
         let data = data.ok_or(StoreError::None)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
@@ -163,13 +163,17 @@ impl Store {
 
 fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> {
     let tenants = |parent: &str| -> Result<usize, Error> {
-        let Some(directory) = data.existing_subdirectory(parent)? else {
-            return Ok(0);
-        };
-        let entries = directory.list(&ZonePath::root())?.into_iter();
-        Ok(entries
-            .filter(|entry| entry.kind == Kind::Directory)
-            .count())
+        let mut count = 0;
+        for directory in settings.storage_base_path.all() {
+            let volume = Root::open_existing_ambient(&directory.path)?;
+            let below = volume.map(|volume| volume.existing_subdirectory(parent));
+            if let Some(below) = below.transpose()?.flatten() {
+                let entries = below.list(&ZonePath::root())?.into_iter();
+                let directories = entries.filter(|entry| entry.kind == Kind::Directory);
+                count += directories.count();
+            }
+        }
+        Ok(count)
     };
     if matches!(look(data, settings), Ok(DirectoryState::New)) {
         return Err(StoreError::None.into());

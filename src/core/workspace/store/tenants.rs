@@ -1,11 +1,10 @@
-//! Tenants: their keys, their roots, and the space that they have.
+//! Tenants: their keys, and the space that they have.
 
 use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
-use crate::{Caller, Chat, Error, UserId, ZoneName, ZonePath};
+use crate::{Caller, Chat, Error, UserId, ZoneName};
 use fileshed_registry::{BIN, QuotaError, Usage};
-use fileshed_storage::{DiskError, Kind, Root, Staging, Totals};
-use fileshed_types::fair::Place;
+use fileshed_storage::{DiskError, Staging, Totals};
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
 
@@ -44,34 +43,6 @@ impl Store {
     pub(crate) fn tenant_of_user(&self, user: &UserId) -> Result<String, Error> {
         let directory = self.pepper.namespace(user, self.settings.namespace)?;
         Ok(format!("{USERS}/{directory}"))
-    }
-
-    /// The keys of all tenants below one directory of the data directory.
-    pub(crate) fn tenants_below(&self, parent: &str) -> Result<Vec<String>, Error> {
-        let Some(directory) = self.data.existing_subdirectory(parent)? else {
-            return Ok(Vec::new());
-        };
-        let entries = directory.list(&ZonePath::root())?.into_iter();
-        Ok(entries
-            .filter(|entry| entry.kind == Kind::Directory)
-            .map(|entry| format!("{parent}/{}", entry.path))
-            .collect())
-    }
-
-    /// The root of a tenant that is none of the caller's.
-    pub(crate) fn tenant_root(&self, root: Root, key: &str) -> Result<TenantRoot, Error> {
-        let zones: &'static [ZoneName] = if key.starts_with(GROUPS) {
-            &ZoneName::SHARED
-        } else {
-            &ZoneName::PERSONAL
-        };
-        Ok(TenantRoot {
-            root,
-            key: key.to_owned(),
-            limit: self.quota(key)?,
-            zones,
-            place: Place::default(),
-        })
     }
 
     /// Bytes that a tenant may hold: what an administrator gave it, or what all have.

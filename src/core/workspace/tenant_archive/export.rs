@@ -36,9 +36,7 @@ impl Store {
     /// complete, are not in it.
     pub fn export_tenant(&self, id: &TenantId, output: impl Write) -> Result<Exported, Error> {
         let found = self.tenant_summary(id)?;
-        let root = self.data().existing_subdirectory(&found.tenant)?;
-        let tenant = root.map(|root| self.tenant_root(root, &found.tenant));
-        let tenant = tenant.transpose()?;
+        let tenant = self.existing_tenant(&found.tenant)?;
         let mut write_locks = Vec::new();
         if let Some(tenant) = &tenant {
             for zone in tenant.zones {

@@ -14,9 +14,9 @@ use crate::archive::changed_at;
 use crate::tenant::DATA;
 use crate::{Error, Store, ZoneName, ZonePath};
 use fileshed_registry::Ownership as _;
-use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
+use fileshed_storage::{DiskError, Root, StagedDirectory, Staging, Target};
 
-/// Where what is brought in is prepared, below the data directory.
+/// Where what is brought in is prepared, below its volume.
 const IMPORTED: &str = ".imported";
 
 /// Bytes of the largest manifest.
@@ -40,9 +40,8 @@ impl Store {
     /// Brings in what [`Store::export_tenant`] wrote, here or elsewhere: for the same user or group,
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, mut input: impl Read) -> Result<Imported, Error> {
-        let staging = Staging::new(self.data().subdirectory(IMPORTED)?, self.instance());
-        // What an import that was killed left.
-        staging.sweep(|| self.live_instances())?;
+        self.sweep_imported()?;
+        let staging = self.importing(self.data())?;
         let mut spooled = staging.create()?;
         io::copy(&mut input, spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
@@ -52,7 +51,10 @@ impl Store {
         let id = manifest.id()?;
         let key = self.key_of(&id)?;
         self.expect_nothing_of(&id, &key)?;
-        let staged = staging.directory()?;
+        let volume = self.volume_of_new(&key)?;
+        volume.make_parent_of(&key)?;
+        let volume = &volume.root;
+        let staged = self.importing(volume)?.directory()?;
         let imported = archive.unpack(&id, &staged)?;
         let records = manifest.records()?;
         let now = self.clock().now().as_second();
@@ -72,19 +74,35 @@ impl Store {
         // Who is killed from here on leaves nothing that was measured before the files came.
         self.remove_directory(&key, || self.registry().forget_usage(&key))?;
         let place = ZonePath::found(key.clone());
-        let vacancy = self.data().vacancy_as_named(&place)?;
+        let vacancy = volume.vacancy_as_named(&place)?;
         staged.install(Target::Vacancy(vacancy))?.keep();
         drop(spooled);
         self.measure_all(&key)?;
         Ok(imported)
     }
 
+    /// Where archives arrive in a volume.
+    fn importing(&self, volume: &Root) -> Result<Staging, Error> {
+        Ok(Staging::new(
+            volume.subdirectory(IMPORTED)?,
+            self.instance(),
+        ))
+    }
+
+    /// Removes what an import left that was killed.
+    fn sweep_imported(&self) -> Result<(), Error> {
+        for volume in self.volumes().all() {
+            self.importing(&volume.root)?
+                .sweep(|| self.live_instances())?;
+        }
+        Ok(())
+    }
+
     /// Fails where a user or a group has a file here, or a history.
     fn expect_nothing_of(&self, id: &TenantId, key: &str) -> Result<(), Error> {
-        let Some(root) = self.data().existing_subdirectory(key)? else {
+        let Some(tenant) = self.existing_tenant(key)? else {
             return Ok(());
         };
-        let tenant = self.tenant_root(root, key)?;
         let mut is_empty = true;
         for zone in tenant.zones {
             self.try_make_ready(&tenant, *zone)?;
@@ -108,10 +126,9 @@ impl Store {
 
     /// Takes over the repositories that came along, and enters what the zones hold.
     fn measure_all(&self, key: &str) -> Result<(), Error> {
-        let Some(root) = self.data().existing_subdirectory(key)? else {
+        let Some(tenant) = self.existing_tenant(key)? else {
             return Ok(());
         };
-        let tenant = self.tenant_root(root, key)?;
         for zone in tenant.zones {
             let _write_lock = self.write_lock(&tenant, *zone)?;
             self.measure(&tenant, *zone)?;

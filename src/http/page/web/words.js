@@ -211,6 +211,7 @@ const WORDS = {
   user: ["User", "Benutzer"],
   group: ["Group", "Gruppe"],
   space: ["Space", "Platz"],
+  volume: ["Volume", "Datenträger"],
   last_call: ["Last call", "Letzter Aufruf"],
   tokens_links_locks: ["Tokens · links · locks", "Token · Links · Sperren"],
   actions: ["Actions", "Aktionen"],

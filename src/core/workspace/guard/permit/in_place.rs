@@ -82,7 +82,7 @@ impl InPlace<'_> {
             }
         }
         drop(self);
-        zone.store.flusher().changed();
+        zone.store.changed(&zone.tenant);
         Ok(commit)
     }
 }

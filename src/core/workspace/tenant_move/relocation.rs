@@ -1,0 +1,230 @@
+//! One attempt to move a tenant.
+
+use std::time::{Duration, Instant};
+
+use super::leftovers::MOVING;
+use super::{Moved, TenantMoveError};
+use crate::administration::TenantId;
+use crate::store::Store;
+use crate::tenant::TenantRoot;
+use crate::transfer::ARRIVING;
+use crate::volumes::Volume;
+use crate::write_lock::WriteLock;
+use crate::{Code, Error, ZonePath};
+use fileshed_registry::{Intent, NewIntent, Placement, Switch};
+use fileshed_storage::{
+    ArrivingFile, DiskError, Installed, Mirror, OpenedArrivingFile, Staging, Target,
+};
+
+/// What is not copied: whoever prepares a change there has to begin anew.
+const LEFT_OUT: [&str; 1] = ["staging"];
+
+/// The name for logs, and of a repair after a move that was killed.
+const OPERATION: &str = "tenant_move";
+
+/// Passes beside everybody else, at most.
+const PASSES: usize = 5;
+
+/// What may be left for the pass for which everybody waits.
+const FEW_BYTES: u64 = 32 * 1024 * 1024;
+const FEW_CHANGES: u64 = 200;
+
+/// Passes while nobody writes. Only a history that is being packed needs more than two.
+const LAST_PASSES: usize = 10;
+
+/// A tenant on its way to another volume.
+pub(super) struct Relocation<'a> {
+    store: &'a Store,
+    id: String,
+    tenant: TenantRoot,
+    from: Placement,
+    to: &'a Volume,
+    mirror: Mirror,
+    moved: Moved,
+}
+
+/// What keeps everybody from changing the tenant.
+pub(super) struct TenantHold<'a> {
+    _write_locks: Vec<WriteLock<'a>>,
+    _arriving: Vec<ArrivingFile>,
+    since: Instant,
+}
+
+/// What came of an attempt.
+pub(super) enum Attempt {
+    /// It lies there; for so long nobody could write.
+    Done(Duration),
+    /// Something began before the end.
+    CameBetween,
+}
+
+impl<'a> Relocation<'a> {
+    pub(super) fn begin(
+        store: &'a Store,
+        (id, key): (&TenantId, &str),
+        to: &'a Volume,
+    ) -> Result<Self, Error> {
+        let tenant = store.made_tenant(key)?;
+        let (id, name) = (id.to_string(), to.name.clone());
+        let from = store.registry().placement(key)?;
+        let Some(from) = from.filter(|from| from.volume != to.name) else {
+            return Err(TenantMoveError::AlreadyThere { id, name }.into());
+        };
+        // Of an earlier move, or of one that was killed.
+        store.remove_old_copy(key, to)?;
+        let (needed, free) = (tenant.root.measure()?.bytes, to.root.free_space()?);
+        if needed > free {
+            return Err(TenantMoveError::Space { name, needed, free }.into());
+        }
+        to.make_parent_of(key)?;
+        let staging = Staging::new(to.root.subdirectory(MOVING)?, store.instance());
+        Ok(Self {
+            mirror: Mirror::begin(&tenant.root, &staging)?,
+            moved: Moved::default(),
+            store,
+            id,
+            tenant,
+            from,
+            to,
+        })
+    }
+
+    /// What was copied so far.
+    pub(super) fn moved(&self) -> Moved {
+        self.moved
+    }
+
+    /// Copies beside everybody else, until there is little left, and has that on disk: when everybody
+    /// waits, there is little to flush.
+    pub(super) fn follow(&mut self) -> Result<(), Error> {
+        for _ in 0..PASSES {
+            let changes = self.moved.bytes;
+            let pass = self.pass(false)?;
+            if self.moved.bytes - changes <= FEW_BYTES && pass <= FEW_CHANGES {
+                break;
+            }
+        }
+        Ok(self.to.root.flush_file_system()?)
+    }
+
+    /// Takes over what changed since the last pass; how many entries did.
+    fn pass(&mut self, is_last: bool) -> Result<u64, DiskError> {
+        let pass = self.mirror.pass(is_last, &LEFT_OUT)?;
+        self.moved.bytes += pass.bytes;
+        self.moved.skipped = pass.skipped;
+        Ok(pass.changes)
+    }
+
+    /// Keeps everybody from changing the tenant and brings over the rest; or says what has to end first.
+    pub(super) fn hold(&mut self) -> Result<Result<TenantHold<'a>, String>, Error> {
+        for zone in self.tenant.zones {
+            self.store.try_make_ready(&self.tenant, *zone)?;
+        }
+        let since = Instant::now();
+        let mut write_locks = Vec::new();
+        for zone in self.tenant.zones {
+            match self.store.write_lock(&self.tenant, *zone) {
+                Ok(write_lock) => write_locks.push(write_lock),
+                Err(error) if error.code() == Code::Busy => {
+                    return Ok(Err("a change that lasts".to_owned()));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let changes = self.store.registry().changes_under_way(&self.tenant.key)?;
+        if !changes.is_empty() {
+            return Ok(Err(changes.join(", ")));
+        }
+        let Some(arriving) = self.hold_uploads()? else {
+            return Ok(Err("an upload".to_owned()));
+        };
+        for _ in 0..LAST_PASSES {
+            if self.pass(true)? == 0 {
+                return Ok(Ok(TenantHold {
+                    _write_locks: write_locks,
+                    _arriving: arriving,
+                    since,
+                }));
+            }
+        }
+        let (id, what) = (self.id.clone(), "the packing of a history".to_owned());
+        Err(TenantMoveError::UnderWay { id, what }.into())
+    }
+
+    /// Keeps uploads from going on that are not complete; nothing where a piece of one arrives.
+    fn hold_uploads(&self) -> Result<Option<Vec<ArrivingFile>>, Error> {
+        let mut held = Vec::new();
+        let Some(directory) = self.tenant.root.existing_subdirectory(ARRIVING)? else {
+            return Ok(Some(held));
+        };
+        for entry in directory.list(&ZonePath::root())? {
+            match ArrivingFile::open(&directory, entry.path.as_str())? {
+                OpenedArrivingFile::Open(file) => held.push(file),
+                OpenedArrivingFile::Missing => {}
+                OpenedArrivingFile::Taken => return Ok(None),
+            }
+        }
+        Ok(Some(held))
+    }
+
+    /// Gives the copy its name, and says in the registry that the tenant lies there.
+    pub(super) fn end(self, held: TenantHold<'a>) -> Result<Attempt, Error> {
+        let (store, key) = (self.store, &self.tenant.key);
+        // Who took this process for dead marks it: then it can end nothing.
+        let intent = self.begin_intent()?;
+        let registry = store.registry();
+        let (copy, root) = (self.mirror.into_copy(), &self.to.root);
+        let install = || -> Result<Installed, DiskError> {
+            let vacancy = root.vacancy_as_named(&ZonePath::found(key.clone()))?;
+            let installed = copy.install(Target::Vacancy(vacancy))?;
+            // Its name as well.
+            root.flush_file_system()?;
+            Ok(installed)
+        };
+        let installed = match install() {
+            Ok(installed) => installed,
+            Err(error) => {
+                registry.commit(intent)?;
+                return Err(error.into());
+            }
+        };
+        let now = store.clock().now().as_second();
+        let switched = registry.switch((key, intent), &self.from, &self.to.name, now);
+        match switched {
+            Ok(Switch::Done) => {
+                installed.keep();
+                // Before anybody writes there, and before the old copy goes.
+                store.data().flush_file_system()?;
+                Ok(Attempt::Done(held.since.elapsed()))
+            }
+            Ok(Switch::UnderWay(_) | Switch::Occupied(_) | Switch::Elsewhere) => {
+                drop(installed);
+                registry.commit(intent)?;
+                Ok(Attempt::CameBetween)
+            }
+            Err(error) => {
+                // Nobody knows whether it lies there now: either place has all of it.
+                installed.keep();
+                Err(error.into())
+            }
+        }
+    }
+
+    fn begin_intent(&self) -> Result<Intent, Error> {
+        let zone = self.tenant.zones.first();
+        self.store.registry().begin(&NewIntent {
+            tenant: &self.tenant.key,
+            zone: zone.map_or("", |zone| zone.as_str()),
+            instance: self.store.instance(),
+            operation: OPERATION,
+            author_name: "",
+            author_email: "",
+            bytes: 0,
+            files: 0,
+            limit: self.tenant.limit,
+            most_files: self.store.settings().max_files,
+            ownership_change: None,
+            moves: self.tenant.volume.moves,
+        })
+    }
+}
