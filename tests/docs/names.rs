@@ -129,6 +129,7 @@ fn variables_exist() {
         .chain(
             [
                 "COMMANDS",
+                "FAKETIME",
                 "GOOGLE_URL",
                 "POSTGRES",
                 "REGISTRY",

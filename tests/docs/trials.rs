@@ -7,9 +7,12 @@ use fileshed_test_support::repository;
 
 /// The names of all tests about faults.
 fn tests() -> BTreeSet<String> {
-    let files = std::fs::read_dir(repository().join("tests/crash/faults")).expect("the tests");
+    let files = ["faults", "instances"].map(|of| {
+        let directory = repository().join("tests/crash").join(of);
+        std::fs::read_dir(directory).expect("the tests").flatten()
+    });
     let mut names = BTreeSet::new();
-    for file in files.flatten() {
+    for file in files.into_iter().flatten() {
         let text = std::fs::read_to_string(file.path()).expect("a test");
         for part in text.split("#[test]\n").skip(1) {
             let (_, rest) = part.split_once("fn ").expect("a function");

@@ -11,11 +11,12 @@ impl Store {
         }
     }
 
-    /// Marks what could not be marked before; gives the tenants.
+    /// Marks what could not be marked before, as far as the registry answers; gives the tenants.
     pub(crate) fn mark_unfinished(&self) -> Vec<String> {
-        let mut tenants = Vec::new();
+        let (mut tenants, mut answers) = (Vec::new(), true);
         for (tenant, intent) in self.unfinished().take() {
-            if self.registry().orphan(intent).is_ok() {
+            answers = answers && self.registry().orphan(intent).is_ok();
+            if answers {
                 tenants.push(tenant);
             } else {
                 self.unfinished().add(tenant, intent);
