@@ -136,13 +136,21 @@ fn variables_exist() {
                 "ROUNDS",
                 "SECONDS",
                 "SEED",
+                "SERVERS",
                 "STEPS",
                 "WAY",
             ]
             .map(|name| format!("FILESHED_TEST_{name}")),
         )
         .collect();
-    let others = ["Dockerfile", "docker-compose.yml", ".ci/run"].map(str::to_owned);
+    let others = [
+        "Dockerfile",
+        "docker-compose.yml",
+        "deploy/compose.yml",
+        "deploy/kubernetes/servers.yaml",
+        ".ci/run",
+    ]
+    .map(str::to_owned);
     for page in pages().into_iter().chain(others) {
         let named = words(&read(&page), "FILESHED", |c| {
             c.is_ascii_uppercase() || c == '_'
