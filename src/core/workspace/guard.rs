@@ -28,6 +28,7 @@ mod permit;
 mod records;
 mod repair;
 mod space;
+mod tenant_intent;
 mod tenant_removal;
 #[cfg(test)]
 mod tests;

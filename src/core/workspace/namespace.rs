@@ -163,6 +163,7 @@ diagnostics! {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests look at the disk")]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -67,7 +67,7 @@ struct Passing<'a> {
     directories: Vec<(CString, Stat)>,
 }
 
-/// DirectoryNames of a directory, with what they stand for.
+/// Names of a directory with what they stand for, in an order that is the same in each pass.
 type DirectoryNames = BTreeMap<CString, Stat>;
 
 impl Mirror {
@@ -128,16 +128,16 @@ impl Passing<'_> {
             opened => opened.map_err(fail)?,
         };
         let to = open(self.mirror.copy.root.handle(), path).map_err(fail)?;
-        let mut names = self.names(&from)?;
-        names.retain(|name, _| !skip(name));
-        let there = self.names(&to)?;
+        let mut entries = names(&from)?;
+        entries.retain(|name, _| !skip(name));
+        let there = names(&to)?;
         for (name, stat) in &there {
-            let now = names.get(name).map(kind_of);
+            let now = entries.get(name).map(kind_of);
             if now != Some(kind_of(stat)) {
                 self.remove(&to, name)?;
             }
         }
-        for (name, stat) in names {
+        for (name, stat) in entries {
             let inside = below(path, &name);
             let copied = there.get(&name);
             let copied = copied.filter(|copied| kind_of(copied) == kind_of(&stat));
@@ -157,14 +157,6 @@ impl Passing<'_> {
         let stat = rustix::fs::fstat(&from).map_err(fail)?;
         self.directories.push((path.to_owned(), stat));
         Ok(())
-    }
-
-    fn names(&self, directory: &OwnedFd) -> Result<DirectoryNames, DiskError> {
-        let mut names = DirectoryNames::new();
-        each(directory, &ZonePath::root(), |name, stat| {
-            names.insert(name.to_owned(), stat);
-        })?;
-        Ok(names)
     }
 
     /// Removes what the copy has too much: whole directories go through a name of their own.
@@ -293,6 +285,14 @@ impl Passing<'_> {
         }
         Ok(self.done)
     }
+}
+
+fn names(directory: &OwnedFd) -> Result<DirectoryNames, DiskError> {
+    let mut names = DirectoryNames::new();
+    each(directory, &ZonePath::root(), |name, stat| {
+        names.insert(name.to_owned(), stat);
+    })?;
+    Ok(names)
 }
 
 fn open(root: impl AsFd, path: &CStr) -> Result<OwnedFd, Errno> {
@@ -431,14 +431,14 @@ mod tests {
         mirror.pass(false, &["staging"]).expect("a pass");
         let read = |mirror: &Mirror, name: &str| std::fs::read_to_string(copy(mirror).join(name));
         assert_eq!(read(&mirror, "a/b/one").expect("there"), "1");
-        let state = |path: PathBuf| {
+        let looks = |path: PathBuf| {
             let found = std::fs::metadata(path).expect("there");
             (found.mode(), found.mtime(), found.mtime_nsec(), found.len())
         };
         for name in ["two", "a", "hole"] {
             assert_eq!(
-                state(copy(&mirror).join(name)),
-                state(stage.at(name)),
+                looks(copy(&mirror).join(name)),
+                looks(stage.at(name)),
                 "{name}"
             );
         }

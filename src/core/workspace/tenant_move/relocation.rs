@@ -11,10 +11,8 @@ use crate::transfer::ARRIVING;
 use crate::volumes::Volume;
 use crate::write_lock::WriteLock;
 use crate::{Code, Error, ZonePath};
-use fileshed_registry::{Intent, NewIntent, Placement, Switch};
-use fileshed_storage::{
-    ArrivingFile, DiskError, Installed, Mirror, OpenedArrivingFile, Staging, Target,
-};
+use fileshed_registry::{Placement, Switch};
+use fileshed_storage::{ArrivingFile, DiskError, Mirror, OpenedArrivingFile, Staging, Target};
 
 /// What is not copied: whoever prepares a change there has to begin anew.
 const LEFT_OUT: [&str; 1] = ["staging"];
@@ -170,36 +168,25 @@ impl<'a> Relocation<'a> {
     /// Gives the copy its name, and says in the registry that the tenant lies there.
     pub(super) fn end(self, held: TenantHold<'a>) -> Result<Attempt, Error> {
         let (store, key) = (self.store, &self.tenant.key);
-        // Who took this process for dead marks it: then it can end nothing.
-        let intent = self.begin_intent()?;
-        let registry = store.registry();
-        let (copy, root) = (self.mirror.into_copy(), &self.to.root);
-        let install = || -> Result<Installed, DiskError> {
-            let vacancy = root.vacancy_as_named(&ZonePath::found(key.clone()))?;
-            let installed = copy.install(Target::Vacancy(vacancy))?;
-            // Its name as well.
-            root.flush_file_system()?;
-            Ok(installed)
-        };
-        let installed = match install() {
-            Ok(installed) => installed,
-            Err(error) => {
-                registry.commit(intent)?;
-                return Err(error.into());
-            }
-        };
-        let now = store.clock().now().as_second();
-        let switched = registry.switch((key, intent), &self.from, &self.to.name, now);
-        match switched {
+        let mut intent = store.begin_on_tenant(&self.tenant, OPERATION)?;
+        let root = &self.to.root;
+        let vacancy = root.vacancy_as_named(&ZonePath::found(key.clone()))?;
+        let copy = self.mirror.into_copy();
+        let installed = copy.install(Target::Vacancy(vacancy))?;
+        // Its name as well.
+        root.flush_file_system()?;
+        match intent.switch(&self.from, &self.to.name) {
             Ok(Switch::Done) => {
                 installed.keep();
                 // Before anybody writes there, and before the old copy goes.
                 store.data().flush_file_system()?;
-                Ok(Attempt::Done(held.since.elapsed()))
+                let time = held.since.elapsed();
+                drop(held);
+                Ok(Attempt::Done(time))
             }
+            // The copy goes, then the intent, then the write locks.
             Ok(Switch::UnderWay(_) | Switch::Occupied(_) | Switch::Elsewhere) => {
                 drop(installed);
-                registry.commit(intent)?;
                 Ok(Attempt::CameBetween)
             }
             Err(error) => {
@@ -208,23 +195,5 @@ impl<'a> Relocation<'a> {
                 Err(error.into())
             }
         }
-    }
-
-    fn begin_intent(&self) -> Result<Intent, Error> {
-        let zone = self.tenant.zones.first();
-        self.store.registry().begin(&NewIntent {
-            tenant: &self.tenant.key,
-            zone: zone.map_or("", |zone| zone.as_str()),
-            instance: self.store.instance(),
-            operation: OPERATION,
-            author_name: "",
-            author_email: "",
-            bytes: 0,
-            files: 0,
-            limit: self.tenant.limit,
-            most_files: self.store.settings().max_files,
-            ownership_change: None,
-            moves: self.tenant.volume.moves,
-        })
     }
 }
