@@ -37,7 +37,7 @@ pub struct Request {
     /// Instead all files in a browser, once, within 5 minutes
     #[serde(default)]
     workspace: bool,
-    /// End sooner; link_expiry_hours by default
+    /// Hours until it ends, sooner than by itself
     expires_hours: Option<u64>,
     /// For zone group
     group: Option<String>,

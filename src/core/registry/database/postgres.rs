@@ -35,6 +35,14 @@ const ALIVE: Duration = Duration::from_secs(5);
 /// How long the database may take to answer a new connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// How long a machine that is gone without a word may leave a call waiting: the kernel's own patience is a
+/// quarter of an hour for what was sent, and two hours where nothing was (tcp(7)).
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// When the kernel begins to ask whether the other machine is there, and how often it does.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A connection, with the statements that it has prepared.
 pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
 
@@ -237,6 +245,14 @@ impl Pool {
         }
         if config.get_application_name().is_none() {
             config.application_name("fileshed");
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        // What an address can say of this is what it is by itself or less.
+        config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE_IDLE));
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(KEEPALIVE_INTERVAL);
         }
         Ok(Self {
             config,
