@@ -40,6 +40,7 @@ fn the_list_tells_what_users_and_groups_have() {
             "2",
             "-",
             "active",
+            "volume-1",
             "Team"
         ]
     );

@@ -41,7 +41,7 @@ fn who_is_there_stays_when_a_volume_is_added() {
     app.wait();
     assert!(!setup.path("data/.volume").exists());
     let first = setup.path("data");
-    let app = on(setup, &[&first, &second.path()]).start();
+    let app = on(setup, &[&first, second.path()]).start();
     let new: Vec<String> = (0..12).map(|number| format!("new-{number}")).collect();
     for user in users.iter().chain(&new) {
         create(&app, user);

@@ -60,8 +60,14 @@ pub(super) fn open(
     let mut volumes = Vec::new();
     for directory in all {
         let entry = directory.entry;
-        let (Some(root), Some(identity)) = (directory.root, directory.identity) else {
-            return Err(VolumeError::NotMade { entry }.into());
+        let (root, identity) = match (directory.root, directory.identity) {
+            (Some(root), Some(identity)) => (root, identity),
+            (unknown, _) => {
+                if let Some(root) = unknown.filter(|_| entry > 1) {
+                    expect_new(&root, entry)?;
+                }
+                return Err(VolumeError::NotMade { entry }.into());
+            }
         };
         root.expect_writable()?;
         volumes.push(Volume::open(
