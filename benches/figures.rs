@@ -45,6 +45,9 @@ const IMPORT_ROWS: usize = 200_000;
 /// Measurements of each figure.
 const REPETITIONS: usize = 201;
 
+/// Users whose first calls are measured.
+const NEW_USERS: usize = 21;
+
 /// How long a throughput is measured.
 const SECONDS: u64 = 2;
 
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         .start();
     println!("\n{:<58}{:>14}", "figure", "");
     let mut met = true;
+    first_calls(&server);
     met &= commits(&server);
     met &= writes(&server);
     met &= archives(&server);
@@ -90,20 +94,45 @@ fn furnish(server: &Server, user: &str, zone: &str, directories: usize, each: us
     }
 }
 
-fn commits(server: &Server) -> bool {
-    let mut desks = [("few", 1, 10), ("many", 100, 100)].map(|(user, directories, each)| {
-        furnish(server, user, "Documents", directories, each);
+/// First calls of users whom the server has not seen; the server itself has had calls before.
+fn first_calls(server: &Server) {
+    let stats = |user: &str| {
         let mut wire = Wire::open(server, user, "bench");
-        let begun = Instant::now();
-        let call = json!({"zone": "documents", "cmd": "touch", "args": ["added"], "timeout": 300});
-        wire.data("shed_exec", &call);
-        let files = directories * each;
-        duration(
-            &format!("first commit of {files} files on disk"),
-            begun.elapsed(),
-        );
-        wire
+        timed(|| drop(wire.data("shed_stats", &json!({}))))
+    };
+    for user in ["before-1", "before-2"] {
+        stats(user);
+        first_commit(server, user, 1, 10);
+    }
+    let users = (0..NEW_USERS).map(|number| stats(&format!("new-{number}")));
+    duration("first access of a new user", median(users.collect()));
+    let commits = (0..NEW_USERS).map(|number| {
+        let user = format!("commits-{number}");
+        first_commit(server, &user, 1, 10).0
     });
+    duration(
+        "first commit of 10 files on disk",
+        median(commits.collect()),
+    );
+}
+
+/// How long the first commit of files takes that somebody put on the disk, and who made it.
+fn first_commit(server: &Server, user: &str, directories: usize, each: usize) -> (Duration, Wire) {
+    furnish(server, user, "Documents", directories, each);
+    let mut wire = Wire::open(server, user, "bench");
+    let call = json!({"zone": "documents", "cmd": "touch", "args": ["added"], "timeout": 300});
+    let time = timed(|| drop(wire.data("shed_exec", &call)));
+    (time, wire)
+}
+
+fn commits(server: &Server) -> bool {
+    let (_, few) = first_commit(server, "few", 1, 10);
+    let (time, many) = first_commit(server, "many", 100, 100);
+    duration(
+        "first commit of 10 000 files on disk (one measurement)",
+        time,
+    );
+    let mut desks = [few, many];
     let [few, many] = in_turns(&mut desks, |wire, number| {
         let content = format!("version {number}\n");
         let call = json!({"zone": "documents", "path": "d0/f7.txt", "content": content,
@@ -125,16 +154,10 @@ fn commits(server: &Server) -> bool {
 
 fn writes(server: &Server) -> bool {
     furnish(server, "crowded", "Storage", 1000, 100);
-    let mut desks = ["empty", "crowded"].map(|user| {
-        let mut wire = Wire::open(server, user, "bench");
-        let begun = Instant::now();
-        wire.data("shed_stats", &json!({}));
-        duration(
-            &format!("first access, {user} zone (one measurement)"),
-            begun.elapsed(),
-        );
-        wire
-    });
+    let mut desks = ["empty", "crowded"].map(|user| Wire::open(server, user, "bench"));
+    let [_, crowded] = &mut desks;
+    let time = timed(|| drop(crowded.data("shed_stats", &json!({}))));
+    duration("first access to 100 000 files (one measurement)", time);
     let bare = server.data().join("bare");
     std::fs::create_dir(&bare).unwrap();
     let [empty, crowded] = in_turns(&mut desks, |wire, number| {
