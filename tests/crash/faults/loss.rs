@@ -288,17 +288,18 @@ fn a_registry_whose_log_is_lost_stops_the_start() {
 }
 
 #[test]
-fn a_registry_of_a_later_version_stops_the_start() {
+fn a_registry_that_needs_a_later_version_stops_the_start() {
     let (server, token) = used("plain", false);
     let before = files(&server.data());
     let registry = rusqlite::Connection::open(server.data().join(REGISTRY)).unwrap();
-    let later = "INSERT INTO migrations (number, hash) VALUES (900, 'later')";
-    registry.execute(later, []).unwrap();
+    let later = "INSERT INTO migrations (number, hash) VALUES (900, 'later');
+        INSERT INTO compatibility (migration, oldest_server) VALUES (900, 900)";
+    registry.execute_batch(later).unwrap();
     drop(registry);
     refused(
         "later",
         &server,
-        &["the registry has version", "this program knows"],
+        &["has version 900", "this one knows versions up to"],
     );
     // It is no loss: nobody is talked into one.
     let ended = server.run(&["accept-loss", "registry", "--yes"]);
