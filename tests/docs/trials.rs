@@ -7,12 +7,13 @@ use fileshed_test_support::repository;
 
 /// The names of all tests about faults.
 fn tests() -> BTreeSet<String> {
-    let files = ["faults", "instances"].map(|of| {
-        let directory = repository().join("tests/crash").join(of);
+    let directories = ["crash", "crash/faults", "crash/instances", "api/volumes"];
+    let files = directories.into_iter().flat_map(|of| {
+        let directory = repository().join("tests").join(of);
         std::fs::read_dir(directory).expect("the tests").flatten()
     });
     let mut names = BTreeSet::new();
-    for file in files.into_iter().flatten() {
+    for file in files.filter(|file| file.path().is_file()) {
         let text = std::fs::read_to_string(file.path()).expect("a test");
         for part in text.split("#[test]\n").skip(1) {
             let (_, rest) = part.split_once("fn ").expect("a function");
