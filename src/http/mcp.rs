@@ -178,13 +178,15 @@ async fn run(
     if let Err(refusal) = message::check(&text)? {
         return Ok(refusal);
     }
-    let _starting = match tools::processes_of(toolset, &text) {
-        Some(r#use) => match peer::destination(server, &caller, r#use, (parts, &text)).await? {
-            Destination::Here(starting) => starting,
+    let mut _starting = None;
+    if let Some(r#use) = tools::processes_of(toolset, &text) {
+        let call = (parts, text.as_slice());
+        match peer::destination(server, &caller, r#use, call, admitted).await? {
             Destination::Answered(response) => return Ok(response),
-        },
-        None => None,
-    };
+            Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
+        }
+        caller.place = admitted.place();
+    }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     permit.put(admitted);
     let mut request = forwarded(parts, text);

@@ -22,6 +22,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Server;
+use super::admission::CallPermit;
 use super::route::RouteError;
 
 /// Says that another server sent a call on, so that it goes no further.
@@ -63,35 +64,38 @@ diagnostics! {
 
 /// What is to be done with a call about processes and shells.
 pub(super) enum Destination {
-    /// It is done here, and this is kept as long as it lasts.
-    Here(Option<StartingProcess>),
+    /// It is done here, with this permit, and what may be started is kept as long as it lasts.
+    Here(CallPermit, Option<StartingProcess>),
     /// The answer is there.
     Answered(Response),
 }
 
-/// Has the server answer a call that has the processes and shells of its user.
+/// Has the server answer a call that has the processes and shells of its user. Who waits for another server
+/// holds nobody up here.
 pub(super) async fn destination(
     server: &Arc<Server>,
     caller: &Caller,
     r#use: ProcessUse,
     (parts, body): (&Parts, &[u8]),
+    mut admitted: CallPermit,
 ) -> Result<Destination, Error> {
     if !server.store.shares_terminals() {
-        return Ok(Destination::Here(None));
+        return Ok(Destination::Here(admitted, None));
     }
     let was_sent_on = parts.headers.contains_key(SENT_ON);
     for _ in 0..MOVES {
-        let (store, caller) = (Arc::clone(&server.store), caller.clone());
+        let (store, asked) = (Arc::clone(&server.store), caller.clone());
         let place =
-            tokio::task::spawn_blocking(move || store.terminal_place(&caller, r#use, was_sent_on));
+            tokio::task::spawn_blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
         let address = match place.await.map_err(RouteError::from)?? {
-            TerminalPlace::Here(starting) => return Ok(Destination::Here(starting)),
+            TerminalPlace::Here(starting) => return Ok(Destination::Here(admitted, starting)),
             TerminalPlace::At(address) => address,
             TerminalPlace::Moved => {
                 let answer = StatusCode::MISDIRECTED_REQUEST.into_response();
                 return Ok(Destination::Answered(answer));
             }
         };
+        drop(admitted);
         let mut request = sent_on(parts, Body::from(body.to_vec()));
         request
             .headers_mut()
@@ -100,6 +104,8 @@ pub(super) async fn destination(
         if response.status() != StatusCode::MISDIRECTED_REQUEST {
             return Ok(Destination::Answered(response.map(Body::new)));
         }
+        let user = server.store.namespace(caller);
+        admitted = server.admission.admit(&user).await?;
     }
     Err(PeerError::Moving.into())
 }

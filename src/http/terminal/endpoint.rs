@@ -282,13 +282,15 @@ async fn run(
     let limit = entry.body_max.min(server.body_limit);
     let length = body::content_length(&parts.headers);
     let body = body::collect(body, length, limit, &mut admitted).await?;
-    let _starting = match entry.processes {
-        Some(r#use) => match peer::destination(server, &caller, r#use, (parts, &body)).await? {
-            Destination::Here(starting) => starting,
+    let mut _starting = None;
+    if let Some(r#use) = entry.processes {
+        let call = (parts, body.as_slice());
+        match peer::destination(server, &caller, r#use, call, admitted).await? {
             Destination::Answered(response) => return Ok(response),
-        },
-        None => None,
-    };
+            Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
+        }
+        caller.place = admitted.place();
+    }
     let mut arguments = arguments::of_query(&parts.uri, entry.schema());
     arguments.extend(path);
     if body.is_empty() {

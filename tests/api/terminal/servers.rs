@@ -105,6 +105,29 @@ fn a_process_is_seen_fed_and_ended_from_every_server() {
 }
 
 #[test]
+fn who_waits_for_another_server_holds_nobody_up() {
+    let Some((first, _)) = two() else { return };
+    let second = first.again_with("FILESHED_MAX_CONCURRENT_CALLS", "1");
+    let id = execute(&ada(&first), "sleep 1000");
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| status(&ada(&second), &id, "wait=60")))
+            .collect();
+        // They all are at the first one by now, or wait for the one place that there is.
+        let tree = second
+            .as_user("eve")
+            .call("shed_tree", &json!({"zone": "storage"}));
+        tree.data();
+        let path = format!("/terminal/execute/{id}?force=true");
+        let ended = ada(&second).send("DELETE", &path, b"");
+        assert_eq!(ended.body["status"], "killed", "{}", ended.text);
+        for answer in waiting {
+            assert_eq!(answer.join().unwrap()["status"], "killed");
+        }
+    });
+}
+
+#[test]
 fn an_answer_that_streams_comes_through_as_it_is_written() {
     let Some((first, second)) = two() else { return };
     let begun = execute(&ada(&first), "sleep 1000");
