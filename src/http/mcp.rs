@@ -181,11 +181,10 @@ async fn run(
     let mut _starting = None;
     if let Some(r#use) = tools::processes_of(toolset, &text) {
         let call = (parts, text.as_slice());
-        match peer::destination(server, &caller, r#use, call, admitted).await? {
+        match peer::destination(server, &mut caller, r#use, call, admitted).await? {
             Destination::Answered(response) => return Ok(response),
             Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
-        caller.place = admitted.place();
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     permit.put(admitted);

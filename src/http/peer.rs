@@ -14,6 +14,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version};
 use axum::response::{IntoResponse as _, Response};
+use fileshed_core::fair::Place;
 use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
 use fileshed_core::{Caller, Error, diagnostics};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -74,7 +75,7 @@ pub(super) enum Destination {
 /// holds nobody up here.
 pub(super) async fn destination(
     server: &Arc<Server>,
-    caller: &Caller,
+    caller: &mut Caller,
     r#use: ProcessUse,
     (parts, body): (&Parts, &[u8]),
     mut admitted: CallPermit,
@@ -95,6 +96,7 @@ pub(super) async fn destination(
                 return Ok(Destination::Answered(answer));
             }
         };
+        caller.place = Place::default();
         drop(admitted);
         let mut request = sent_on(parts, Body::from(body.to_vec()));
         request
@@ -106,6 +108,7 @@ pub(super) async fn destination(
         }
         let user = server.store.namespace(caller);
         admitted = server.admission.admit(&user).await?;
+        caller.place = admitted.place();
     }
     Err(PeerError::Moving.into())
 }

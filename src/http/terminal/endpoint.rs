@@ -285,11 +285,10 @@ async fn run(
     let mut _starting = None;
     if let Some(r#use) = entry.processes {
         let call = (parts, body.as_slice());
-        match peer::destination(server, &caller, r#use, call, admitted).await? {
+        match peer::destination(server, &mut caller, r#use, call, admitted).await? {
             Destination::Answered(response) => return Ok(response),
             Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
-        caller.place = admitted.place();
     }
     let mut arguments = arguments::of_query(&parts.uri, entry.schema());
     arguments.extend(path);
