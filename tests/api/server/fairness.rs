@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::server::load::hold;
+use fileshed_test_support::on_disk::take_turn;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, wait_until, within};
 
@@ -122,8 +123,9 @@ fn writes_of_many_members_behind_a_long_change_hold_nobody_up() {
     quiet.data("shed_create_file", &small_file("storage", 0));
     // The lock of a writer in another process that shares the data.
     let lock = server.data().join("groups/team/staging/group.lock");
-    let lock = std::fs::File::open(lock).unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let Some(lock) = take_turn(&lock) else {
+        return;
+    };
     let sent = Barrier::new(MEMBERS + 1);
     let (busy, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
