@@ -83,7 +83,7 @@ pub(super) async fn destination(
     if !server.store.shares_terminals() {
         return Ok(Destination::Here(admitted, None));
     }
-    let was_sent_on = parts.headers.contains_key(SENT_ON);
+    let was_sent_on = was_sent_on(&parts.headers);
     for _ in 0..MOVES {
         let (store, asked) = (Arc::clone(&server.store), caller.clone());
         let place =

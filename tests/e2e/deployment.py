@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from deployment import manifests, site, traffic
-from harness import check, install
+from harness import check, parts
 
 #: What draining needs: the proxy asks twice.
 SETTINGS = {"FILESHED_INSTANCE_DRAIN_SECONDS": "5"}
@@ -44,20 +44,11 @@ def main() -> int:
     arguments = parser.parse_args()
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
+    went_well = True
     for name in arguments.part or list(PARTS):
         with tempfile.TemporaryDirectory(prefix="fileshed-deployment-") as directory:
-            try:
-                PARTS[name](Path(directory))
-            except install.Missing as missing:
-                print(f"SKIP: deployment, {name}: {missing}")
-                continue
-            except check.Failed as failure:
-                failed += 1
-                print(f"FAILED {name}: {failure}")
-                continue
-            print(f"ok {name}", flush=True)
-    return 1 if failed else 0
+            went_well &= parts.attempt("deployment", name, lambda: PARTS[name](Path(directory)))
+    return 0 if went_well else 1
 
 
 if __name__ == "__main__":

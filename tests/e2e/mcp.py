@@ -18,11 +18,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from clients.inspector import Inspector
-from harness import check, fileshed, install, npm, web
+from harness import check, fileshed, install, npm, parts, web
 
 PYTHON_SDK = "mcp==2.3.0"
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
@@ -197,21 +196,12 @@ def main() -> int:
     chosen = parser.parse_args().part or list(PARTS)
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
+    went_well = True
     with tempfile.TemporaryDirectory(prefix="fileshed-mcp-") as directory, World(Path(directory)) as world:
         for name in chosen:
-            begun = time.monotonic()
-            try:
-                (PARTS | MORE)[name](world, fileshed.target() / "e2e")
-            except install.Missing as missing:
-                print(f"SKIP: MCP clients, {name}: {missing}")
-                continue
-            except check.Failed as failure:
-                failed += 1
-                print(f"FAILED {name}: {failure}")
-                continue
-            print(f"ok {name} ({time.monotonic() - begun:.0f} s)", flush=True)
-    return 1 if failed else 0
+            part = (PARTS | MORE)[name]
+            went_well &= parts.attempt("MCP clients", name, lambda: part(world, fileshed.target() / "e2e"))
+    return 0 if went_well else 1
 
 
 if __name__ == "__main__":

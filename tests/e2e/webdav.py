@@ -22,7 +22,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import check, fileshed, install
+from harness import check, fileshed, install, parts
 
 #: Zones in which each program has to work: without and with history, and a group's.
 ZONES = ("storage", "documents", "groups/team")
@@ -220,21 +220,11 @@ def main() -> int:
     arguments = parser.parse_args()
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    failed = 0
+    went_well = True
     with tempfile.TemporaryDirectory(prefix="fileshed-webdav-") as directory, World(Path(directory)) as world:
         for name in arguments.part or list(PARTS):
-            begun = time.monotonic()
-            try:
-                PARTS[name](world, arguments.files)
-            except install.Missing as missing:
-                print(f"SKIP: WebDAV, {name}: {missing}")
-                continue
-            except check.Failed as failure:
-                failed += 1
-                print(f"FAILED {name}: {failure}")
-                continue
-            print(f"ok {name} ({time.monotonic() - begun:.0f} s)", flush=True)
-    return 1 if failed else 0
+            went_well &= parts.attempt("WebDAV", name, lambda: PARTS[name](world, arguments.files))
+    return 0 if went_well else 1
 
 
 if __name__ == "__main__":

@@ -137,8 +137,8 @@ fn milliseconds(time: Duration) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
-    use crate::{LeaseNotice, NewIntent};
+    use crate::LeaseNotice;
+    use crate::testing::{intent, on_each_database};
 
     const LONG: Duration = Duration::from_mins(1);
     const PATIENCE: Duration = Duration::from_secs(20);
@@ -163,27 +163,10 @@ mod tests {
         registry.enter_instance(&new, lease).expect("entered");
     }
 
-    fn intent(instance: &str) -> NewIntent<'_> {
-        NewIntent {
-            tenant: "users/ada",
-            zone: "storage",
-            instance,
-            operation: "shed_create_file",
-            author_name: "",
-            author_email: "",
-            bytes: 0,
-            files: 0,
-            limit: 1,
-            most_files: 1,
-            ownership_change: None,
-            moves: None,
-        }
-    }
-
     #[test]
     fn who_is_taken_for_dead_ends_nothing_any_more() {
         with_instances(|registry| {
-            let under_way = registry.begin(&intent("ada")).expect("begun");
+            let under_way = registry.begin(&intent("ada", None)).expect("begun");
             assert_eq!(
                 registry.reap_instances(|_| false).expect("looked"),
                 Vec::<String>::new()
@@ -209,7 +192,7 @@ mod tests {
     #[test]
     fn whose_process_is_gone_need_not_be_waited_for() {
         with_instances(|registry| {
-            let _under_way = registry.begin(&intent("ada")).expect("begun");
+            let _under_way = registry.begin(&intent("ada", None)).expect("begun");
             let left = registry.reap_instances(|process| process == "ada");
             assert_eq!(left.expect("taken out"), ["users/ada"]);
             assert_eq!(registry.live_instances().expect("listed"), ["bob"]);

@@ -4,7 +4,7 @@ use fileshed_storage::Root;
 use fileshed_test_servers::Postgres;
 use fileshed_types::Settings;
 
-use super::Registry;
+use super::{NewIntent, Registry};
 
 /// Runs a test with an empty registry in a file, and with one on PostgreSQL, where that is installed.
 pub(crate) fn on_each_database(test: impl Fn(&Registry)) {
@@ -16,6 +16,24 @@ pub(crate) fn on_each_database(test: impl Fn(&Registry)) {
         let url = postgres.database().parse();
         settings.registry = Some(url.expect("an address"));
         test(&Registry::open(&data, &settings).expect("a registry"));
+    }
+}
+
+/// Something that an instance begins in a user's zone, of which it knows how often it was moved.
+pub(crate) fn intent(instance: &str, moves: Option<i64>) -> NewIntent<'_> {
+    NewIntent {
+        tenant: "users/ada",
+        zone: "storage",
+        instance,
+        operation: "shed_create_file",
+        author_name: "",
+        author_email: "",
+        bytes: 0,
+        files: 0,
+        limit: 1,
+        most_files: 1,
+        ownership_change: None,
+        moves,
     }
 }
 

@@ -122,24 +122,14 @@ fn changes(
 mod tests {
     use super::*;
     use crate::NewIntent;
-    use crate::testing::on_each_database;
+    use crate::testing::{intent, on_each_database};
 
     const ADA: &str = "users/ada";
 
-    fn intent(moves: i64) -> NewIntent<'static> {
+    fn command(moves: i64) -> NewIntent<'static> {
         NewIntent {
-            tenant: ADA,
-            zone: "storage",
-            instance: "one",
             operation: "shed_exec",
-            author_name: "",
-            author_email: "",
-            bytes: 0,
-            files: 0,
-            limit: 1,
-            most_files: 1,
-            ownership_change: None,
-            moves: Some(moves),
+            ..intent("one", Some(moves))
         }
     }
 
@@ -172,14 +162,14 @@ mod tests {
             registry.place(ADA, "volume-1", 7).expect("placed");
             let from = registry.placement(ADA).expect("asked").expect("placed");
             let switch = || {
-                let own = registry.begin(&intent(0)).expect("begun");
+                let own = registry.begin(&command(0)).expect("begun");
                 let switch = registry.switch((ADA, own), &from, "volume-2", 8);
                 if !matches!(switch, Ok(Switch::Done)) {
                     registry.commit(own).expect("ended");
                 }
                 switch.expect("asked")
             };
-            let change = registry.begin(&intent(0)).expect("begun");
+            let change = registry.begin(&command(0)).expect("begun");
             assert_eq!(switch(), Switch::UnderWay(vec!["shed_exec".to_owned()]));
             registry.commit(change).expect("ended");
             let shell = registry.occupy((ADA, 0), "one", "a shell").expect("open");
@@ -187,7 +177,7 @@ mod tests {
             registry.leave(shell).expect("left");
             let _of_the_dead = registry.occupy((ADA, 0), "two", "a shell").expect("open");
             registry.orphan_instance("two").expect("ended");
-            let dead = registry.begin(&intent(0)).expect("begun");
+            let dead = registry.begin(&command(0)).expect("begun");
             registry.orphan_tenant(ADA).expect("marked");
             let ended = registry.switch((ADA, dead), &from, "volume-2", 8);
             assert!(matches!(ended, Err(RegistryError::TakenOver)), "{ended:?}");
@@ -195,13 +185,13 @@ mod tests {
                 registry.repaired(&orphan).expect("repaired");
             }
             assert_eq!(switch(), Switch::Done);
-            let late = registry.begin(&intent(0)).expect_err("of before");
+            let late = registry.begin(&command(0)).expect_err("of before");
             assert_eq!(late.code(), fileshed_types::Code::Busy);
-            let late = registry.begin_all(&[intent(0)]).expect_err("of before");
+            let late = registry.begin_all(&[command(0)]).expect_err("of before");
             assert_eq!(late.code(), fileshed_types::Code::Busy);
             let late = registry.occupy((ADA, 0), "one", "a shell");
             assert!(matches!(late, Err(RegistryError::Moved)), "{late:?}");
-            let change = registry.begin(&intent(1)).expect("of now");
+            let change = registry.begin(&command(1)).expect("of now");
             registry.commit(change).expect("ended");
         });
     }

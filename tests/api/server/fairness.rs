@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::groups::team::make;
 use crate::server::load::hold;
 use fileshed_test_support::on_disk::take_turn;
 use fileshed_test_support::wire::Wire;
@@ -101,17 +102,8 @@ const MEMBERS: usize = 900;
 fn writes_of_many_members_behind_a_long_change_hold_nobody_up() {
     let server = Server::with_key();
     let names: Vec<String> = (0..MEMBERS).map(|number| format!("m{number}")).collect();
-    let group = [
-        "group",
-        "create",
-        "--id",
-        "team",
-        "--name",
-        "team",
-        "--members",
-    ];
-    let made = server.run(&[group.as_slice(), &[&names.join(",")]].concat());
-    assert_eq!(made.code, Some(0), "{made:?}");
+    let members: Vec<&str> = names.iter().map(String::as_str).collect();
+    make(&server, "team", "team", &members);
     let write = |name: usize| {
         within(
             "group",

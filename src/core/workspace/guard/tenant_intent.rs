@@ -15,16 +15,16 @@ pub(crate) struct TenantIntent<'a> {
 }
 
 impl Store {
-    /// Enters such an intent. Whoever takes this process for dead marks it, and then it can end nothing.
-    pub(crate) fn begin_on_tenant(
+    /// Enters that something of a tenant changes which takes no space and has no author.
+    pub(super) fn begin_without_space(
         &self,
         tenant: &TenantRoot,
+        zone: &str,
         operation: &'static str,
-    ) -> Result<TenantIntent<'_>, Error> {
-        let zone = tenant.zones.first();
-        let intent = self.registry().begin(&NewIntent {
+    ) -> Result<Intent, Error> {
+        self.registry().begin(&NewIntent {
             tenant: &tenant.key,
-            zone: zone.map_or("", |zone| zone.as_str()),
+            zone,
             instance: self.instance(),
             operation,
             author_name: "",
@@ -35,7 +35,17 @@ impl Store {
             most_files: self.settings().max_files,
             ownership_change: None,
             moves: tenant.volume.moves,
-        })?;
+        })
+    }
+
+    /// Enters such an intent. Whoever takes this process for dead marks it, and then it can end nothing.
+    pub(crate) fn begin_on_tenant(
+        &self,
+        tenant: &TenantRoot,
+        operation: &'static str,
+    ) -> Result<TenantIntent<'_>, Error> {
+        let zone = tenant.zones.first().map_or("", |zone| zone.as_str());
+        let intent = self.begin_without_space(tenant, zone, operation)?;
         Ok(TenantIntent {
             store: self,
             tenant: tenant.key.clone(),

@@ -3,7 +3,6 @@
 use crate::store::Store;
 use crate::tenant::TenantRoot;
 use crate::{Error, ZoneName, ZonePath};
-use fileshed_registry::NewIntent;
 use fileshed_storage::Root;
 
 /// What history and logs call it.
@@ -29,20 +28,7 @@ impl Store {
             return Ok(false);
         }
         let entry = uploads.entry(&ZonePath::found(chat.to_owned()))?;
-        let intent = self.registry().begin(&NewIntent {
-            tenant: &tenant.key,
-            zone: zone.as_str(),
-            instance: self.instance(),
-            operation: OPERATION,
-            author_name: "",
-            author_email: "",
-            bytes: 0,
-            files: 0,
-            limit: tenant.limit,
-            most_files: self.settings().max_files,
-            ownership_change: None,
-            moves: tenant.volume.moves,
-        })?;
+        let intent = self.begin_without_space(tenant, zone.as_str(), OPERATION)?;
         let remove = || -> Result<(), Error> {
             self.staging(tenant)?.remove(&entry)?.keep()?;
             let left = uploads.measure()?;
