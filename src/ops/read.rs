@@ -133,12 +133,12 @@ fn small_text(store: &Store, caller: &Caller, request: &Request) -> Option<Reply
         return None;
     }
     let file = store.file_at_once(caller, request.zone, &path)?;
-    let encoding = Encoding::of(&file.bytes, true);
-    if !encoding.is_text() || file.stamp.size() > text_limit(store.settings()) {
+    if file.stamp.size() > text_limit(store.settings()) {
         return None;
     }
+    let text = Encoding::text_of(&file.bytes)?;
     let most = store.settings().output_of(caller.client) as usize;
-    let shown = Numbered::of(&encoding.decode(&file.bytes), first, limit, most);
+    let shown = Numbered::of(&text, first, limit, most);
     Some(reply(&path, file.stamp.size(), (first, shown), None))
 }
 
@@ -210,9 +210,8 @@ fn content(zone: &Zone<'_>, entry: &Entry) -> Result<(String, Option<Picture>), 
     let bytes = entry
         .content()
         .map_err(|error: DiskError| zone.explain_disk(error))?;
-    let encoding = Encoding::of(&bytes, true);
-    if encoding.is_text() {
-        return Ok((encoding.decode(&bytes).into_owned(), None));
+    if let Some(text) = Encoding::text_of(&bytes) {
+        return Ok((text.into_owned(), None));
     }
     let kind = content_type::by_name(entry.path().name().unwrap_or_default());
     match kind.filter(|kind| content_type::is_picture(kind)) {

@@ -59,6 +59,16 @@ impl Encoding {
         })
     }
 
+    /// The text that a whole file is: an empty one where it has no bytes, nothing where they are no text.
+    #[must_use]
+    pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
+        if bytes.is_empty() {
+            return Some(Cow::Borrowed(""));
+        }
+        let encoding = Self::of(bytes, true);
+        encoding.is_text().then(|| encoding.decode(bytes))
+    }
+
     /// Whether it is text.
     #[must_use]
     pub fn is_text(&self) -> bool {

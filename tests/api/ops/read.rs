@@ -73,6 +73,20 @@ fn lines_come_with_their_numbers() {
 }
 
 #[test]
+fn an_empty_file_is_a_text_without_lines() {
+    let server = TestApp::start();
+    let client = server.client();
+    for zone in ["storage", "documents"] {
+        for path in ["empty.txt", "empty"] {
+            file(&client, zone, path, "");
+            let read = done(&client, "shed_read", &json!({"zone": zone, "path": path}));
+            let shown = (&read["content"], &read["total_lines"], &read["num_lines"]);
+            assert_eq!(shown, (&json!(""), &json!(0), &json!(0)));
+        }
+    }
+}
+
+#[test]
 fn what_is_too_long_says_where_it_goes_on() {
     let server = TestApp::start();
     let client = server.client();

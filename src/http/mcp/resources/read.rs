@@ -45,9 +45,8 @@ pub(in crate::http::mcp) fn read(
     admitted.reserve_blocking(size.saturating_mul(COPIES), &caller.cancellation)?;
     let bytes = entry.content().map_err(|error| zone.explain_disk(error))?;
     let named = content_type::by_name(entry.path().name().unwrap_or_default());
-    let encoding = Encoding::of(&bytes, true);
-    if bytes.is_empty() || encoding.is_text() {
-        let text = encoding.decode(&bytes).into_owned();
+    if let Some(text) = Encoding::text_of(&bytes) {
+        let text = text.into_owned();
         let kind = named.unwrap_or("text/plain");
         return Ok(ResourceContents::text(text, uri).with_mime_type(kind));
     }

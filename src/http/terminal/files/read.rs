@@ -115,11 +115,10 @@ fn small_text(view: View<'_>, request: &Request) -> Option<Response> {
         return None;
     }
     let (at, file) = view.file_at_once(&request.path)?;
-    let encoding = Encoding::of(&file.bytes, true);
-    if !encoding.is_text() || file.stamp.size() > view.store.settings().max_output_absolute {
+    if file.stamp.size() > view.store.settings().max_output_absolute {
         return None;
     }
-    let text = encoding.decode(&file.bytes);
+    let text = Encoding::text_of(&file.bytes)?;
     let lines = range.of(&text);
     Some(answer(&at, lines.total, lines.content.to_owned()))
 }
