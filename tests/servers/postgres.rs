@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -28,8 +28,15 @@ const CERTIFICATES: &str = r"
 /// Those that this process started.
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
-/// Starts it, and ends it when whoever holds the other end of standard input is gone.
-const WATCHED: &str = r#""$@" & server=$!; read -r _end; kill -INT "$server"; wait "$server""#;
+/// Starts it in its directory, and ends it when whoever holds the other end of standard input is gone.
+/// Who wants its files afterwards says so; hundreds of databases are gigabytes.
+const WATCHED: &str = r#"
+    "$@" & server=$!
+    read -r keep
+    kill -INT "$server"
+    wait "$server"
+    [ -n "$keep" ] || rm -rf "$PWD"
+"#;
 
 /// A server that listens on a socket in a directory of its own. Nothing in it outlives it.
 #[derive(Debug)]
@@ -165,6 +172,7 @@ impl Postgres {
             .arg("-k")
             .arg(&self.directory)
             .args(["-c", "listen_addresses=", "-c", "max_connections=300"])
+            .args(["-c", "max_wal_size=128MB", "-c", "min_wal_size=32MB"])
             .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -183,7 +191,9 @@ impl Postgres {
     /// Ends it at once, with every connection; what was committed stays.
     pub fn stop(&mut self) {
         if let Some(mut child) = self.child.take() {
-            drop(child.stdin.take());
+            if let Some(mut input) = child.stdin.take() {
+                let _told = input.write_all(b"keep\n");
+            }
             let _ended = child.wait();
         }
     }
