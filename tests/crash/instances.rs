@@ -19,7 +19,8 @@ use rustix::process::{Signal, kill_process};
 use serde_json::json;
 
 use fileshed_test_servers::Postgres;
-use fileshed_test_support::on_disk::Repository;
+use fileshed_test_support::on_disk::{Repository, totals, tree};
+use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, Setup, eventually, wait_until};
 
@@ -89,6 +90,9 @@ fn everything_is_there(server: &Server, acknowledged: &Acknowledged) {
             assert!(there.contains(line), "{zone}: {line} of {there:?}");
         }
     }
+    // Git's index is made to describe HEAD when git is called.
+    let status = json!({"zone": "documents", "cmd": "git", "args": ["status"]});
+    wire.data("shed_exec", &status);
     Repository::of(&server.data().join("users").join(USER)).assert_sound();
 }
 
@@ -184,6 +188,156 @@ fn members_write_a_group_by_several_servers_in_turns() {
     assert_eq!(fleet.lines_of_group(&["log.txt", "other.txt"]), expected);
     fleet.assert_at_rest();
     fleet.assert_sound();
+}
+
+/// A command is measured at its end, which counts what others wrote while it ran.
+#[test]
+fn space_is_counted_right_while_one_server_measures_what_another_writes() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let first = on(&postgres.database()).start();
+    let second = first.again();
+    begin(&first);
+    for zone in ZONES {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut wire = Wire::open(&first, USER, "work");
+                for number in 0..LINES {
+                    let args = [["log.txt", "copy"], ["copy", "log.txt"]][number % 2];
+                    let command = json!({"zone": zone, "cmd": "cp", "args": args});
+                    wire.data("shed_exec", &command);
+                }
+            });
+            scope.spawn(|| {
+                let mut wire = Wire::open(&second, USER, "work");
+                for number in 0..LINES * 2 {
+                    let path = format!("{}.txt", number % 4);
+                    let content = "x".repeat(number);
+                    let file = json!({"zone": zone, "path": path, "content": content});
+                    wire.data("shed_patch_text", &file);
+                    if number % 3 == 0 {
+                        wire.data("shed_delete", &json!({"zone": zone, "path": path}));
+                    }
+                }
+            });
+        });
+        let stats = Wire::open(&second, USER, "work").data("shed_stats", &json!({}));
+        let number = |name: &str| stats[zone][name].as_u64().unwrap();
+        let there = tree(&data(&first, zone).join("data"));
+        let counted = (number("size_bytes"), number("files"));
+        assert_eq!(counted, totals(&there), "{zone}");
+    }
+}
+
+/// Gives a directory one name after the other, each of which it has once that was answered.
+fn move_about(address: &str, zone: &str, stopped: &AtomicBool) {
+    let mut wire = Wire::connect(address, USER, "work").unwrap();
+    let mut number = 0;
+    while !stopped.load(Ordering::Relaxed) {
+        let next = (number + 1).to_string();
+        let mut exec = |cmd: &str, args: [&str; 2]| {
+            let command = json!({"zone": zone, "cmd": cmd, "args": args});
+            let (status, answer) = wire.call("shed_exec", &command).unwrap();
+            let code = answer["data"]["returncode"].as_i64();
+            (status, code, answer)
+        };
+        let (status, code, answer) = exec("mv", [&number.to_string(), &next]);
+        let has_moved = match status {
+            200 => {
+                assert_eq!(code, Some(0), "{zone}: {answer}");
+                true
+            }
+            _ => {
+                assert_eq!(status, 507, "{zone}: {answer}");
+                exec("ls", ["-d", &next]).1 == Some(0)
+            }
+        };
+        number += i32::from(has_moved);
+    }
+}
+
+/// A command that wants more than the quota is undone, or leaves what it wrote; neither takes away what
+/// another server answered meanwhile.
+#[test]
+fn a_command_beyond_the_quota_takes_nothing_from_other_servers() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let setup = on(&postgres.database()).env("FILESHED_QUOTA_PER_USER_MB", "8");
+    let first = setup.start();
+    let second = first.again();
+    begin(&first);
+    let acknowledged = Mutex::default();
+    let mut wire = Wire::open(&first, USER, "work");
+    for zone in ZONES {
+        let exec = |cmd: &str, args: &[&str]| json!({"zone": zone, "cmd": cmd, "args": args});
+        let large = json!({"zone": zone, "path": "large", "content": "0123456789".repeat(300_000)});
+        wire.data("shed_create_file", &large);
+        wire.data("shed_exec", &exec("mkdir", &["copies", "0"]));
+        let stopped = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let (second, shared) = (second.address(), (&acknowledged, &stopped));
+            scope.spawn(move || add_lines(second, (0, zone), usize::MAX, shared));
+            scope.spawn(|| move_about(second, zone, &stopped));
+            for _ in 0..LINES {
+                for copy in ["copies/0", "copies/1"] {
+                    let (status, answer) = wire
+                        .call("shed_exec", &exec("cp", &["-v", "large", copy]))
+                        .unwrap();
+                    let is_second = copy.ends_with('1');
+                    assert_eq!(status == 507, is_second, "{zone}: {answer}");
+                }
+                wire.data("shed_exec", &exec("rm", &["-f", "copies/0", "copies/1"]));
+            }
+            stopped.store(true, Ordering::Relaxed);
+        });
+        wire.data("shed_delete", &json!({"zone": zone, "path": "large"}));
+    }
+    let count = acknowledged.lock().unwrap().len();
+    assert!(count > ZONES.len() * LINES, "{count} lines");
+    everything_is_there(&first, &acknowledged);
+}
+
+#[test]
+fn a_command_beside_one_that_was_undone_on_another_server_is_told() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    let setup = on(&postgres.database()).env("FILESHED_QUOTA_PER_USER_MB", "12");
+    let first = setup.start();
+    let second = first.again();
+    begin(&first);
+    let mut wire = Wire::open(&first, USER, "work");
+    let mut rng = Rng::new(7);
+    let noise: String = (0..2_000_000)
+        .map(|_| char::from(b' ' + rng.below(90) as u8))
+        .collect();
+    for (path, content) in [("noise", noise), ("large", "0123456789".repeat(600_000))] {
+        let file = json!({"zone": "documents", "path": path, "content": content});
+        wire.data("shed_create_file", &file);
+    }
+    let exec = |cmd: &str, args: &[&str]| json!({"zone": "documents", "cmd": cmd, "args": args});
+    let place = data(&first, "documents").join("data");
+    let (status, answer) = std::thread::scope(|scope| {
+        let slow = scope.spawn(|| {
+            let mut wire = Wire::open(&second, USER, "work");
+            wire.call("shed_exec", &exec("xz", &["-k", "noise"]))
+                .unwrap()
+        });
+        wait_until("it writes", || place.join("noise.xz").exists());
+        let (status, answer) = wire
+            .call("shed_exec", &exec("cp", &["-v", "large", "copy"]))
+            .unwrap();
+        assert_eq!(status, 507, "{answer}");
+        slow.join().unwrap()
+    });
+    assert_eq!(status, 507, "{answer}");
+    let kept = ["large", "log.txt", "noise"];
+    let there = tree(&place);
+    assert!(kept.iter().all(|path| there.contains_key(*path)));
+    assert!(!there.contains_key("copy"));
+    everything_is_there(&first, &Mutex::default());
 }
 
 #[test]

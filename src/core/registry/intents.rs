@@ -255,6 +255,29 @@ impl Registry {
         Ok(())
     }
 
+    /// Tells the changes of other processes in this zone that what they did so far may be taken back
+    /// with one of this process.
+    pub fn undo_others(
+        &self,
+        instance: &str,
+        (tenant, zone): (&str, &str),
+    ) -> Result<(), RegistryError> {
+        self.connection()?.execute(
+            "UPDATE intents SET undone = 1
+             WHERE home = ?1 AND zone = ?2 AND instance NOT IN ('', ?3)",
+            (tenant, zone, instance),
+        )?;
+        Ok(())
+    }
+
+    /// Whether another process may have taken back what the change did so far.
+    pub fn is_undone(&self, intent: Intent) -> Result<bool, RegistryError> {
+        Ok(self.connection()?.value(
+            "SELECT EXISTS (SELECT 1 FROM intents WHERE id = ?1 AND undone = 1)",
+            [intent.0],
+        )?)
+    }
+
     /// The change did not happen: its space is free again.
     pub fn roll_back(&self, intent: Intent, plan: &NewIntent<'_>) -> Result<(), RegistryError> {
         self.commit_grown(intent, (plan.tenant, plan.zone), -plan.bytes, -plan.files)

@@ -35,6 +35,7 @@ const SQLITE: &[&str] = &[
     include_str!("../../../migrations/sqlite/0018_instances.sql"),
     include_str!("../../../migrations/sqlite/0019_terminal_hosts.sql"),
     include_str!("../../../migrations/sqlite/0020_volumes.sql"),
+    include_str!("../../../migrations/sqlite/0021_undone.sql"),
 ];
 
 /// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
@@ -43,6 +44,7 @@ const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0018_instances.sql"),
     include_str!("../../../migrations/postgres/0019_terminal_hosts.sql"),
     include_str!("../../../migrations/postgres/0020_volumes.sql"),
+    include_str!("../../../migrations/postgres/0021_undone.sql"),
 ];
 
 /// What says who is alive and who may write, which files of the data directory say where the registry is

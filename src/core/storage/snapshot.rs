@@ -349,7 +349,7 @@ impl Root {
                 let size = snapshot.size(&inside.path, &stat);
                 match (kind, size) {
                     (Kind::Directory, known) => {
-                        if known.is_none() {
+                        if known.is_none() && !spare(&inside.path, kind, false) {
                             made.push((below.clone(), name));
                         }
                         pending.push(inside);

@@ -135,6 +135,17 @@ diagnostics! {
             hint: "delete files with shed_delete; shed_zip packs many small ones into one",
             details: { "command": command, (*what): count, "max_files": limit, "undone": undone },
         },
+        /// It ran beside one of another server that was undone.
+        #[error("another command exceeded the quota in this zone and was undone; \
+            what `{command}` wrote before may be gone with it")]
+        WithAnother {
+            /// The command.
+            command: &'static str = "mv",
+        } => {
+            code: QuotaExceeded,
+            hint: "look with shed_tree at what is there, then run it again",
+            details: { "command": command, "undone": false },
+        },
         /// There are more directories than there may be, and it could make some.
         #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
         Directories {

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::{OpenEndedPermit, UNDONE};
-use crate::guard::space::Space;
+use crate::guard::space::{Space, SpaceError};
 use crate::watched::Known;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
 use fileshed_history::{Found, History, Position, Prepared};
 use fileshed_registry::Intent;
-use fileshed_storage::{Snapshot, Totals};
+use fileshed_storage::{Kind, Snapshot, Totals};
 
 impl OpenEndedPermit<'_> {
     /// Commits what was changed, where the zone has history, and enters its space; or undoes it and
@@ -21,6 +21,10 @@ impl OpenEndedPermit<'_> {
     ) -> Result<Option<Error>, Error> {
         let zone = self.zone;
         let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
+        let registry = zone.store.registry();
+        // Only history lets one server take back what others write.
+        let is_shared = zone.name().is_versioned() && zone.store.shares_data();
+        let is_disturbed = is_shared && registry.is_undone(intent)?;
         let seen = match space.growing {
             Some(growing) => growing.look(&zone.data)?,
             None => None,
@@ -43,7 +47,6 @@ impl OpenEndedPermit<'_> {
             None => self.take_in_all(space, seen.as_ref()),
         });
         let (totals, refused) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
-        let registry = zone.store.registry();
         forget_gone(zone, changed.as_ref())?;
         registry.commit_measured(intent, (tenant, name), totals)?;
         match space.growing {
@@ -56,7 +59,8 @@ impl OpenEndedPermit<'_> {
                 running.keep_all((tenant, name), &zone.data, most)?;
             }
         }
-        Ok(refused)
+        let command = self.request.command;
+        Ok(refused.or_else(|| is_disturbed.then(|| SpaceError::WithAnother { command }.into())))
     }
 
     /// The same at the cost of what was changed, where that is known. Gives the space of the zone;
@@ -119,6 +123,11 @@ impl OpenEndedPermit<'_> {
                 let found = repository.find()?;
                 let totals = larger(found.totals(), seen);
                 if let Some((growing, refused)) = space.excess(totals, true) {
+                    if zone.store.shares_data() {
+                        let place = (zone.tenant.key.as_str(), zone.name().as_str());
+                        let registry = zone.store.registry();
+                        registry.undo_others(zone.store.instance(), place)?;
+                    }
                     growing.undo(|kept| put_back(zone, repository, found, start, kept))?;
                     let found = repository.find()?;
                     let captured = repository.capture_found(found, UNDONE, author, now)?;
@@ -186,14 +195,18 @@ fn put_back(
     }
     // Another process may have taken in what is not known here.
     let is_alone = zone.store.is_alone();
-    let in_history =
-        |path: &[u8], kind, known| (known || !is_alone) && fileshed_history::holds(path, kind);
+    let may_be_others = |path: &[u8], kind| {
+        !is_alone && (kind == Kind::Directory || fileshed_history::holds(path, kind))
+    };
+    let in_history = |path: &[u8], kind, known| {
+        may_be_others(path, kind) || known && fileshed_history::holds(path, kind)
+    };
     let gone = zone.data.take_back(kept, in_history)?;
     found.leave(kept, &gone);
     let staging = zone.store.staging(&zone.tenant)?;
     repository.restore(found, Some(kept), &staging)?;
-    let stays = |path: &[u8], kind, _| !is_alone && fileshed_history::holds(path, kind);
-    zone.data.take_back(kept, stays)?;
+    zone.data
+        .take_back(kept, |path, kind, _| may_be_others(path, kind))?;
     Ok(())
 }
 
