@@ -243,15 +243,12 @@ fn move_about(address: &str, zone: &str, stopped: &AtomicBool) {
             (status, code, answer)
         };
         let (status, code, answer) = exec("mv", [&number.to_string(), &next]);
-        let has_moved = match status {
-            200 => {
-                assert_eq!(code, Some(0), "{zone}: {answer}");
-                true
-            }
-            _ => {
-                assert_eq!(status, 507, "{zone}: {answer}");
-                exec("ls", ["-d", &next]).1 == Some(0)
-            }
+        let has_moved = if status == 200 {
+            assert_eq!(code, Some(0), "{zone}: {answer}");
+            true
+        } else {
+            assert_eq!(status, 507, "{zone}: {answer}");
+            exec("ls", ["-d", &next]).1 == Some(0)
         };
         number += i32::from(has_moved);
     }

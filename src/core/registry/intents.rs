@@ -4,7 +4,7 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use super::database::{DatabaseError, Statements, Transaction};
+use super::database::{DatabaseError, Row, Statements, Transaction};
 
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
@@ -27,6 +27,15 @@ pub struct Usage {
     pub zone: String,
     /// What is in it.
     pub totals: Totals,
+}
+
+/// What is known of a tenant without a look at its files.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    /// Space of every measured zone.
+    pub usage: Vec<Usage>,
+    /// Whether something in it may have to be repaired.
+    pub may_be_unfinished: bool,
 }
 
 /// The intents of one zone whose processes are gone.
@@ -288,16 +297,24 @@ impl Registry {
         Ok(self.connection()?.all(
             "SELECT zone, bytes, files FROM usage WHERE home = ?1",
             [tenant],
-            |row| {
-                Ok(Usage {
-                    zone: row.get(0)?,
-                    totals: Totals {
-                        bytes: row.get::<i64>(1)? as u64,
-                        files: row.get::<i64>(2)? as u64,
-                    },
-                })
-            },
+            usage,
         )?)
+    }
+
+    /// What is known of a tenant, in one statement.
+    pub fn condition(&self, tenant: &str) -> Result<Condition, RegistryError> {
+        let rows: Vec<(Usage, bool)> = self.connection()?.all(
+            "SELECT zone, bytes, files,
+                 EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND instance = '')
+             FROM usage WHERE home = ?1",
+            [tenant],
+            |row| Ok((usage(row)?, row.get(3)?)),
+        )?;
+        Ok(Condition {
+            // Of what was never measured no row says anything.
+            may_be_unfinished: rows.first().is_none_or(|(_, unfinished)| *unfinished),
+            usage: rows.into_iter().map(|(usage, _)| usage).collect(),
+        })
     }
 
     /// Records a fresh measurement.
@@ -371,6 +388,16 @@ impl Registry {
         self.connection()?.value::<i64>("SELECT 1", ())?;
         Ok(())
     }
+}
+
+fn usage(row: &Row<'_>) -> Result<Usage, DatabaseError> {
+    Ok(Usage {
+        zone: row.get(0)?,
+        totals: Totals {
+            bytes: row.get::<i64>(1)? as u64,
+            files: row.get::<i64>(2)? as u64,
+        },
+    })
 }
 
 /// What all zones of a tenant hold, its bin and what is kept for uploads with them.

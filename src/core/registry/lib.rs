@@ -6,6 +6,7 @@
 
 mod access;
 mod administration;
+mod arrival;
 mod attachments;
 mod bin;
 mod client_locks;
@@ -41,6 +42,7 @@ mod working_directories;
 mod write_leases;
 
 pub use administration::InZone;
+pub use arrival::Arrival;
 pub use bin::{BIN, BinRow};
 pub use client_locks::{ClientLock, TakenLock};
 pub use connection::{FILE_NAME, Registry, RegistryError, wait_a_moment};
@@ -50,7 +52,7 @@ pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::{FileMetadata, FilePlace};
 pub use groups::LocalGroup;
 pub use instances::NewInstance;
-pub use intents::{Intent, NewIntent, Orphan, QuotaError, Usage};
+pub use intents::{Condition, Intent, NewIntent, Orphan, QuotaError, Usage};
 pub use known_accesses::Access;
 pub use links::LinkRow;
 pub use locks::Lock;
@@ -65,7 +67,7 @@ pub use sign_in_links::{NewSignInLink, SignInLinks};
 pub use statements::{DatabasePlace, StatementId};
 pub use terminal_hosts::{TerminalHost, TerminalHosting};
 pub use tokens::{NewToken, Token, Tokens};
-pub use users::Credentials;
+pub use users::{Credentials, Standing};
 pub use volumes::{Switch, VolumeRow};
 pub use write_leases::{LeaseNotice, LeaseNotices};
 

@@ -3,8 +3,8 @@
 use crate::store::{Store, group_key};
 use crate::tenant::{DATA, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
-use crate::{Caller, Error, ZoneName};
-use fileshed_registry::Usage;
+use crate::{Caller, Error, UserId, ZoneName};
+use fileshed_registry::{Arrival, Usage};
 use fileshed_storage::Totals;
 use fileshed_types::group::Group;
 
@@ -14,11 +14,21 @@ pub(crate) const NOTHING: &str = ".empty";
 impl Store {
     /// Everything of the caller.
     pub(crate) fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
-        self.meet(caller)?;
-        let key = self.tenant_key(caller)?;
+        self.tenant_for(caller, &self.tenant_key(caller)?)
+    }
+
+    /// A tenant to which a caller comes who is active.
+    fn tenant_for(&self, caller: &Caller, key: &str) -> Result<TenantRoot, Error> {
+        let user = caller.user.as_ref().map_or("", UserId::as_str);
+        let Arrival {
+            standing,
+            quota,
+            placement,
+        } = self.registry().arrival(user, key)?;
+        self.meet(caller, standing)?;
         Ok(TenantRoot {
             place: caller.place.clone(),
-            ..self.made_tenant(&key)?
+            ..self.made_tenant(key, quota, placement)?
         })
     }
 
@@ -28,13 +38,8 @@ impl Store {
         caller: &'a Caller,
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
-        self.meet(caller)?;
         let group = self.group(caller, group)?;
-        let key = group_key(&group);
-        let tenant = TenantRoot {
-            place: caller.place.clone(),
-            ..self.made_tenant(&key)?
-        };
+        let tenant = self.tenant_for(caller, &group_key(&group))?;
         Ok(Zone {
             ready: self.make_ready(&tenant, ZoneName::Group),
             store: self,

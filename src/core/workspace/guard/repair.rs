@@ -35,13 +35,16 @@ impl Store {
     pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
         self.mark_unfinished();
         let undone = self.tidy(tenant);
+        let condition = self.registry().condition(&tenant.key)?;
         let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
             let orphans = self.registry().orphans(&tenant.key)?.into_iter();
             Ok(orphans
                 .into_iter()
                 .find(|orphan| orphan.zone == zone.as_str()))
         };
-        if let Some(mut orphan) = orphan_of_zone()? {
+        if condition.may_be_unfinished
+            && let Some(mut orphan) = orphan_of_zone()?
+        {
             // The zones of a journal have orphans: the others need not wait for it.
             undone?;
             loop {
@@ -54,10 +57,9 @@ impl Store {
             }
         }
         self.recover_history(tenant, zone)?;
-        let usage = self.registry().usage(&tenant.key)?;
-        self.measure_first(tenant, zone, &usage)?;
+        self.measure_first(tenant, zone, &condition.usage)?;
         for &other in tenant.zones.iter().filter(|other| **other != zone) {
-            if let Err(error) = self.measure_first(tenant, other, &usage) {
+            if let Err(error) = self.measure_first(tenant, other, &condition.usage) {
                 let (tenant, zone) = (&tenant.key, other.as_str());
                 tracing::warn!(tenant, zone, %error, "a zone could not be measured");
             }

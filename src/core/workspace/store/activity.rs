@@ -2,6 +2,7 @@
 
 use super::Store;
 use crate::{Caller, Error, Hint, diagnostics};
+use fileshed_registry::Standing;
 
 impl Store {
     /// Fails where an administrator has suspended the caller. Every way to something of a caller
@@ -16,13 +17,12 @@ impl Store {
         }
     }
 
-    /// Fails if the caller is suspended, and records who it is, since the name of a directory does not
-    /// tell.
-    pub(crate) fn meet(&self, caller: &Caller) -> Result<(), Error> {
+    /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
+    /// of a directory does not tell.
+    pub(crate) fn meet(&self, caller: &Caller, standing: Option<Standing>) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());
         };
-        let standing = self.registry.standing(user.as_str())?;
         let name = caller.name.as_deref().unwrap_or_default();
         match standing {
             Some(standing) if standing.suspended_at.is_some() => return Err(Suspended.into()),

@@ -28,33 +28,44 @@ impl Store {
             .changed(tenant.volume, self.registry.is_a_file());
     }
 
-    /// A tenant, of which there may be nothing yet.
-    pub(crate) fn made_tenant(&self, key: &str) -> Result<TenantRoot, Error> {
-        let place = self.decided_place(key)?;
+    /// A tenant, of which there may be nothing yet, with the quota and the place that are written down.
+    pub(crate) fn made_tenant(
+        &self,
+        key: &str,
+        quota: Option<u64>,
+        placement: Option<Placement>,
+    ) -> Result<TenantRoot, Error> {
+        let place = self.decided_place(key, placement)?;
         let root = self.volumes.at(place.number).root.subdirectory(key)?;
-        self.tenant_at(key, place, root)
+        Ok(self.tenant_at(key, place, root, quota))
     }
 
     /// A tenant, if there is anything of it.
     pub(crate) fn existing_tenant(&self, key: &str) -> Result<Option<TenantRoot>, Error> {
-        let Some(place) = self.existing_place(key)? else {
+        let arrival = self.registry.arrival("", key)?;
+        let Some(place) = self.existing_place(key, arrival.placement)? else {
             return Ok(None);
         };
         let volume = self.volumes.at(place.number);
         let root = volume.root.existing_subdirectory(key)?;
-        root.map(|root| self.tenant_at(key, place, root))
-            .transpose()
+        Ok(root.map(|root| self.tenant_at(key, place, root, arrival.quota)))
     }
 
-    fn tenant_at(&self, key: &str, volume: VolumePlace, root: Root) -> Result<TenantRoot, Error> {
-        Ok(TenantRoot {
+    fn tenant_at(
+        &self,
+        key: &str,
+        volume: VolumePlace,
+        root: Root,
+        quota: Option<u64>,
+    ) -> TenantRoot {
+        TenantRoot {
             root,
             key: key.to_owned(),
             volume,
-            limit: self.quota(key)?,
+            limit: quota.unwrap_or_else(|| self.usual_quota(key)),
             zones: zones_of(key),
             place: Place::default(),
-        })
+        }
     }
 
     /// Whether there is a directory of a tenant.
@@ -64,7 +75,8 @@ impl Store {
 
     /// The volume that a tenant comes to of which there is nothing; from now on it is that tenant's.
     pub(crate) fn volume_of_new(&self, key: &str) -> Result<&Volume, Error> {
-        Ok(self.volumes.at(self.decided_place(key)?.number))
+        let placement = self.registry.placement(key)?;
+        Ok(self.volumes.at(self.decided_place(key, placement)?.number))
     }
 
     /// Fails where a tenant was moved since its directory was opened. It stays so for who has one of its
@@ -98,7 +110,8 @@ impl Store {
 
     /// The name of the volume in which a tenant lies, of whom it is decided.
     pub(crate) fn volume_name(&self, key: &str) -> Result<Option<String>, Error> {
-        let place = match self.existing_place(key) {
+        let placement = self.registry.placement(key)?;
+        let place = match self.existing_place(key, placement) {
             // Of one that lies in two, nothing is decided.
             Err(error) if matches!(error.cause(), Some(VolumeError::TwoPlaces)) => None,
             place => place?,
@@ -135,13 +148,17 @@ impl Store {
         &self.volumes.of(tenant).reserve
     }
 
-    /// Where a tenant lies, if that is decided. One that has a directory and was never written down, as
-    /// all of an installation that had one volume, lies where that is.
-    fn existing_place(&self, key: &str) -> Result<Option<VolumePlace>, Error> {
+    /// Where a tenant lies, if that is decided: as it is written down, and where it never was, as of all
+    /// of an installation that had one volume, where it has a directory.
+    fn existing_place(
+        &self,
+        key: &str,
+        placement: Option<Placement>,
+    ) -> Result<Option<VolumePlace>, Error> {
         if !self.volumes.are_several() {
             return Ok(Some(VolumePlace::default()));
         }
-        if let Some(placement) = self.registry.placement(key)? {
+        if let Some(placement) = placement {
             return Ok(Some(self.place(&placement)?));
         }
         match *self.volumes.with_directory(key)? {
@@ -152,8 +169,8 @@ impl Store {
     }
 
     /// Where a tenant lies, from now on where that was not decided.
-    fn decided_place(&self, key: &str) -> Result<VolumePlace, Error> {
-        match self.existing_place(key)? {
+    fn decided_place(&self, key: &str, placement: Option<Placement>) -> Result<VolumePlace, Error> {
+        match self.existing_place(key, placement)? {
             Some(place) => Ok(place),
             None => self.write_down(key, self.volumes.choose(key)),
         }

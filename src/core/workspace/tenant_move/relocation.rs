@@ -62,7 +62,8 @@ impl<'a> Relocation<'a> {
         (id, key): (&TenantId, &str),
         to: &'a Volume,
     ) -> Result<Self, Error> {
-        let tenant = store.made_tenant(key)?;
+        let arrival = store.registry().arrival("", key)?;
+        let tenant = store.made_tenant(key, arrival.quota, arrival.placement)?;
         let (id, name) = (id.to_string(), to.name.clone());
         let from = store.registry().placement(key)?;
         let Some(from) = from.filter(|from| from.volume != to.name) else {
