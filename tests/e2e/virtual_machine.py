@@ -10,8 +10,10 @@ import gzip
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 # Unpacked, not installed: installing a server of NFS would start it here.
@@ -68,14 +70,18 @@ class Machine:
         """Where the libraries of what is unpacked are."""
         return str(self.unpacked / "usr/lib/x86_64-linux-gnu")
 
-    def run(self, script: str, *, seconds: int, memory: int = 3072, clock: str = "") -> int:
+    def run(self, script: str, *, seconds: int, memory: int = 3072, clock: str = "", keep: bool = False,
+            cut: Callable[[str], bool] = lambda line: False) -> int | None:
         """Runs a script of bash as root in the machine, prints what it prints, and gives its status.
-        `clock` is a moment that its clock begins with."""
+        `clock` is a moment that its clock begins with. With `keep` its disk is the one of the run before,
+        if that was kept, and is there for the next one. It is shown each line, and the power is cut where
+        `cut` says so: nothing is the status then."""
         made = self.place / "script.sh"
         made.write_text(script)
-        disk = self.place / "disk"
-        with open(disk, "wb") as file:
-            file.truncate(8 << 30)
+        disk = self._disk()
+        if not (keep and disk.exists()):
+            with open(disk, "wb") as file:
+                file.truncate(8 << 30)
         kernel = next((self.unpacked / "boot").glob("vmlinuz-*"))
         command = [
             "qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2",
@@ -85,19 +91,34 @@ class Machine:
             "-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,werror=report", "-nic", "none",
             *(["-rtc", f"base={clock}"] if clock else []),
         ]
-        status = None
+        status, is_cut = None, False
         with subprocess.Popen(["timeout", str(seconds), *command], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as machine:
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              start_new_session=True) as machine:
             for line in machine.stdout:
                 text = line.decode(errors="replace").rstrip()
                 if text.startswith(DONE):
                     status = int(text.removeprefix(DONE))
-                else:
+                elif not is_cut:
                     print(f"  machine: {text}", flush=True)
-        disk.unlink()
+                    if cut(text):
+                        # What it wrote to its disk is there; its memory is gone.
+                        is_cut = True
+                        os.killpg(machine.pid, signal.SIGKILL)
+        if not keep:
+            self.forget_disk()
+        if is_cut:
+            return None
         if status is None:
             sys.exit(f"the machine stopped before its script was done, or was not done within {seconds} s")
         return status
+
+    def forget_disk(self) -> None:
+        """The next run begins with an empty disk."""
+        self._disk().unlink(missing_ok=True)
+
+    def _disk(self) -> Path:
+        return self.place / "disk"
 
     def _modules(self) -> Path:
         return self.unpacked / "lib/modules"

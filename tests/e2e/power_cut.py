@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Changes by several servers on one directory until the power is cut, and what is there afterwards.
+
+power_cut.py write ADDRESS…: says on a line of its own what was answered, until nobody listens.
+power_cut.py verify ACKNOWLEDGED ADDRESS…: ACKNOWLEDGED has those lines; all of it must be there.
+"""
+
+import itertools
+import json
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+KEY, USER = "service-key", "ada"
+ZONES = ("storage", "documents")
+ACKNOWLEDGED = "acknowledged "
+
+
+def call(address: str, operation: str, **arguments) -> dict:
+    request = urllib.request.Request(
+        f"http://{address}/{operation}", json.dumps(arguments).encode(),
+        {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": USER, "X-OpenWebUI-Chat-Id": "chat",
+         "Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refused:
+        return json.load(refused)
+
+
+def done(address: str, operation: str, **arguments) -> dict:
+    said = call(address, operation, **arguments)
+    if not said["success"]:
+        sys.exit(f"{operation} {arguments}: {said['error']}")
+    return said["data"]
+
+
+def write(addresses: list[str]) -> None:
+    """In each zone a line, a file and a new name for it, each by another server than the one before."""
+    turns = itertools.cycle(addresses)
+
+    def change(zone: str, what: str, operation: str, **arguments) -> None:
+        # Who stands still for too long in emulation answers nothing, or says so.
+        try:
+            if call(next(turns), operation, zone=zone, **arguments)["success"]:
+                print(f"{ACKNOWLEDGED}{zone} {what}", flush=True)
+        except OSError as error:
+            print(f"no answer: {error}", flush=True)
+
+    for number in range(400):
+        for zone in ZONES:
+            line = f"line-{number}"
+            change(zone, line, "shed_patch_text", path="log.txt", content=f"{line}\n", position="end")
+            change(zone, f"new-{number}", "shed_create_file", path=f"new-{number}", content=f"{number}\n")
+            change(zone, f"old-{number}", "shed_rename", old_path=f"new-{number}", new_path=f"old-{number}")
+
+
+def verify(acknowledged: str, addresses: list[str]) -> None:
+    names = {zone: set() for zone in ZONES}
+    for line in Path(acknowledged).read_text().splitlines():
+        zone, what = line.removeprefix(ACKNOWLEDGED).split()
+        names[zone].add(what)
+    for zone in ZONES:
+        for address in addresses:
+            lines = done(address, "shed_exec", zone=zone, cmd="cat", args=["log.txt"])["stdout"].splitlines()
+            lines = [line for line in lines if line.startswith("line-")]
+            if len(lines) != len(set(lines)):
+                sys.exit(f"{zone}, {address}: a line is there twice: {lines}")
+            files = done(address, "shed_exec", zone=zone, cmd="grep", args=["-H", "", "-r", "."])["stdout"].splitlines()
+            contents = {f"./{kind}-{number}:{number}" for kind in ("new", "old") for number in range(400)}
+            for what in names[zone]:
+                kind, number = what.split("-")
+                expected = [f"./{what}:{number}"]
+                if kind == "new":
+                    # It may have its other name.
+                    expected.append(f"./old-{number}:{number}")
+                if not (what in lines if kind == "line" else any(name in files for name in expected)):
+                    sys.exit(f"{zone}, {address}: {what} is not there: {lines} {files}")
+            strange = [name for name in files if not name.startswith(("./log.txt:", "./.git")) and name not in contents]
+            if strange:
+                sys.exit(f"{zone}, {address}: {strange}")
+        if zone == "documents":
+            status = done(addresses[0], "shed_exec", zone=zone, cmd="git", args=["status", "--porcelain"])
+            if status["stdout"]:
+                sys.exit(f"not in history: {status['stdout']}")
+        for address in addresses:
+            done(address, "shed_patch_text", zone=zone, path="log.txt", content=f"after {address}\n", position="end")
+        print(f"ok {zone}: {len(names[zone])} changes were answered before the power was cut", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "write":
+        write(sys.argv[2:])
+    else:
+        verify(sys.argv[2], sys.argv[3:])
