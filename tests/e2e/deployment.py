@@ -1,9 +1,9 @@
 """Tries what is in deploy/: the compose file and the manifests as the tools read them, and the proxy with
-two real servers and PostgreSQL behind it.
+two real servers and PostgreSQL behind it; and a cable to the database that is cut.
 
 deployment.py [part ...]
 
-The parts are compose, kubernetes and traffic. A program that is not there, and a package that no index
+The parts are compose, kubernetes, traffic and cable. A program that is not there, and a package that no index
 gives, is skipped by a line that begins with SKIP.
 """
 
@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from deployment import manifests, site, traffic
+from deployment.cable import cable
 from harness import check, parts
 
 #: What draining needs: the proxy asks twice.
@@ -35,7 +36,12 @@ def _traffic(directory: Path) -> None:
             print(f"ok {scenario.__name__} ({time.monotonic() - begun:.0f} s)", flush=True)
 
 
-PARTS = {"compose": manifests.compose, "kubernetes": manifests.kubernetes, "traffic": _traffic}
+PARTS = {
+    "compose": manifests.compose,
+    "kubernetes": manifests.kubernetes,
+    "traffic": _traffic,
+    "cable": cable,
+}
 
 
 def main() -> int:

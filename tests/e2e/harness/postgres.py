@@ -17,16 +17,18 @@ ACCOUNT = "nobody"
 
 
 class Postgres:
-    """`with Postgres() as postgres:` ends it, and removes its data."""
+    """`with Postgres() as postgres:` ends it, and removes its data. It listens at `address`, started by a
+    command that begins with `inside`, as one that enters another network."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = LOOPBACK, inside: list[str] | None = None) -> None:
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
         if not found:
             raise Missing("PostgreSQL is not installed")
         self._programs = Path(found[-1]).parent
         self._port = free_port()
+        self._address, self._inside = address, inside or []
         #: The address of its database.
-        self.url = f"postgres://fileshed@{LOOPBACK}:{self._port}/postgres"
+        self.url = f"postgres://fileshed@{address}:{self._port}/postgres"
 
     def __enter__(self) -> "Postgres":
         self._place = tempfile.TemporaryDirectory(prefix="fileshed-postgres-")
@@ -36,9 +38,14 @@ class Postgres:
         make = [self._programs / "initdb", "-A", "trust", "-U", "fileshed", "-E", "UTF8", "-N", "-D", data]
         made = subprocess.run(self._as_account(make), env=settings, capture_output=True, text=True)
         check.equal(f"initdb: {made.stderr}", made.returncode, 0)
+        with open(f"{data}/pg_hba.conf", "a") as access:
+            access.write(f"host all all {self._address}/24 trust\n")
+        #: The same by a socket, which leads to it from every network.
+        self.socket_url = f"postgres://fileshed@{self._place.name.replace('/', '%2F')}:{self._port}/postgres"
         serve = [self._programs / "postgres", "-D", data, "-k", self._place.name, "-p", self._port]
-        serve += ["-c", f"listen_addresses={LOOPBACK}", "-c", "fsync=off"]
-        self._process = Process("postgres", self._as_account(serve), settings, Path(self._place.name))
+        serve += ["-c", f"listen_addresses={self._address}", "-c", "fsync=off"]
+        serve = [*self._inside, *self._as_account(serve)]
+        self._process = Process("postgres", serve, settings, Path(self._place.name))
         check.until(self._process.last_lines, lambda: "ready to accept" in self._process.last_lines())
         return self
 
