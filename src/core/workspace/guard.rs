@@ -13,6 +13,7 @@
 mod access;
 mod bin;
 mod bin_move;
+mod change_request;
 mod claims;
 mod client_lock;
 mod cross_zone;
@@ -37,6 +38,7 @@ mod uploads_end;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};
+pub use change_request::ChangeRequest;
 pub use client_lock::{ClientLockError, NewClientLock};
 pub(crate) use client_lock::{check as check_lock, check_clients};
 pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
@@ -48,4 +50,4 @@ pub use lock::{Holder, LockError};
 pub(crate) use open_ended::{OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
-pub use permit::{Change, ChangeRequest, Permit, SizeError, Writer};
+pub use permit::{Change, Permit, SizeError, Writer};

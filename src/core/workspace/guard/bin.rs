@@ -4,7 +4,8 @@
 //! repair of the zone sees by the place of the files whether the rename happened.
 
 use super::bin_move::BinMove;
-use super::permit::{Change, ChangeRequest, Effect, Permit, Writer};
+use super::change_request::ChangeRequest;
+use super::permit::{Change, Effect, Permit, Writer};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 use fileshed_registry::BinRow;

@@ -1,7 +1,8 @@
 //! Two zones at once: for what goes from one to the other.
 
+use super::change_request::ChangeRequest;
 use super::encrypted::expect_plain;
-use super::permit::{Change, ChangeRequest, Effect, Permit, Writer};
+use super::permit::{Change, Effect, Permit, Writer};
 use crate::Error;
 use crate::zone::{Zone, ZoneError};
 use fileshed_storage::{DiskError, Entry, Renamed, Staging, Target, Totals};
