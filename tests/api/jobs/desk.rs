@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::Server;
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, totals, tree};
 use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{Server, wait_until};
 
 /// The zones that keep files.
 pub(crate) const ZONES: [&str; 2] = ["storage", "documents"];
@@ -163,7 +163,8 @@ impl<'a> Desk<'a> {
             );
             assert_eq!(repository.commits(), self.commits, "{}", self.user);
         }
-        assert_eq!(staged(&home), Vec::<String>::new());
+        // What was removed goes from the disk after the answer.
+        wait_until("nothing is staged", || staged(&home).is_empty());
     }
 }
 
