@@ -1,6 +1,7 @@
 //! A caller of several servers, who asks one after the other, remembers what was answered, and never
 //! repeats a call of which nobody knows whether it happened.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -83,6 +84,8 @@ pub(crate) struct Caller<'t> {
     own: [Option<Wire>; SERVERS],
     shared: [Option<Wire>; SERVERS],
     written: u64,
+    /// What it saved without an answer: the file may be saved and the lock still its own.
+    saved_in_part: BTreeSet<String>,
 }
 
 impl<'t> Caller<'t> {
@@ -102,6 +105,7 @@ impl<'t> Caller<'t> {
             own: Default::default(),
             shared: Default::default(),
             written: 0,
+            saved_in_part: BTreeSet::new(),
         }
     }
 
@@ -418,6 +422,9 @@ impl<'t> Caller<'t> {
         let edits = &self.histories.edits;
         match reply {
             Reply::Data(_) => edits.answered(&object, begun, ended(self.who, Done)),
+            // The file is not what was opened any more, and nothing happens.
+            Reply::Refused(code)
+                if code == "PRECONDITION_FAILED" && self.saved_in_part.contains(&object) => {}
             Reply::Refused(code) => {
                 expect_no_edit(&object, &code);
                 edits.answered(&object, begun, ended(self.who, Refused));
@@ -425,6 +432,7 @@ impl<'t> Caller<'t> {
             Reply::Unknown => {
                 let ended = ended(self.who, Done);
                 if let EditCall::Save(who, _) = ended {
+                    self.saved_in_part.insert(object.clone());
                     edits.unanswered(&object, begun, EditCall::SaveInPart(who));
                 }
                 edits.unanswered(&object, begun, ended);
