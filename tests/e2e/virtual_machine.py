@@ -26,6 +26,8 @@ MODULES = [
     "virtio_pci", "virtio_blk", "9p", "9pnet_virtio", "crc32c_generic", "ext4", "overlay", "loop", "nfsd", "nfsv4", "fuse",
 ]
 DONE = "machine: done, status "
+# The status of timeout(1) where it ended what it ran.
+TIMED_OUT = 124
 
 INIT = """#!/bin/busybox sh
 /bin/busybox mkdir -p /proc /sys /host
@@ -50,6 +52,10 @@ echo "@done@$?"
 
 class Missing(Exception):
     """Something that the machine is made of cannot be had here; the text names it."""
+
+
+class Slow(Exception):
+    """It takes too long without its processor; the text says how long."""
 
 
 class Machine:
@@ -109,8 +115,10 @@ class Machine:
             self.forget_disk()
         if is_cut:
             return None
+        if status is None and machine.returncode == TIMED_OUT:
+            raise Slow(f"the machine was not done within {seconds} s")
         if status is None:
-            sys.exit(f"the machine stopped before its script was done, or was not done within {seconds} s")
+            sys.exit("the machine stopped before its script was done")
         return status
 
     def forget_disk(self) -> None:
