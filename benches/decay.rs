@@ -61,7 +61,7 @@ const ROWS: [(&str, Measure, f64); 8] = [
         commit,
         1.05,
     ),
-    ("removing 2 000 files, in removals of one", removal, 6.7),
+    ("removing 2 000 files, in removals of one", removal, 4.9),
     ("a confined `true`, in bare ones", command, 6.0),
 ];
 
