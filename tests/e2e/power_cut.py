@@ -6,34 +6,13 @@ power_cut.py verify ACKNOWLEDGED ADDRESS…: ACKNOWLEDGED has those lines; all o
 """
 
 import itertools
-import json
 import sys
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-KEY, USER = "service-key", "ada"
+from shared_directory import ask, call
+
 ZONES = ("storage", "documents")
 ACKNOWLEDGED = "acknowledged "
-
-
-def call(address: str, operation: str, **arguments) -> dict:
-    request = urllib.request.Request(
-        f"http://{address}/{operation}", json.dumps(arguments).encode(),
-        {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": USER, "X-OpenWebUI-Chat-Id": "chat",
-         "Content-Type": "application/json"})
-    try:
-        with urllib.request.urlopen(request, timeout=120) as answer:
-            return json.load(answer)
-    except urllib.error.HTTPError as refused:
-        return json.load(refused)
-
-
-def done(address: str, operation: str, **arguments) -> dict:
-    said = call(address, operation, **arguments)
-    if not said["success"]:
-        sys.exit(f"{operation} {arguments}: {said['error']}")
-    return said["data"]
 
 
 def write(addresses: list[str]) -> None:
@@ -43,7 +22,7 @@ def write(addresses: list[str]) -> None:
     def change(zone: str, what: str, operation: str, **arguments) -> None:
         # Who stands still for too long in emulation answers nothing, or says so.
         try:
-            if call(next(turns), operation, zone=zone, **arguments)["success"]:
+            if ask(next(turns), operation, zone=zone, **arguments)["success"]:
                 print(f"{ACKNOWLEDGED}{zone} {what}", flush=True)
         except OSError as error:
             print(f"no answer: {error}", flush=True)
@@ -63,11 +42,11 @@ def verify(acknowledged: str, addresses: list[str]) -> None:
         names[zone].add(what)
     for zone in ZONES:
         for address in addresses:
-            lines = done(address, "shed_exec", zone=zone, cmd="cat", args=["log.txt"])["stdout"].splitlines()
+            lines = call(address, "shed_exec", zone=zone, cmd="cat", args=["log.txt"])["stdout"].splitlines()
             lines = [line for line in lines if line.startswith("line-")]
             if len(lines) != len(set(lines)):
                 sys.exit(f"{zone}, {address}: a line is there twice: {lines}")
-            files = done(address, "shed_exec", zone=zone, cmd="grep", args=["-H", "", "-r", "."])["stdout"].splitlines()
+            files = call(address, "shed_exec", zone=zone, cmd="grep", args=["-H", "", "-r", "."])["stdout"].splitlines()
             contents = {f"./{kind}-{number}:{number}" for kind in ("new", "old") for number in range(400)}
             for what in names[zone]:
                 kind, number = what.split("-")
@@ -81,11 +60,11 @@ def verify(acknowledged: str, addresses: list[str]) -> None:
             if strange:
                 sys.exit(f"{zone}, {address}: {strange}")
         if zone == "documents":
-            status = done(addresses[0], "shed_exec", zone=zone, cmd="git", args=["status", "--porcelain"])
+            status = call(addresses[0], "shed_exec", zone=zone, cmd="git", args=["status", "--porcelain"])
             if status["stdout"]:
                 sys.exit(f"not in history: {status['stdout']}")
         for address in addresses:
-            done(address, "shed_patch_text", zone=zone, path="log.txt", content=f"after {address}\n", position="end")
+            call(address, "shed_patch_text", zone=zone, path="log.txt", content=f"after {address}\n", position="end")
         print(f"ok {zone}: {len(names[zone])} changes were answered before the power was cut", flush=True)
 
 

@@ -15,16 +15,22 @@ from pathlib import Path
 KEY, USER = "service-key", "ada"
 
 
-def call(address: str, operation: str, **arguments) -> dict:
+def ask(address: str, operation: str, **arguments) -> dict:
+    """The whole answer, also of a call that is refused."""
     request = urllib.request.Request(
         f"http://{address}/{operation}", json.dumps(arguments).encode(),
         {"Authorization": f"Bearer {KEY}", "X-OpenWebUI-User-Id": USER, "X-OpenWebUI-Chat-Id": "chat",
          "Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=120) as answer:
-            said = json.load(answer)
+            return json.load(answer)
     except urllib.error.HTTPError as refused:
-        said = json.load(refused)
+        return json.load(refused)
+
+
+def call(address: str, operation: str, **arguments) -> dict:
+    """What a good answer says."""
+    said = ask(address, operation, **arguments)
     if not said["success"]:
         sys.exit(f"{operation} {arguments}: {said['error']}")
     return said["data"]

@@ -519,3 +519,27 @@ fn missing(used: u64, needed: u64, limit: u64) -> String {
         (_, needed) => format!("{} more are needed", human_size(needed)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{intent, on_each_database};
+
+    #[test]
+    fn changes_of_others_in_the_zone_are_told_that_they_may_be_undone() {
+        on_each_database(|registry| {
+            let place = ("users/ada", "storage");
+            let own = registry.begin(&intent("first", None)).expect("begun");
+            let other = registry.begin(&intent("second", None)).expect("begun");
+            registry.undo_others("first", place).expect("told");
+            assert!(!registry.is_undone(own).expect("asked"));
+            assert!(registry.is_undone(other).expect("asked"));
+            // Whoever begins afterwards has nothing to lose.
+            let later = registry.begin(&intent("second", None)).expect("begun");
+            assert!(!registry.is_undone(later).expect("asked"));
+            registry
+                .undo_others("second", ("users/ada", "documents"))
+                .expect("told");
+            assert!(!registry.is_undone(own).expect("asked"));
+        });
+    }
+}
