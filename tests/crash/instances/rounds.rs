@@ -92,7 +92,7 @@ fn work(callers: &mut [Caller<'_>], fleet: &mut Fleet<'_>, fault: Fault, rng: &m
 }
 
 /// Callers end, also where the test fails.
-struct StopAtEnd<'a>(&'a AtomicBool);
+pub(super) struct StopAtEnd<'a>(pub(super) &'a AtomicBool);
 
 impl Drop for StopAtEnd<'_> {
     fn drop(&mut self) {
