@@ -20,7 +20,8 @@ pub use steps::{Step, When, agrees_with_memory, steps};
 pub use writers::loses_no_update;
 
 use crate::{
-    Condition, EntryType, Metadata, Provider, ProviderError, Version, Write, Written, ZonePath,
+    Condition, EntryType, Metadata, Named, Provider, ProviderError, Version, Write, Written,
+    ZonePath,
 };
 
 type Outcome = Result<(), ProviderError>;
@@ -130,6 +131,8 @@ fn names(
             page.entries.len() <= most,
             "a page has at most {most} entries"
         );
+        let alone = provider.names(directory, after.as_deref(), most)?;
+        assert_eq!(alone, page.clone().map(Named::from), "names are the list's");
         for entry in &page.entries {
             assert_eq!(entry.path.parent().as_ref(), Some(directory), "{entry:?}");
             let name = entry.path.name().unwrap_or_default();

@@ -37,7 +37,7 @@ pub use fileshed_types::{Code, Error, ZonePath};
 pub use memory::Memory;
 pub use memory_limit::MemoryLimit;
 pub use metadata::{EntryType, Metadata, Version};
-pub use provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
+pub use provider::{Condition, Content, Named, Page, Provider, ProviderError, Write, Written};
 pub use subtree::Subtree;
 pub use tools::edit::{EditFile, Edited};
 

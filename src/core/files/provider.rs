@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fileshed_types::{Error, ZonePath};
 
-use crate::{Metadata, Version};
+use crate::{EntryType, Metadata, Version};
 
 /// The files of one user. Calls block; several may run at once.
 ///
@@ -43,6 +43,18 @@ pub trait Provider: Send + Sync {
         after: Option<&str>,
         most: usize,
     ) -> Result<Page, ProviderError>;
+
+    /// The same entries with nothing but their kinds: where a list asks about each of them, this costs
+    /// a search for names a fraction of it.
+    fn names(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Page<Named>, ProviderError> {
+        let page = self.list(directory, after, most)?;
+        Ok(page.map(Named::from))
+    }
 
     /// Removes a file, or a directory with everything below it.
     fn remove(&self, path: &ZonePath) -> Result<(), ProviderError>;
@@ -91,12 +103,49 @@ pub struct Written {
 }
 
 /// Some entries of a directory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<Entry = Metadata> {
     /// In the order of their names' bytes.
-    pub entries: Vec<Metadata>,
+    pub entries: Vec<Entry>,
     /// Whether there are more behind the last one.
     pub more: bool,
+}
+
+impl<Entry> Default for Page<Entry> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            more: false,
+        }
+    }
+}
+
+impl<Entry> Page<Entry> {
+    /// The same with something else of each entry.
+    pub fn map<Other>(self, of: impl FnMut(Entry) -> Other) -> Page<Other> {
+        Page {
+            entries: self.entries.into_iter().map(of).collect(),
+            more: self.more,
+        }
+    }
+}
+
+/// A name that is taken, and by what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Where it is, seen from the root of the provider.
+    pub path: ZonePath,
+    /// What it is.
+    pub kind: EntryType,
+}
+
+impl From<Metadata> for Named {
+    fn from(metadata: Metadata) -> Self {
+        Self {
+            path: metadata.path,
+            kind: metadata.kind,
+        }
+    }
 }
 
 /// Why a provider did not do what it was asked.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use fileshed_types::ZonePath;
 
-use crate::provider::{Content, Page, Provider, ProviderError, Write, Written};
+use crate::provider::{Content, Named, Page, Provider, ProviderError, Write, Written};
 use crate::{EntryType, Metadata};
 
 /// What is below one directory: nothing above it can be named. It need not be there yet.
@@ -39,6 +39,19 @@ impl<'p> Subtree<'p> {
         Metadata {
             path: self.below(&metadata.path),
             ..metadata
+        }
+    }
+
+    fn page<Entry>(
+        &self,
+        directory: &ZonePath,
+        page: Result<Page<Entry>, ProviderError>,
+        of: impl FnMut(Entry) -> Entry,
+    ) -> Result<Page<Entry>, ProviderError> {
+        match page {
+            Err(ProviderError::NotFound(_)) if directory.is_root() => Ok(Page::default()),
+            Err(error) => Err(self.error(error)),
+            Ok(page) => Ok(page.map(of)),
         }
     }
 
@@ -105,18 +118,21 @@ impl Provider for Subtree<'_> {
         after: Option<&str>,
         most: usize,
     ) -> Result<Page, ProviderError> {
-        match self.provider.list(&self.whole(directory), after, most) {
-            Err(ProviderError::NotFound(_)) if directory.is_root() => Ok(Page::default()),
-            Err(error) => Err(self.error(error)),
-            Ok(page) => Ok(Page {
-                entries: page
-                    .entries
-                    .into_iter()
-                    .map(|metadata| self.metadata(metadata))
-                    .collect(),
-                ..page
-            }),
-        }
+        let page = self.provider.list(&self.whole(directory), after, most);
+        self.page(directory, page, |metadata| self.metadata(metadata))
+    }
+
+    fn names(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Page<Named>, ProviderError> {
+        let page = self.provider.names(&self.whole(directory), after, most);
+        self.page(directory, page, |named| Named {
+            path: self.below(&named.path),
+            ..named
+        })
     }
 
     fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {

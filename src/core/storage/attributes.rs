@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 
 use jiff::Timestamp;
-use rustix::fs::{Mode, OFlags, XattrFlags};
+use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
 use super::{DiskError, Entry, Staged, Stamp};
@@ -35,17 +35,31 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Of a handle that only names a file: it cannot be asked itself.
-    fn of_named(handle: BorrowedFd<'_>) -> Self {
-        let place = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        Self::of(|name, bytes| rustix::fs::getxattr(&*place, name, bytes))
+    /// Of what has this name in a directory. A link is not followed, and has none.
+    fn of_named(directory: BorrowedFd<'_>, name: &str) -> Self {
+        let place = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
+        Self::of(
+            |names| rustix::fs::llistxattr(&*place, names),
+            |name, bytes| rustix::fs::lgetxattr(&*place, name, bytes),
+        )
     }
 
-    /// Of an open file. Most have one attribute or none, so their names are asked for first.
+    /// Of an open file.
     fn of_open(handle: BorrowedFd<'_>) -> Self {
+        Self::of(
+            |names| rustix::fs::flistxattr(handle, names),
+            |name, bytes| rustix::fs::fgetxattr(handle, name, bytes),
+        )
+    }
+
+    /// Most files have one attribute or none, so their names are asked for first.
+    fn of(
+        list: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
+        get: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>,
+    ) -> Self {
         let mut names = [0; 2 * VALUE_MAX_BYTES];
-        let names = rustix::fs::flistxattr(handle, &mut names).map(|length| &names[..length]);
-        Self::of(|name, bytes| match names {
+        let names = list(&mut names).map(|length| &names[..length]);
+        Self::asked(|name, bytes| match names {
             Ok(names)
                 if !names
                     .split(|byte| *byte == 0)
@@ -55,11 +69,11 @@ impl Attributes {
             }
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
             // It is there, or there are too many names.
-            _ => rustix::fs::fgetxattr(handle, name, bytes),
+            _ => get(name, bytes),
         })
     }
 
-    fn of(ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
+    fn asked(ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
         let mut supported = true;
         let mut value = |name| {
             let value = value(name, &ask);
@@ -109,13 +123,8 @@ impl Entry {
     /// What is kept with it. Nothing of a link, and nothing where it is gone.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let place = self.place();
-        let handle = rustix::fs::openat(&place.parent, &*place.name, flags, Mode::empty());
-        handle.map_or_else(
-            |_| Attributes::default(),
-            |handle| Attributes::of_named(handle.as_fd()),
-        )
+        Attributes::of_named(place.parent.as_fd(), &place.name)
     }
 
     /// The same of a regular file that the server may read.

@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
-use super::entry::{create_file, file_mode, open_file};
+use super::entry::{Entry, Place, create_file, file_mode, open_file};
 use super::kind::kind_of_type;
 use super::walk::each;
 use super::{DiskError, Found, Kind, Root};
@@ -14,7 +15,7 @@ use rustix::io::Errno;
 /// An open directory of a zone.
 #[derive(Debug)]
 pub struct Directory {
-    handle: OwnedFd,
+    handle: Arc<OwnedFd>,
     path: ZonePath,
 }
 
@@ -22,13 +23,16 @@ impl Root {
     /// Opens the directory at `path`.
     pub fn hold(&self, path: &ZonePath) -> Result<Directory, DiskError> {
         let (handle, path) = self.directory(path)?;
-        Ok(Directory { handle, path })
+        Ok(Directory::of(handle, path))
     }
 }
 
 impl Directory {
     pub(super) fn of(handle: OwnedFd, path: ZonePath) -> Self {
-        Self { handle, path }
+        Self {
+            handle: Arc::new(handle),
+            path,
+        }
     }
 
     pub(super) fn handle(&self) -> &OwnedFd {
@@ -82,6 +86,16 @@ impl Directory {
             Ok(stat) => Ok(Some(Found::new(path, stat))),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(DiskError::of("look at", &path, error)),
+        }
+    }
+
+    /// The same, for more work on it than a look.
+    pub fn entry(&self, name: &str) -> Result<Entry, DiskError> {
+        let path = self.path.join(name);
+        let place = Place::new(Arc::clone(&self.handle), name.to_owned(), path);
+        match place.stat()? {
+            Some(stat) => Ok(Entry::new(place, &stat)),
+            None => Err(DiskError::NotFound { path: place.path }),
         }
     }
 

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
 use rustix::io::Errno;
@@ -15,15 +16,16 @@ use super::{DiskError, Kind, Stamp, rights};
 use fileshed_types::zone::ZonePath;
 
 /// One name in one open directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Place {
-    pub(super) parent: OwnedFd,
+    pub(super) parent: Arc<OwnedFd>,
     pub(super) name: String,
     pub(super) path: ZonePath,
 }
 
 impl Place {
-    pub(super) fn new(parent: OwnedFd, name: String, path: ZonePath) -> Self {
+    pub(super) fn new(parent: impl Into<Arc<OwnedFd>>, name: String, path: ZonePath) -> Self {
+        let parent = parent.into();
         Self { parent, name, path }
     }
 

@@ -16,9 +16,10 @@ use crate::guard::{ChangeRequest, expect_plain};
 use crate::zone::Zone;
 use crate::{Caller, Error, Store, ZoneName, ZonePath};
 use fileshed_files::{
-    Condition, Content, Metadata, Page, Provider, ProviderError, ToolError, Write, Written,
+    Condition, Content, EntryType, Metadata, Named, Page, Provider, ProviderError, ToolError,
+    Write, Written,
 };
-use fileshed_storage::{Attributes, DiskError, Entry, Kind, Staged, Target};
+use fileshed_storage::{Attributes, Directory, DiskError, Entry, Kind, Staged, Target};
 
 /// The files of a zone.
 #[derive(Debug)]
@@ -51,6 +52,28 @@ impl<'z> ZoneFiles<'z> {
             return Err(ProviderError::IsDirectory(path.clone()));
         }
         Ok(entry)
+    }
+
+    /// Names in a directory, sorted, behind `after`, and the directory.
+    fn names_behind(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+    ) -> Result<(Directory, Vec<(String, Kind)>), ProviderError> {
+        let held = self.zone.data().hold(directory);
+        let found = held.and_then(|held| held.names().map(|names| (held, names)));
+        let (held, mut names) = found.map_err(|error| self.failure(directory, error))?;
+        names.retain(|(name, _)| {
+            after.is_none_or(|after| **name > *after) && !fileshed_types::zone::is_reserved(name)
+        });
+        names.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        Ok((held, names))
+    }
+
+    /// The file that a link leads to. One to a directory would show what is there already, or itself.
+    fn linked_file(&self, path: &ZonePath) -> Option<Entry> {
+        let entry = self.zone.data().followed(path).ok()?;
+        (entry.kind() == Kind::File).then_some(entry)
     }
 
     /// A failure of the disk on the way to `path`.
@@ -144,6 +167,15 @@ impl Store {
         let written = files.write(path, &mut content.bytes.as_slice(), &write);
         written.map_err(|error| ToolError::of_provider(path.as_str(), error))?;
         Ok(())
+    }
+}
+
+/// The first of what is there.
+fn page<Entry>(mut there: impl Iterator<Item = Entry>, most: usize) -> Page<Entry> {
+    let entries = there.by_ref().take(most).collect();
+    Page {
+        entries,
+        more: there.next().is_some(),
     }
 }
 
@@ -250,42 +282,42 @@ impl Provider for ZoneFiles<'_> {
         after: Option<&str>,
         most: usize,
     ) -> Result<Page, ProviderError> {
-        let found = self
-            .zone
-            .data()
-            .hold(directory)
-            .and_then(|held| held.list());
-        let found = found.map_err(|error| self.failure(directory, error))?;
-        let mut names: Vec<&str> = found
-            .iter()
-            .filter_map(|found| found.path.name())
-            .filter(|name| after.is_none_or(|after| *name > after))
-            .filter(|name| !fileshed_types::zone::is_reserved(name))
-            .collect();
-        names.sort_unstable();
-        let (mut entries, mut more) = (Vec::new(), false);
-        for name in names {
-            let path = directory.join(name);
-            let Ok(entry) = self.zone.data().entry_as_named(&path) else {
-                continue;
+        let (held, names) = self.names_behind(directory, after)?;
+        let found = names.into_iter().filter_map(|(name, kind)| {
+            let path = directory.join(&name);
+            let entry = match kind {
+                Kind::Symlink => self.linked_file(&path)?,
+                _ => held.entry(&name).ok()?,
             };
-            // A link to a directory would show what is there already, or itself.
-            let entry = match entry.kind() {
-                Kind::Symlink => match self.zone.data().followed(&path) {
-                    Ok(entry) if entry.kind() == Kind::File => entry,
-                    _ => continue,
-                },
-                Kind::Special => continue,
-                Kind::File | Kind::Directory => entry,
+            matches!(entry.kind(), Kind::File | Kind::Directory).then_some((path, entry))
+        });
+        let page = page(found, most);
+        Ok(Page {
+            entries: self
+                .all_metadata(directory, &page.entries)
+                .map_err(refused)?,
+            more: page.more,
+        })
+    }
+
+    fn names(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+        most: usize,
+    ) -> Result<Page<Named>, ProviderError> {
+        let (_, names) = self.names_behind(directory, after)?;
+        let found = names.into_iter().filter_map(|(name, kind)| {
+            let path = directory.join(&name);
+            let kind = match kind {
+                Kind::Directory => EntryType::Directory,
+                Kind::File => EntryType::File,
+                Kind::Symlink => self.linked_file(&path).map(|_| EntryType::File)?,
+                Kind::Special => return None,
             };
-            if entries.len() >= most {
-                more = true;
-                break;
-            }
-            entries.push((path, entry));
-        }
-        let entries = self.all_metadata(directory, &entries).map_err(refused)?;
-        Ok(Page { entries, more })
+            Some(Named { path, kind })
+        });
+        Ok(page(found, most))
     }
 
     fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {

@@ -119,7 +119,7 @@ impl Files<'_> {
             bytes_left: self.limits.answer_bytes,
             full: false,
         };
-        let unseen = self.walk(given, &start, &deadline, |entry| {
+        let unseen = self.walk(given, &start, &deadline, |entry: &Metadata| {
             let is_wanted = names
                 .as_ref()
                 .is_none_or(|names| fits(names, below(&start, &entry.path), entry));

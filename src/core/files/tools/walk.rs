@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use fileshed_types::{Error, ZonePath};
 
 use super::{Deadline, Files};
-use crate::Metadata;
 use crate::error::ToolError;
-use crate::provider::ProviderError;
+use crate::provider::{Named, Page, Provider, ProviderError};
+use crate::{EntryType, Metadata};
 
 /// Entries that are asked for at once.
 const PAGE: usize = 1000;
@@ -33,21 +33,70 @@ impl Unseen {
     }
 }
 
+/// What a walk shows of each entry: as little as the search needs.
+pub(super) trait Walked: From<Metadata> {
+    fn page(
+        provider: &dyn Provider,
+        directory: &ZonePath,
+        after: Option<&str>,
+    ) -> Result<Page<Self>, ProviderError>;
+
+    fn path(&self) -> &ZonePath;
+
+    fn is_directory(&self) -> bool;
+}
+
+impl Walked for Metadata {
+    fn page(
+        provider: &dyn Provider,
+        directory: &ZonePath,
+        after: Option<&str>,
+    ) -> Result<Page<Self>, ProviderError> {
+        provider.list(directory, after, PAGE)
+    }
+
+    fn path(&self) -> &ZonePath {
+        &self.path
+    }
+
+    fn is_directory(&self) -> bool {
+        self.is_directory()
+    }
+}
+
+impl Walked for Named {
+    fn page(
+        provider: &dyn Provider,
+        directory: &ZonePath,
+        after: Option<&str>,
+    ) -> Result<Page<Self>, ProviderError> {
+        provider.names(directory, after, PAGE)
+    }
+
+    fn path(&self) -> &ZonePath {
+        &self.path
+    }
+
+    fn is_directory(&self) -> bool {
+        self.kind == EntryType::Directory
+    }
+}
+
 impl Files<'_> {
     /// Shows every entry below a directory, or the file that is there: names in their order, a
     /// directory before what is in it. Git's own directories are left out.
-    pub(super) fn walk(
+    pub(super) fn walk<Entry: Walked>(
         &self,
         given: &str,
         start: &ZonePath,
         deadline: &Deadline<'_>,
-        mut visit: impl FnMut(&Metadata) -> Result<ControlFlow<()>, Error>,
+        mut visit: impl FnMut(&Entry) -> Result<ControlFlow<()>, Error>,
     ) -> Result<Unseen, Error> {
         let fail = |error| ToolError::of_provider(given, error);
         let found = self.provider.stat(start).map_err(fail)?;
         let mut unseen = Unseen::default();
         if !found.is_directory() {
-            let _only = visit(&found)?;
+            let _only = visit(&found.into())?;
             return Ok(unseen);
         }
         let mut left = self.limits.entries;
@@ -60,7 +109,7 @@ impl Files<'_> {
                     unseen.add(&directory);
                     break;
                 }
-                let page = match self.provider.list(&directory, after.as_deref(), PAGE) {
+                let page = match Entry::page(self.provider, &directory, after.as_deref()) {
                     Ok(page) => page,
                     Err(ProviderError::NotFound(_)) => break,
                     Err(_) => {
@@ -79,14 +128,14 @@ impl Files<'_> {
                         unseen.add(&directory);
                         break;
                     }
-                    if entry.is_directory() && entry.path.name() != Some(".git") {
-                        below.push(entry.path.clone());
+                    if entry.is_directory() && entry.path().name() != Some(".git") {
+                        below.push(entry.path().clone());
                     }
                 }
                 after = page
                     .entries
                     .last()
-                    .and_then(|last| Some(last.path.name()?.to_owned()));
+                    .and_then(|last| Some(last.path().name()?.to_owned()));
                 if !page.more || after.is_none() {
                     break;
                 }

@@ -25,7 +25,7 @@ impl Installed {
     pub(super) fn new(staging: &Staging, staged: &str, target: Target) -> Result<Self, DiskError> {
         let replaced = target.entry().map(Entry::kind);
         let (at, made) = match target {
-            Target::Entry(entry) => (entry.place().try_clone()?, Vec::new()),
+            Target::Entry(entry) => (entry.place().clone(), Vec::new()),
             Target::Vacancy(vacancy) => make_directories(vacancy)?,
         };
         let old = staging.place(staged.to_owned())?;
@@ -103,7 +103,7 @@ impl Drop for Installed {
 impl Staging {
     /// Takes an entry out of its zone.
     pub fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
-        let from = entry.place().try_clone()?;
+        let from = entry.place().clone();
         let to = self.take_in(&from, "remove")?;
         Ok(Removed {
             from,
@@ -152,7 +152,7 @@ pub struct Renamed {
 impl Renamed {
     /// Moves `entry` to `vacancy`.
     pub fn new(entry: &Entry, vacancy: Vacancy, staging: &Staging) -> Result<Self, DiskError> {
-        let from = entry.place().try_clone()?;
+        let from = entry.place().clone();
         let (to, made) = make_directories(vacancy)?;
         if let Err(error) = staging.move_to_free(&from, &to, "rename") {
             remove_made(&made);
@@ -174,7 +174,7 @@ impl Renamed {
         (directory, name): (&Root, &str),
         staging: &Staging,
     ) -> Result<Self, DiskError> {
-        let from = entry.place().try_clone()?;
+        let from = entry.place().clone();
         let to = Place::new(
             directory.try_clone()?.into_handle(),
             name.to_owned(),

@@ -17,11 +17,6 @@ impl Place {
     pub(super) fn as_name(&self) -> NamedIn<'_> {
         (&self.parent, &self.name)
     }
-
-    pub(super) fn try_clone(&self) -> Result<Self, DiskError> {
-        let parent = clone_handle(&self.parent)?;
-        Ok(Self::new(parent, self.name.clone(), self.path.clone()))
-    }
 }
 
 impl Staging {

@@ -1,10 +1,11 @@
 //! The directories above a new name, where they are missing.
 
+use std::sync::Arc;
+
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::entry::Place;
-use crate::handle::clone_handle;
 use crate::{DiskError, Vacancy};
 use fileshed_types::zone::ZonePath;
 
@@ -19,7 +20,7 @@ pub(crate) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), 
         }
         match result {
             Ok(()) => made.push(Place::new(
-                clone_handle(&place.parent)?,
+                Arc::clone(&place.parent),
                 name.clone(),
                 ZonePath::root(),
             )),
@@ -27,8 +28,9 @@ pub(crate) fn make_directories(vacancy: Vacancy) -> Result<(Place, Vec<Place>), 
             Err(error) => return Err(DiskError::of("create", &place.path, error)),
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        place.parent = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
+        let directory = rustix::fs::openat(&place.parent, &*name, flags, Mode::empty())
             .map_err(|error| DiskError::of("create", &place.path, error))?;
+        place.parent = Arc::new(directory);
     }
     Ok((place, made))
 }
