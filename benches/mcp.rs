@@ -51,7 +51,8 @@ fn main() -> ExitCode {
     let home = place.path().join("home");
     std::fs::create_dir(&home).unwrap();
     let setup = TestApp::with();
-    let start_ours = || Side::begin(setup.piped(&["mcp", "--toolset", "terminal"]));
+    let start_with = |toolset| Side::begin(setup.piped(&["mcp", "--toolset", toolset]));
+    let start_ours = || start_with("terminal");
     let start_theirs = || {
         let mut command = Command::new(&peer[0]);
         command.args(&peer[1..]).arg(&home);
@@ -59,6 +60,8 @@ fn main() -> ExitCode {
         Side::begin(command.stderr(Stdio::null()).spawn().unwrap())
     };
     let (mut ours, mut theirs) = (start_ours(), start_theirs());
+    // Its search for names is what gives names alone.
+    let mut names = start_with("fs");
     // The first call makes the home.
     ours.ask(&|_| ("list_files", json!({})), 1);
     furnish(&setup.path("data/shared/Storage/data"));
@@ -70,16 +73,17 @@ fn main() -> ExitCode {
     );
     let mut missed = 0;
     let content = "a line\n".repeat(16);
+    let sized = "list_directory_with_sizes";
     let figures: [(&str, Request<'_>, Request<'_>); 5] = [
         (
-            "list of 20 files",
+            "20 files with their sizes",
             &|_| ("list_files", json!({"directory": "few"})),
-            &|_| ("list_directory", json!({"path": at("few")})),
+            &|_| (sized, json!({"path": at("few")})),
         ),
         (
-            "list of 1 000 files",
+            "1 000 files with their sizes",
             &|_| ("list_files", json!({"directory": "flat"})),
-            &|_| ("list_directory", json!({"path": at("flat")})),
+            &|_| (sized, json!({"path": at("flat")})),
         ),
         (
             "read of a small file",
@@ -114,15 +118,14 @@ fn main() -> ExitCode {
         ),
     ];
     for (name, request, other) in figures {
-        let mut rates = [Vec::new(), Vec::new()];
-        for _ in 0..ROUNDS {
-            rates[0].push(ours.rate(request));
-            rates[1].push(theirs.rate(other));
-        }
-        let [own, peers] = rates.map(median);
-        let shown = [own, peers].map(|rate| format!("{rate:.0} /s"));
-        missed += usize::from(!verdict(name, shown, own / peers, TARGET));
+        missed += usize::from(!rates(name, (&mut ours, request), (&mut theirs, other)));
     }
+    for (name, directory) in [("20 names", "few"), ("300 names", "middle")] {
+        let request: Request<'_> = &|_| ("glob_search", json!({"pattern": "*", "path": directory}));
+        let other: Request<'_> = &|_| ("list_directory", json!({"path": at(directory)}));
+        missed += usize::from(!rates(name, (&mut names, request), (&mut theirs, other)));
+    }
+    drop(names);
     missed += usize::from(!remembers([&ours, &theirs]));
     missed += usize::from(!starts(&start_ours, &start_theirs));
     if missed == 0 {
@@ -131,6 +134,22 @@ fn main() -> ExitCode {
         println!("\ntargets that are missed: {missed}");
         ExitCode::FAILURE
     }
+}
+
+/// Rates of both, asked in turns.
+fn rates(
+    name: &str,
+    (ours, request): (&mut Side, Request<'_>),
+    (theirs, other): (&mut Side, Request<'_>),
+) -> bool {
+    let mut rates = [Vec::new(), Vec::new()];
+    for _ in 0..ROUNDS {
+        rates[0].push(ours.rate(request));
+        rates[1].push(theirs.rate(other));
+    }
+    let [own, peers] = rates.map(median);
+    let shown = [own, peers].map(|rate| format!("{rate:.0} /s"));
+    verdict(name, shown, own / peers, TARGET)
 }
 
 /// What both hold after all of this.
@@ -296,7 +315,8 @@ fn furnish(home: &Path) {
         "a line of a small file\n".repeat(40),
     )
     .unwrap();
-    for (name, count) in [("few", 20), ("flat", 1000)] {
+    // A search for names answers up to 500.
+    for (name, count) in [("few", 20), ("middle", 300), ("flat", 1000)] {
         let flat = home.join(name);
         std::fs::create_dir(&flat).unwrap();
         for number in 0..count {

@@ -14,6 +14,7 @@
 
 mod forwarder;
 mod postgres;
+mod proxy;
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -24,6 +25,7 @@ use std::thread;
 
 pub use forwarder::Forwarder;
 pub use postgres::Postgres;
+pub use proxy::Proxy;
 
 /// A program that serves, and how it is started.
 #[derive(Debug)]

@@ -17,6 +17,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tower::ServiceExt as _;
 
+use crate::balanced::Balanced;
 use crate::client::team_of;
 use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 
@@ -24,12 +25,14 @@ use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 /// [`Server`](crate::Server) behind its port.
 ///
 /// Nothing is logged without a process, no signal is heard, and what holds connections back is not
-/// there. Commands still run, started by the helper.
+/// there. Commands still run, started by the helper. With `FILESHED_TEST_PROXY` each has processes.
 pub struct TestApp {
     address: String,
     /// None where the routes belong to another process. Of several servers each has one request, in turn.
     routes: Vec<Routes>,
     turn: AtomicUsize,
+    /// Those processes, where they are this value's own.
+    _balanced: Option<Balanced>,
     setup: Setup,
 }
 
@@ -55,18 +58,27 @@ impl TestApp {
             address,
             routes: Vec::new(),
             turn: AtomicUsize::new(0),
+            _balanced: None,
             setup,
         }
     }
 
-    pub(crate) fn in_process(setup: Setup) -> Self {
+    /// In this process, or behind a proxy where the tests are to have one.
+    pub(crate) fn open(setup: Setup) -> Self {
         assert!(!setup.needs_process(), "a command line needs a process");
-        let routes = (0..servers(&setup)).map(|_| Routes::open(&setup));
+        let count = servers(&setup);
+        if count > 1 && std::env::var_os("FILESHED_TEST_PROXY").is_some() {
+            let balanced = Balanced::start(&setup, count);
+            let address = balanced.address();
+            return Self {
+                _balanced: Some(balanced),
+                ..Self::at(address, setup)
+            };
+        }
+        let routes = (0..count).map(|_| Routes::open(&setup));
         Self {
-            address: ADDRESS.to_owned(),
             routes: routes.collect(),
-            turn: AtomicUsize::new(0),
-            setup,
+            ..Self::at(ADDRESS.to_owned(), setup)
         }
     }
 

@@ -15,6 +15,7 @@
 )]
 
 mod app;
+mod balanced;
 mod client;
 pub mod journal;
 pub mod jwt;

@@ -112,7 +112,7 @@ impl Setup {
 
     /// The server's routes in this process, for what needs no process of its own.
     pub fn app(self) -> TestApp {
-        TestApp::in_process(self)
+        TestApp::open(self)
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {

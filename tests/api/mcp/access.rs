@@ -20,11 +20,11 @@ fn who_calls_is_asked_of_every_request() {
     let (_, rest) = challenge.split_once("resource_metadata=\"").unwrap();
     let (_, path) = rest
         .trim_end_matches('"')
-        .split_once("127.0.0.1:8000")
+        .split_once(server.address())
         .unwrap();
     let metadata = server.client().get(path).body;
     assert_eq!(metadata["authorization_servers"], json!([]), "{metadata}");
-    assert_eq!(metadata["resource"], "http://127.0.0.1:8000/mcp");
+    assert_eq!(metadata["resource"], server.url("/mcp"));
     let (ada, bob) = (
         Peer::new(server.as_user("ada")),
         Peer::new(server.as_user("bob")),
@@ -122,7 +122,7 @@ fn a_page_needs_to_be_listed_whatever_credential_it_has() {
     let server = setup.app();
     for (origin, status) in [
         ("https://chat.example.org", 200),
-        ("http://127.0.0.1:8000", 200),
+        (&server.url(""), 200),
         ("https://evil.example", 403),
         ("null", 403),
     ] {

@@ -20,10 +20,7 @@ fn a_link_from_the_chat_opens_the_files_once() {
         made["clickable_link"],
         json!(format!("[Open my files]({url})"))
     );
-    assert!(
-        url.starts_with("http://127.0.0.1:8000/page/sign-in/"),
-        "{url}"
-    );
+    assert!(url.starts_with(&server.url("/page/sign-in/")), "{url}");
     let link = path(url);
 
     // Whoever looks at it in advance does not use it up.

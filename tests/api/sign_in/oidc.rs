@@ -187,11 +187,12 @@ fn the_provider_is_asked_as_the_standard_says() {
     let (endpoint, _) = attempt.address.split_once('?').unwrap();
     assert_eq!(endpoint, format!("{}/authorize", provider.standin.url()));
     let asked = query(&attempt.address);
+    let callback = server.url("/page/oidc/callback");
     for (name, value) in [
         ("tenant", "1"),
         ("response_type", "code"),
         ("client_id", "fileshed client"),
-        ("redirect_uri", "http://127.0.0.1:8000/page/oidc/callback"),
+        ("redirect_uri", &*callback),
         ("scope", "openid profile email"),
         ("code_challenge_method", "S256"),
     ] {

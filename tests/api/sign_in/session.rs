@@ -135,7 +135,7 @@ fn in_shared_mode_nobody_signs_in() {
     assert_eq!(browser.any().get(&link).status, 403);
     assert_eq!(browser.secret(), "");
     let answer = server.call("shed_link_create", &json!({"workspace": true}));
-    assert_eq!(answer.data()["download_url"], "http://127.0.0.1:8000/");
+    assert_eq!(answer.data()["download_url"], server.url("/"));
 }
 
 #[test]
