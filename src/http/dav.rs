@@ -421,7 +421,9 @@ fn too_deep() -> Response {
 fileshed_core::diagnostics! {
     /// An address that names no path.
     #[derive(Debug, thiserror::Error)]
-    #[error("the address is not a path: a percent sign must be followed by two digits")]
+    #[error(
+        "the address is not a path: it leads above the root, or a name in it holds a slash or U+0000"
+    )]
     struct AddressError => {
         code: InvalidPath,
         hint: "percent-encode the path, as in /dav/storage/my%20notes.md",
