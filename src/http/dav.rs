@@ -41,7 +41,7 @@ use super::route::{self, RouteError};
 use super::{Server, admission, envelope};
 use crate::config::Config;
 use locks::Locks;
-use request::{DavRequest, Purpose, view_path};
+use request::{DavRequest, Purpose, tree_path, view_path};
 use sidecar::{SidecarPlace, Sidecars};
 use tree::DavTree;
 
@@ -221,7 +221,7 @@ async fn answer(
         }
     };
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
-    let path = ViewPath::parse("path", below(view_path(&path)?.as_str()), &ViewPath::home())?;
+    let path = tree_path(below(view_path(&path)?.as_str()))?;
     match (verb, parts.headers.get(&DEPTH)) {
         (Verb::Get, _) => return get(server, caller, parts, path).await,
         (Verb::Propfind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
@@ -353,6 +353,7 @@ async fn get(
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let (shared, address) = (Arc::clone(server), parts.uri.path().to_owned());
     let method = parts.method.clone();
+    let caller = path.opener(&caller);
     let found = tokio::task::spawn_blocking(move || {
         let view = View {
             store: &shared.store,
@@ -372,7 +373,7 @@ async fn get(
             }
             .into());
         }
-        let found = view.resolve("path", path.as_str())?;
+        let found = view.resolve_path("path", path)?;
         let entry = found.file()?;
         debug_assert_eq!(entry.kind(), Kind::File);
         Ok(Found::File(found.explained(|| FileDownload::open(&entry))?))
@@ -420,7 +421,9 @@ fn too_deep() -> Response {
 fileshed_core::diagnostics! {
     /// An address that names no path.
     #[derive(Debug, thiserror::Error)]
-    #[error("the address is not a path: a percent sign must be followed by two digits")]
+    #[error(
+        "the address is not a path: it leads above the root, or a name in it holds a slash or U+0000"
+    )]
     struct AddressError => {
         code: InvalidPath,
         hint: "percent-encode the path, as in /dav/storage/my%20notes.md",

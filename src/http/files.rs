@@ -12,7 +12,6 @@ use axum::extract::Query;
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{any, get, post};
-use fileshed_core::identifier::is_short_text;
 use fileshed_core::{Caller, Channel, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
@@ -127,14 +126,10 @@ pub(super) async fn read_request(
     let mut caller = route::identify_person(server, parts, Channel::Files).await?;
     let query = FileQuery::read(parts)?;
     if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
-        if !is_short_text(chat) {
-            return Err(FileQueryError::Chat.into());
-        }
-        let chat = Chat::new(chat);
-        if caller.chat != Chat::default() && caller.chat != chat {
+        let chat = Chat::parse(chat).ok_or(FileQueryError::Chat)?;
+        if !caller.enter(chat) {
             return Err(FileQueryError::TwoChats.into());
         }
-        caller.chat = chat;
     }
     Ok((caller, query))
 }

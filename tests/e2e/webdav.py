@@ -145,6 +145,23 @@ def rclone(world: World, files: int) -> None:
         left = run("list", [command, "lsf", f"shed:{zone}"], env=environment)
         check.that("the tree is gone", "moved" not in left and "tree" not in left, left)
         print(f"  {zone}: {files} files up in {up:.0f} s, down in {down:.0f} s", flush=True)
+    uploads_of_chats(world, command, environment)
+
+
+def uploads_of_chats(world: World, command: str, environment: dict[str, str]) -> None:
+    """Uploads are by chat; `default` is for what belongs to none."""
+    note = world.directory / "note.txt"
+    note.write_text("for a chat\n")
+    there, kept = "shed:uploads/default/note.txt", "shed:storage/note.txt"
+    run("upload", [command, "copyto", note, there], env=environment)
+    chats = run("list", [command, "lsf", "shed:uploads"], env=environment)
+    check.that("the chat is a directory", "default/" in chats, chats)
+    run("move out", [command, "moveto", there, kept], env=environment)
+    content = run("read", [command, "cat", kept], env=environment)
+    check.that("what was moved is there", "for a chat" in content, content)
+    chats = run("list", [command, "lsf", "shed:uploads"], env=environment)
+    check.that("no chat has uploads", "default/" not in chats, chats)
+    run("delete", [command, "deletefile", kept], env=environment)
 
 
 def cadaver(world: World, _files: int) -> None:

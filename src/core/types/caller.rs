@@ -8,7 +8,7 @@ use crate::cancellation::Cancellation;
 use crate::client::Client;
 use crate::fair::Place;
 use crate::group::GroupId;
-use crate::identifier::is_placeholder;
+use crate::identifier::{is_placeholder, is_short_text};
 use crate::{Channel, Secret, diagnostics};
 
 /// Longest user identifier that is taken, in bytes.
@@ -57,6 +57,12 @@ impl Chat {
     #[must_use]
     pub fn new(id: &str) -> Self {
         Self(if id.is_empty() { Self::DEFAULT } else { id }.to_owned())
+    }
+
+    /// Takes an identifier that is written in an address; nothing where it cannot be one.
+    #[must_use]
+    pub fn parse(id: &str) -> Option<Self> {
+        is_short_text(id).then(|| Self::new(id))
     }
 
     /// The identifier as the client sent it.
@@ -206,6 +212,15 @@ impl Caller {
             chat,
             ..Self::default()
         }
+    }
+
+    /// Goes into a conversation; whether it is in that one now. Who is in one already stays there.
+    pub fn enter(&mut self, chat: Chat) -> bool {
+        if self.chat == Chat::default() {
+            self.chat = chat;
+            return true;
+        }
+        self.chat == chat
     }
 }
 

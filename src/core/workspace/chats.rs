@@ -40,8 +40,29 @@ pub struct ChatsPage {
 }
 
 impl Store {
-    /// The caller's conversations that have uploads, from the one with this number on.
+    /// Some of the caller's conversations that have uploads, from the one with this number on.
     pub fn chats_with_uploads(&self, caller: &Caller, from: usize) -> Result<ChatsPage, Error> {
+        let mut page = self.untitled_chats(caller, from, (CHATS_MAX, ENTRIES_MAX))?;
+        self.name_chats(caller, &mut page.chats);
+        Ok(page)
+    }
+
+    /// All the caller's conversations that have uploads, without their titles.
+    pub(crate) fn all_chats_with_uploads(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<ChatUploads>, Error> {
+        let all = self.untitled_chats(caller, 0, (usize::MAX, u64::MAX))?;
+        Ok(all.chats)
+    }
+
+    /// As many conversations, or those that hold as many entries, whichever is less.
+    fn untitled_chats(
+        &self,
+        caller: &Caller,
+        from: usize,
+        (chats_max, entries_max): (usize, u64),
+    ) -> Result<ChatsPage, Error> {
         let mut page = ChatsPage::default();
         let tenant = self.tenant(caller)?;
         let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
@@ -55,7 +76,7 @@ impl Store {
         });
         let mut looked_at = 0;
         for (number, found) in found.iter().enumerate().skip(from) {
-            if page.chats.len() == CHATS_MAX || looked_at >= ENTRIES_MAX {
+            if page.chats.len() == chats_max || looked_at >= entries_max {
                 page.next = Some(number);
                 break;
             }
@@ -76,7 +97,6 @@ impl Store {
                 ends_at: self.end_of_uploads(summary.last_change),
             });
         }
-        self.name_chats(caller, &mut page.chats);
         Ok(page)
     }
 

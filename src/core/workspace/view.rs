@@ -1,19 +1,21 @@
 //! The zones of a caller as one tree of files, as terminals and file browsers show them.
 //!
 //! `/uploads` is the conversation's, `/storage` the home, `/documents` what is versioned,
-//! `/groups/<name>` each group's, `/logs` what the caller's processes wrote. A path of this tree is
-//! only a name: it becomes a zone and a path in it, and everything that follows is the zone's.
+//! `/groups/<name>` each group's, `/logs` what the caller's processes wrote. For who is in no
+//! conversation `/uploads` has a directory for each. A path of this tree is only a name: it becomes
+//! a zone and a path in it, and everything that follows is the zone's.
 
 use std::sync::Arc;
 
 mod change;
+mod chats;
 mod cwd;
 mod error;
 mod groups;
 mod path;
 pub mod search;
 
-use crate::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use crate::{Caller, Chat, Code, Error, Store, Zone, ZoneName, ZonePath};
 use fileshed_storage::{Entry, Kind};
 
 pub use error::ViewError;
@@ -71,10 +73,14 @@ impl<'a> View<'a> {
                 let inside = logs.path(parameter, inside)?;
                 return Ok((logs, inside));
             }
-            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Nowhere => {
                 return Err(ViewError::no_zone(parameter, path).into());
             }
         };
+        let chat = path.chat();
+        if chat.is_some_and(|chat| chat != self.caller.chat.as_str()) {
+            return Err(ViewError::no_chat(path).into());
+        }
         let open = || {
             let opened = self.store.open_zone(self.caller, zone, group);
             opened.map_err(|error| match (group, error.details().get("parameter")) {
@@ -85,7 +91,11 @@ impl<'a> View<'a> {
             })
         };
         let mut opened = open()?;
-        if zone == ZoneName::Uploads && !inside.is_empty() {
+        if chat.is_some() && opened.absent && self.caller.chat != Chat::default() {
+            return Err(ViewError::no_chat(path).into());
+        }
+        // Who looks through the conversations is in none that a waiting file is for.
+        if zone == ZoneName::Uploads && !inside.is_empty() && chat.is_none() {
             let is_named = |waiting: &str| {
                 let below = waiting.strip_prefix(inside);
                 below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
@@ -102,7 +112,15 @@ impl<'a> View<'a> {
 
     /// Resolves the value of `parameter`, which must lead into a zone.
     pub fn resolve(&self, parameter: &'static str, text: &str) -> Result<Resolved<'a>, Error> {
-        let at = self.path(parameter, text)?;
+        self.resolve_path(parameter, self.path(parameter, text)?)
+    }
+
+    /// Resolves a path, which must lead into a zone.
+    pub fn resolve_path(
+        &self,
+        parameter: &'static str,
+        at: ViewPath,
+    ) -> Result<Resolved<'a>, Error> {
         let (zone, path) = self.zone(parameter, &at)?;
         Ok(Resolved { at, zone, path })
     }
@@ -114,10 +132,21 @@ impl<'a> View<'a> {
         parameter: &'static str,
         text: &str,
     ) -> Result<Resolved<'a>, Error> {
-        let at = self.path(parameter, text)?;
+        self.resolve_path_to_change(parameter, self.path(parameter, text)?)
+    }
+
+    /// Resolves a path for a change.
+    pub fn resolve_path_to_change(
+        &self,
+        parameter: &'static str,
+        at: ViewPath,
+    ) -> Result<Resolved<'a>, Error> {
         match at.place() {
-            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Logs("") => {
                 return Err(ViewError::top(&at).into());
+            }
+            ViewPlace::Zone(_, _, "") if at.chat().is_some() => {
+                return Err(ViewError::chat(&at).into());
             }
             ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
             ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
@@ -138,7 +167,7 @@ impl<'a> View<'a> {
     /// What is at a path of a zone, in a zone that may be any.
     pub fn is_directory(&self, parameter: &'static str, path: &ViewPath) -> Result<bool, Error> {
         match path.place() {
-            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => Ok(true),
+            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Logs("") => Ok(true),
             ViewPlace::Nowhere => Ok(false),
             ViewPlace::Zone(..) | ViewPlace::Logs(_) => {
                 let (zone, inside) = self.zone(parameter, path)?;

@@ -101,12 +101,12 @@ impl Job {
         begun: oneshot::Sender<()>,
         mut pieces: mpsc::Receiver<Piece>,
     ) -> Result<Node, Error> {
-        let caller = self.request.holder();
+        let caller = self.request.holder(&self.path);
         let view = View {
             store: &self.request.server.store,
             caller: &caller,
         };
-        let Resolved { at, zone, path } = view.resolve_to_change("path", self.path.as_str())?;
+        let Resolved { at, zone, path } = view.resolve_path_to_change("path", self.path)?;
         let found = Resolved {
             at,
             zone: zone.made()?,

@@ -14,7 +14,7 @@ use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use fileshed_core::Error;
 use fileshed_core::guard::NewClientLock;
 use fileshed_core::registry::ClientLock;
-use fileshed_core::view::{Resolved, View, ViewPath};
+use fileshed_core::view::{Resolved, ViewPath};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use xmltree::{Element, Namespace};
 
@@ -41,8 +41,10 @@ impl Locks {
         work: impl FnOnce(Resolved<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Option<T> {
         let path = view_path(path).ok()?;
-        let work = move |view: View<'_>, _: &DavRequest| work(view.resolve("path", path.as_str())?);
-        self.0.work(work).await.ok()
+        let work = self.0.work(path, move |view, path, _| {
+            work(view.resolve_path("path", path)?)
+        });
+        work.await.ok()
     }
 
     /// The locks on a path and above it; where `deep`, those below too.
@@ -130,8 +132,8 @@ impl DavLockSystem for Locks {
         Box::pin(async move {
             let at = view_path(&path).map_err(|_| conflict(&path))?;
             let locked = path.clone();
-            let taken = self.0.work(move |view, _| {
-                let found = view.resolve_to_change("path", at.as_str())?;
+            let taken = self.0.work(at, move |view, at, _| {
+                let found = view.resolve_path_to_change("path", at)?;
                 let lock = found.explained(|| found.zone.lock_for_client(&found.path, new))?;
                 Ok(shown(&locked, &found.at.root(), &lock))
             });

@@ -33,8 +33,12 @@ impl Node {
                 view.store.expect_active(view.caller)?;
                 Ok(Self::fixed())
             }
+            ViewPlace::Chats => {
+                let (home, _) = view.zone("path", &ViewPath::home())?;
+                Ok(Self::fixed().holding(home.space()?.0))
+            }
             ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
-                let found = view.resolve("path", path.as_str())?;
+                let found = view.resolve_path("path", path.clone())?;
                 let entry = found.entry()?;
                 if entry.kind() != Kind::Directory {
                     found.file()?;
@@ -117,7 +121,7 @@ pub(super) struct NamedNode {
 }
 
 /// What is in a directory.
-pub(super) fn list(view: View<'_>, path: &ViewPath) -> Result<Vec<NamedNode>, Error> {
+pub(super) fn list(view: View<'_>, path: ViewPath) -> Result<Vec<NamedNode>, Error> {
     let fixed = |name: String| NamedNode {
         name,
         node: Node::fixed(),
@@ -128,8 +132,20 @@ pub(super) fn list(view: View<'_>, path: &ViewPath) -> Result<Vec<NamedNode>, Er
             names.map(|name| fixed((*name).to_owned())).collect()
         }
         ViewPlace::Groups => view.groups()?.into_iter().map(fixed).collect(),
+        ViewPlace::Chats => {
+            let node = Node::at(view, &path)?;
+            let chats = view.chats()?.into_iter();
+            let named = chats.map(|uploads| NamedNode {
+                name: uploads.chat.as_str().to_owned(),
+                node: Node {
+                    modified: Some(uploads.last_change.into()),
+                    ..node.clone()
+                },
+            });
+            named.collect()
+        }
         ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
-            let directory = view.resolve("path", path.as_str())?;
+            let directory = view.resolve_path("path", path)?;
             directory.directory()?;
             let listing =
                 directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;

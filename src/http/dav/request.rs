@@ -72,10 +72,10 @@ impl DavRequest {
         FsError::Forbidden
     }
 
-    /// The caller, who may pass the lock that the request has taken.
-    pub(super) fn holder(&self) -> Caller {
+    /// The caller at a path, who may pass the lock that the request has taken.
+    pub(super) fn holder(&self, path: &ViewPath) -> Caller {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut caller = self.caller.clone();
+        let mut caller = path.opener(&self.caller);
         caller.lock_tokens.extend(taken.clone());
         caller
     }
@@ -86,19 +86,21 @@ impl DavRequest {
         refusal.take()
     }
 
-    /// Does work that blocks. That nothing is there, the library asks to know; every other failure is
-    /// a refusal.
+    /// Does work at a path that blocks. That nothing is there, the library asks to know; every other
+    /// failure is a refusal.
     pub(super) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(View<'_>, &Self) -> Result<T, Error> + Send + 'static,
+        path: ViewPath,
+        work: impl FnOnce(View<'_>, ViewPath, &Self) -> Result<T, Error> + Send + 'static,
     ) -> FsResult<T> {
         let request = Arc::clone(self);
+        let caller = path.opener(&self.caller);
         let done = tokio::task::spawn_blocking(move || {
             let view = View {
                 store: &request.server.store,
-                caller: &request.caller,
+                caller: &caller,
             };
-            work(view, &request)
+            work(view, path, &request)
         });
         let done = done.await.map_err(RouteError::from);
         match done.map_err(Error::from).and_then(|done| done) {
@@ -116,6 +118,10 @@ impl DavRequest {
 
 /// The path that the library means.
 pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
-    let text = String::from_utf8_lossy(path.as_bytes());
-    Ok(ViewPath::parse("path", &text, &ViewPath::home())?)
+    tree_path(&String::from_utf8_lossy(path.as_bytes()))
+}
+
+/// A path of the tree of the drive, which belongs to no chat.
+pub(super) fn tree_path(text: &str) -> Result<ViewPath, Error> {
+    Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
 }

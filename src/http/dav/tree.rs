@@ -33,8 +33,7 @@ pub(super) struct DavTree(pub(super) Arc<DavRequest>);
 impl DavTree {
     /// Where something is to be made: its directory must be there.
     async fn vacant(&self, path: &ViewPath) -> FsResult<Option<SidecarPlace>> {
-        let path = path.clone();
-        let found = self.0.work(move |view, _| {
+        let found = self.0.work(path.clone(), |view, path, _| {
             if matches!(
                 path.place(),
                 ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere
@@ -54,7 +53,7 @@ impl DavTree {
         let path = self.0.path(path)?;
         let found = self
             .0
-            .work(move |view, request| match Node::at(view, &path) {
+            .work(path, |view, path, request| match Node::at(view, &path) {
                 Err(error) if error.code() == Code::FileNotFound => {
                     let place = SidecarPlace::at(view, &path)?;
                     let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
@@ -71,7 +70,7 @@ impl DavTree {
     /// all of it, whatever it was asked for.
     async fn dead_properties(&self, path: &DavPath) -> FsResult<Vec<DeadProperty>> {
         let path = self.0.path(path)?;
-        let kept = self.0.work(move |view, _| match path.place() {
+        let kept = self.0.work(path, |view, path, _| match path.place() {
             ViewPlace::Zone(..) => {
                 let (zone, inside) = view.zone("path", &path)?;
                 zone.dead_properties(&inside)
@@ -83,8 +82,8 @@ impl DavTree {
 
     /// Whether programs keep anything with files of the zone that the request is about.
     async fn has_properties(&self) -> bool {
-        let found = self.0.work(|view, request| {
-            let (zone, _) = view.zone("path", &request.path)?;
+        let found = self.0.work(self.0.path.clone(), |view, path, _| {
+            let (zone, _) = view.zone("path", &path)?;
             zone.has_dead_properties()
         });
         found.await.unwrap_or(false)
@@ -94,7 +93,8 @@ impl DavTree {
         let entries = match self.0.purpose {
             Purpose::Look => {
                 let path = self.0.path(path)?;
-                self.0.work(move |view, _| node::list(view, &path)).await?
+                let listed = self.0.work(path, |view, path, _| node::list(view, path));
+                listed.await?
             }
             _ => Vec::new(),
         };
@@ -122,13 +122,12 @@ impl DavTree {
             return self.transfer(from.clone(), path, Transfer::Copy).await;
         }
         let is_shallow_copy = matches!(self.0.purpose, Purpose::Copy { .. });
-        let directory = path.clone();
-        self.vacant(&directory).await?;
-        let made = self.0.work(move |view, _| {
+        self.vacant(&path).await?;
+        let made = self.0.work(path, |view, path, _| {
             if Node::at(view, &path).is_ok() {
                 return Ok(false);
             }
-            let found = view.resolve_to_change("path", path.as_str())?;
+            let found = view.resolve_path_to_change("path", path)?;
             found.explained(|| found.zone.make_directory("path", &found.path, OPERATION))
         });
         match made.await? {
@@ -145,12 +144,12 @@ impl DavTree {
             return Ok(());
         }
         let path = self.0.path(path)?;
-        let removed = self.0.work(move |view, request| {
+        let removed = self.0.work(path, |view, path, request| {
             if let Some(place) = SidecarPlace::at(view, &path)? {
                 request.server.dav.sidecars.take(&place);
                 return Ok(());
             }
-            let found = view.resolve_to_change("path", path.as_str())?;
+            let found = view.resolve_path_to_change("path", path)?;
             found.remove(OPERATION).map(drop)
         });
         removed.await
@@ -158,15 +157,21 @@ impl DavTree {
 
     async fn transfer(&self, from: ViewPath, to: ViewPath, transfer: Transfer) -> FsResult<()> {
         let overwrite = self.0.replaces.load(Ordering::Relaxed);
-        let done = self.0.work(move |view, request| {
+        let done = self.0.work(from, move |view, from, request| {
+            // Each place has its chat.
+            let caller = to.opener(&request.caller);
+            let there = View {
+                store: view.store,
+                caller: &caller,
+            };
             if let Some(place) = SidecarPlace::at(view, &from)? {
-                return transfer_sidecar(view, request, (&place, &to), transfer);
+                return transfer_sidecar(request, &place, (there, &to), transfer);
             }
             let from = match transfer {
-                Transfer::Move => view.resolve_to_change("source", from.as_str())?,
-                Transfer::Copy => view.resolve("source", from.as_str())?,
+                Transfer::Move => view.resolve_path_to_change("source", from)?,
+                Transfer::Copy => view.resolve_path("source", from)?,
             };
-            let to: Resolved<'_> = view.resolve_to_change("destination", to.as_str())?;
+            let to: Resolved<'_> = there.resolve_path_to_change("destination", to)?;
             to.explained(|| to.zone.expect_writable())?;
             match transfer {
                 Transfer::Move => from.move_to(&to, overwrite, OPERATION),
@@ -187,9 +192,9 @@ enum Transfer {
 /// A sidecar file gets another name, which is one of a sidecar file too: it never becomes a file of
 /// the zone.
 fn transfer_sidecar(
-    view: View<'_>,
     request: &DavRequest,
-    (from, to): (&SidecarPlace, &ViewPath),
+    from: &SidecarPlace,
+    (view, to): (View<'_>, &ViewPath),
     transfer: Transfer,
 ) -> Result<(), Error> {
     let sidecars = &request.server.dav.sidecars;
@@ -275,8 +280,8 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let path = self.0.path(path)?;
             let changes: Vec<_> = wanted.iter().map(properties::change).collect();
-            let work = self.0.work(move |view, _| {
-                let found = view.resolve_to_change("path", path.as_str())?;
+            let work = self.0.work(path, move |view, path, _| {
+                let found = view.resolve_path_to_change("path", path)?;
                 found.entry()?;
                 found.explained(|| found.zone.change_dead_properties(&found.path, &changes))
             });
@@ -303,10 +308,10 @@ impl DavFileSystem for DavTree {
 
     fn get_quota(&'_ self) -> FsFuture<'_, (u64, Option<u64>)> {
         Box::pin(async move {
-            let space = self.0.work(|view, request| {
+            let space = self.0.work(self.0.path.clone(), |view, path, _| {
                 let home = ViewPath::home();
                 let zone = view
-                    .zone("path", &request.path)
+                    .zone("path", &path)
                     .or_else(|_| view.zone("path", &home));
                 zone?.0.space()
             });

@@ -13,7 +13,7 @@ fn request(scope: &str) -> String {
     )
 }
 
-fn lock(drive: &Drive<'_>, path: &str, headers: &[(&str, &str)]) -> Answer {
+pub(super) fn lock(drive: &Drive<'_>, path: &str, headers: &[(&str, &str)]) -> Answer {
     drive.send_body("LOCK", path, headers, request("exclusive").as_bytes())
 }
 

@@ -3,7 +3,7 @@
 use super::Drive;
 use fileshed_test_support::{Answer, TestApp};
 
-fn set(drive: &Drive<'_>, path: &str, name: &str, value: &str) -> Answer {
+pub(super) fn set(drive: &Drive<'_>, path: &str, name: &str, value: &str) -> Answer {
     let body = format!(
         "<?xml version=\"1.0\"?><D:propertyupdate xmlns:D=\"DAV:\" xmlns:x=\"urn:x\"><D:set><D:prop>\
          <x:{name}>{value}</x:{name}></D:prop></D:set></D:propertyupdate>"

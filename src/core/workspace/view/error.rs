@@ -29,6 +29,30 @@ diagnostics! {
             hint: listing("/groups"),
             details: { "path": path },
         },
+        /// A chat of which the caller has no uploads.
+        #[error("there is no `{path}`: no chat of yours that has uploads is called so")]
+        NoChat {
+            /// The path.
+            path: String = "/uploads/5c9a/a.csv".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: "/uploads lists the chats that have some",
+            details: { "path": path },
+        },
+        /// The directory of a chat, or what would be one.
+        #[error(
+            "uploads are by chat: `{path}` is the directory of a chat, which cannot be made, written, \
+             moved or deleted"
+        )]
+        Chat {
+            /// The directory.
+            path: String = "/uploads/a.csv".to_owned(),
+        } => {
+            code: ZoneForbidden,
+            hint: "name a file in it: /uploads/<chat>/<file>, where the chat has uploads; what \
+                belongs to no chat goes to /uploads/default/<file>",
+            details: { "path": path },
+        },
         /// A directory that is there for everybody.
         #[error("`{path}` is a top folder: it cannot be written, moved or deleted")]
         Top {
@@ -101,6 +125,16 @@ impl ViewError {
     pub(super) fn no_group(path: &ViewPath) -> Self {
         let path = path.as_str().to_owned();
         Self::NoGroup { path }
+    }
+
+    pub(super) fn no_chat(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::NoChat { path }
+    }
+
+    pub(super) fn chat(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::Chat { path }
     }
 
     /// A directory that is there for everybody.

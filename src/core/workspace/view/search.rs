@@ -45,7 +45,7 @@ impl<'a> View<'a> {
                 zones
             }
             ViewPlace::Groups => self.groups()?,
-            ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 let part = self.part(parameter, path.clone(), String::new())?;
                 return Ok(Searched {
                     parts: vec![part],

@@ -54,7 +54,7 @@ impl Endpoint for ListFiles {
         match path.place() {
             ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
             ViewPlace::Groups => Ok(fixed(&path, view.groups()?)),
-            ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 zone_directory(&view.resolve("directory", path.as_str())?)
             }
         }

@@ -139,7 +139,9 @@ pub(super) fn to_fill<'a>(view: View<'a>, directory: &str) -> Result<Resolved<'a
     const PARAMETER: &str = "directory";
     let at = view.path(PARAMETER, directory)?;
     match at.place() {
-        ViewPlace::Top | ViewPlace::Groups => return Err(ViewError::top(&at).into()),
+        ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats => {
+            return Err(ViewError::top(&at).into());
+        }
         ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
         ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
     }

@@ -58,13 +58,15 @@ impl<'a> Tree<'a> {
                 let (directory, _) = home.data().directory(&ZonePath::root())?;
                 Self::whole(view, directory, begins_in, is_interactive)
             }
-            ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
-                Err(ViewError::NoZone {
-                    parameter: "cwd",
-                    path: cwd.as_str().to_owned(),
-                }
-                .into())
+            ViewPlace::Top
+            | ViewPlace::Groups
+            | ViewPlace::Chats
+            | ViewPlace::Logs(_)
+            | ViewPlace::Nowhere => Err(ViewError::NoZone {
+                parameter: "cwd",
+                path: cwd.as_str().to_owned(),
             }
+            .into()),
         }
     }
 
