@@ -41,6 +41,7 @@ mod toolset;
 mod work;
 
 use handler::McpHandler;
+use subscriptions::ListenerSlot;
 pub(super) use subscriptions::Subscriptions;
 pub use toolset::McpToolset;
 
@@ -91,6 +92,8 @@ struct Arrival {
     permit: PermitSlot,
     /// What came of the call.
     outcome: Outcome,
+    /// Who is to hear of changes, where the request asks for that.
+    listener: ListenerSlot,
     /// The end of the connection, where that is the end of everything.
     closing: Option<closing::Closing>,
 }
@@ -187,7 +190,14 @@ async fn run(
         }
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
-    permit.put(admitted);
+    let mut listener = ListenerSlot::default();
+    if let Some(uris) = subscriptions::asked_for(&text) {
+        // Who listens holds nobody up.
+        drop(admitted);
+        listener = ListenerSlot::begin(server, &caller, uris).await;
+    } else {
+        permit.put(admitted);
+    }
     let mut request = forwarded(parts, text);
     let id = parts.extensions.get::<RequestId>();
     request.extensions_mut().insert(Arrival {
@@ -196,6 +206,7 @@ async fn run(
         bytes,
         permit: permit.clone(),
         outcome: outcome.clone(),
+        listener,
         closing: None,
     });
     let response = service(server, toolset).handle(request).await;

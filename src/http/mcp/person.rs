@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::closing::Closing;
 use super::resources::Watched;
+use super::subscriptions::ListenerSlot;
 use super::{Arrival, PermitSlot};
 use crate::http::middleware::Outcome;
 
@@ -59,6 +60,7 @@ impl LocalPerson {
             bytes: 0,
             permit: PermitSlot::default(),
             outcome: Outcome::default(),
+            listener: ListenerSlot::default(),
             closing: Some(self.closing.clone()),
         }
     }

@@ -8,14 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use fileshed_core::{Channel, Error, diagnostics};
+use fileshed_core::{Caller, Channel, Error, diagnostics};
 use rmcp::RoleServer;
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext};
+use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::person::LocalPerson;
-use super::resources::Watched;
+use super::resources::{Address, Watched};
 use super::work::Work;
 use crate::http::Server;
 use crate::http::route::{self, RouteError};
@@ -42,17 +43,17 @@ impl Subscriptions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn enter(&self, user: String) -> Result<Entered<'_>, SubscriptionError> {
+    fn enter(&self, user: &str) -> Result<(), SubscriptionError> {
         let mut users = self.users();
         if users.values().sum::<usize>() >= ALL_MAX {
             return Err(SubscriptionError::Server);
         }
-        let own = users.entry(user.clone()).or_default();
+        let own = users.entry(user.to_owned()).or_default();
         if *own >= USER_MAX {
             return Err(SubscriptionError::User);
         }
         *own += 1;
-        Ok(Entered { all: self, user })
+        Ok(())
     }
 
     /// How long to wait until the next look.
@@ -63,14 +64,23 @@ impl Subscriptions {
 }
 
 /// One that is counted.
-struct Entered<'s> {
-    all: &'s Subscriptions,
+struct Entered {
+    server: Arc<Server>,
     user: String,
 }
 
-impl Drop for Entered<'_> {
+impl Entered {
+    fn begin((server, caller): &Looker) -> Result<Self, SubscriptionError> {
+        let user = server.store.namespace(caller);
+        server.subscriptions.enter(&user)?;
+        let server = Arc::clone(server);
+        Ok(Self { server, user })
+    }
+}
+
+impl Drop for Entered {
     fn drop(&mut self) {
-        let mut users = self.all.users();
+        let mut users = self.server.subscriptions.users();
         if let Some(own) = users.get_mut(&self.user) {
             *own -= 1;
             if *own == 0 {
@@ -80,23 +90,78 @@ impl Drop for Entered<'_> {
     }
 }
 
+/// Who is going to hear of changes.
+pub(super) struct Listener {
+    _entered: Entered,
+    watched: Watched,
+}
+
+impl Listener {
+    async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
+        let entered = Entered::begin(&looker)?;
+        let watched = looked(looker, move |work| {
+            Ok(Watched::begin(&work.0.store, &work.1, &uris))
+        });
+        Ok(Self {
+            watched: watched.await?,
+            _entered: entered,
+        })
+    }
+}
+
+/// Where one lies until the protocol asks for it.
+#[derive(Clone, Default)]
+pub(super) struct ListenerSlot(Arc<Mutex<Option<Result<Listener, Error>>>>);
+
+impl ListenerSlot {
+    /// What resources are like before the client is told that it will hear of them, so that a change
+    /// right after that is one.
+    pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, uris: Vec<String>) -> Self {
+        let begun = Listener::begin((Arc::clone(server), caller.clone()), uris);
+        Self(Arc::new(Mutex::new(Some(begun.await))))
+    }
+
+    fn take(&self) -> Option<Result<Listener, Error>> {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
+    }
+}
+
+/// The resources that a message asks to hear of; nothing where it asks for something else.
+pub(super) fn asked_for(message: &[u8]) -> Option<Vec<String>> {
+    const METHOD: &str = "subscriptions/listen";
+    #[derive(Deserialize)]
+    struct Message {
+        method: String,
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        notifications: SubscriptionFilter,
+    }
+    memchr::memmem::find(message, METHOD.as_bytes())?;
+    let message: Message = serde_json::from_slice(message).ok()?;
+    let wanted = message.params.notifications.resource_subscriptions?;
+    (message.method == METHOD).then_some(wanted)
+}
+
 /// Tells a client of changes until it goes away, its credential ends, or the server stops.
 pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Result<(), Error> {
     // Who listens holds nobody up.
     drop(work.arrival.permit.take());
     let server = work.server;
-    let user = server.store.namespace(&work.arrival.caller);
-    let _entered = server.subscriptions.enter(user)?;
-    let uris = context.accepted().resource_subscriptions.clone();
-    let uris = uris.unwrap_or_default();
-    let mut watched = look(work, move |work| {
-        let mut watched = Watched::default();
-        for uri in &uris {
-            watched.add(&work.0.store, &work.1, uri)?;
+    let begun = match work.arrival.listener.take() {
+        Some(begun) => begun,
+        None => {
+            let looker = (Arc::clone(server), work.arrival.caller.clone());
+            let uris = context.accepted().resource_subscriptions.clone();
+            Listener::begin(looker, uris.unwrap_or_default()).await
         }
-        Ok(watched)
-    })
-    .await?;
+    };
+    let Listener {
+        mut watched,
+        _entered,
+    } = begun?;
     let mut trusted = Instant::now();
     loop {
         tokio::select! {
@@ -136,7 +201,7 @@ async fn still_trusted(work: &Work<'_>) -> Result<(), Error> {
 }
 
 /// What a look needs.
-type Looker = (Arc<Server>, fileshed_core::Caller);
+type Looker = (Arc<Server>, Caller);
 
 /// Looks at resources, of which not all are looked at at once; blocks nobody.
 async fn look<T: Send + 'static>(
@@ -167,8 +232,8 @@ pub(super) async fn subscribe(
 ) -> Result<(), Error> {
     let whose = Arc::clone(person);
     let added = look(work, move |work| {
-        let mut one = Watched::default();
-        one.add(&work.0.store, &work.1, &uri)?;
+        Address::parse(&uri)?;
+        let one = Watched::begin(&work.0.store, &work.1, &[uri]);
         Ok(whose.watched().join(one))
     });
     if !added.await? {

@@ -2,8 +2,9 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
+use std::time::Instant;
 
-use fileshed_test_support::{Server, TestApp, wait_until};
+use fileshed_test_support::{PATIENCE, Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
 use super::client::Peer;
@@ -22,7 +23,9 @@ impl Stream {
 
     /// The next message; nothing where the stream has ended.
     fn next(&mut self) -> Option<Value> {
+        let begun = Instant::now();
         loop {
+            assert!(begun.elapsed() < PATIENCE, "nothing comes");
             let mut line = String::new();
             if self.0.read_line(&mut line).expect("in time") == 0 {
                 return None;
@@ -107,6 +110,31 @@ fn a_change_by_anybody_is_told() {
     stream.accepted();
     create(&bob, "group", "plan.md", "by bob");
     assert_eq!(stream.changed(), "fileshed://group/team/plan.md");
+}
+
+#[test]
+fn a_change_right_after_the_answer_is_told() {
+    let server = Server::with_key();
+    let many: Vec<String> = (0..64)
+        .map(|number| format!("fileshed://storage/{number}"))
+        .collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    // Those who look at much keep a look waiting.
+    let busy: Vec<Peer<'_>> = (0..2)
+        .map(|number| Peer::new(server.as_user(&format!("busy-{number}"))))
+        .collect();
+    let _streams: Vec<Stream> = busy
+        .iter()
+        .flat_map(|peer| std::iter::repeat_with(|| Stream::open(peer, &many)).take(8))
+        .collect();
+    let ada = Peer::new(server.as_user("ada"));
+    create(&ada, "storage", "a.md", "0");
+    for number in 1..6 {
+        let mut stream = Stream::open(&ada, &["fileshed://storage/a.md"]);
+        stream.accepted();
+        create(&ada, "storage", "a.md", &number.to_string());
+        assert_eq!(stream.changed(), "fileshed://storage/a.md");
+    }
 }
 
 #[test]

@@ -4,7 +4,9 @@
 //! commands and other processes change, on every file system, and shows nothing that the caller may
 //! not see (any more).
 
-use fileshed_core::{Caller, Error, Store};
+use std::collections::HashMap;
+
+use fileshed_core::{Caller, Store};
 
 use super::Address;
 
@@ -27,25 +29,19 @@ struct One {
 impl Watched {
     /// Those that are addresses, of the first few.
     pub(in crate::http::mcp) fn accepted(uris: &[String]) -> Vec<String> {
-        let valid = uris.iter().filter(|uri| Address::parse(uri).is_ok());
-        valid.take(RESOURCES_MAX).cloned().collect()
+        known(uris).map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// One more, as it is now. Blocks.
-    pub(in crate::http::mcp) fn add(
-        &mut self,
-        store: &Store,
-        caller: &Caller,
-        uri: &str,
-    ) -> Result<(), Error> {
-        let address = Address::parse(uri)?;
-        let state = state(store, caller, &address);
-        self.0.push(One {
-            uri: uri.to_owned(),
+    /// The [accepted](Self::accepted) ones of these, as they are now. Blocks.
+    pub(in crate::http::mcp) fn begin(store: &Store, caller: &Caller, uris: &[String]) -> Self {
+        let unseen = known(uris).map(|(uri, address)| One {
+            uri: uri.clone(),
             address,
-            state,
+            state: None,
         });
-        Ok(())
+        let mut watched = Self(unseen.collect());
+        let _were_unseen = watched.changed(store, caller);
+        watched
     }
 
     /// One less.
@@ -78,9 +74,21 @@ impl Watched {
 
     /// Those that are different from what they were at the last look. Blocks.
     pub(in crate::http::mcp) fn changed(&mut self, store: &Store, caller: &Caller) -> Vec<String> {
+        // Each zone is opened once, however many of them it has.
+        let mut zones = HashMap::new();
+        let is_active = store.expect_active(caller).is_ok();
         let mut changed = Vec::new();
         for one in &mut self.0 {
-            let now = state(store, caller, &one.address);
+            let address = &one.address;
+            let zone = zones
+                .entry((address.zone, address.group.clone()))
+                .or_insert_with(|| address.zone(store, caller).ok());
+            // Nothing where the caller sees nothing.
+            let entry = zone
+                .as_ref()
+                .filter(|_| is_active)
+                .and_then(|zone| address.entry(zone).ok());
+            let now = entry.map(|entry| entry.stamp().tag());
             if now != one.state {
                 one.state = now;
                 changed.push(one.uri.clone());
@@ -90,10 +98,10 @@ impl Watched {
     }
 }
 
-/// The state of what is there; nothing where the caller sees nothing.
-fn state(store: &Store, caller: &Caller, address: &Address) -> Option<String> {
-    store.expect_active(caller).ok()?;
-    let zone = address.zone(store, caller).ok()?;
-    let entry = address.entry(&zone).ok()?;
-    Some(entry.stamp().tag())
+/// Those that are addresses, of the first few.
+fn known(uris: &[String]) -> impl Iterator<Item = (&String, Address)> {
+    let known = uris
+        .iter()
+        .filter_map(|uri| Some((uri, Address::parse(uri).ok()?)));
+    known.take(RESOURCES_MAX)
 }
