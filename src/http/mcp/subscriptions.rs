@@ -150,13 +150,12 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
     // Who listens holds nobody up.
     drop(work.arrival.permit.take());
     let server = work.server;
-    let begun = match work.arrival.listener.take() {
-        Some(begun) => begun,
-        None => {
-            let looker = (Arc::clone(server), work.arrival.caller.clone());
-            let uris = context.accepted().resource_subscriptions.clone();
-            Listener::begin(looker, uris.unwrap_or_default()).await
-        }
+    let begun = if let Some(begun) = work.arrival.listener.take() {
+        begun
+    } else {
+        let looker = (Arc::clone(server), work.arrival.caller.clone());
+        let uris = context.accepted().resource_subscriptions.clone();
+        Listener::begin(looker, uris.unwrap_or_default()).await
     };
     let Listener {
         mut watched,
