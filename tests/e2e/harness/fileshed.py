@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import subprocess
 from pathlib import Path
+from typing import Iterator
 
 from harness import check, web
 from harness.process import LOOPBACK, Process, free_port
@@ -50,6 +52,23 @@ class Fileshed:
     def start(self) -> None:
         """Starts it on its data, at the first time or after its end."""
         self.process = Process("fileshed", [self.program, "serve"], self._environment, self.directory)
+
+    @contextlib.contextmanager
+    def with_environment(self, more: dict[str, str]) -> Iterator[None]:
+        """Runs on its data with more variables for a while, and then as before."""
+        usual = self._environment
+        self._environment = {**usual, **more}
+        try:
+            self._start_again()
+            yield
+        finally:
+            self._environment = usual
+            self._start_again()
+
+    def _start_again(self) -> None:
+        self.process.stop()
+        self.start()
+        check.until("fileshed answers", self._answers)
 
     def kill(self) -> None:
         """Ends it at once; `start` has it back."""
