@@ -29,6 +29,7 @@ mod description;
 mod failure;
 mod handler;
 mod input;
+mod listener;
 mod message;
 mod metadata;
 mod person;
@@ -41,8 +42,8 @@ mod toolset;
 mod work;
 
 use handler::McpHandler;
-use subscriptions::ListenerSlot;
-pub(super) use subscriptions::Subscriptions;
+use listener::ListenerSlot;
+pub(super) use listener::Subscriptions;
 pub use toolset::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -191,7 +192,7 @@ async fn run(
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     let mut listener = ListenerSlot::default();
-    if let Some(uris) = subscriptions::asked_for(&text) {
+    if let Some(uris) = listener::asked_for(&text) {
         // Who listens holds nobody up.
         drop(admitted);
         listener = ListenerSlot::begin(server, &caller, uris).await;

@@ -8,8 +8,8 @@ use fileshed_core::{Caller, Channel};
 use serde_json::{Map, Value};
 
 use super::closing::Closing;
+use super::listener::ListenerSlot;
 use super::resources::Watched;
-use super::subscriptions::ListenerSlot;
 use super::{Arrival, PermitSlot};
 use crate::http::middleware::Outcome;
 
