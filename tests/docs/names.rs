@@ -132,6 +132,7 @@ fn variables_exist() {
                 "FAKETIME",
                 "GOOGLE_URL",
                 "POSTGRES",
+                "PROXY",
                 "REGISTRY",
                 "ROUNDS",
                 "SECONDS",
