@@ -1,15 +1,29 @@
 //! What a read asks before it has its file, for who cannot wait: in few statements, on the connection
 //! that no writer ever has.
-//!
-//! An answer is kept as long as nobody changes anything in the registry, in this process or another
-//! one ([`WalIndex`]), so it is as new as everything that is asked here.
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::database::{DatabaseError, Statements as _};
-use super::known_accesses::{Access, KnownAccess, KnownAccesses};
-use super::wal_index::WalIndex;
 use super::{Registry, RegistryError};
+
+/// Whether somebody may read in a zone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// What the user was called last; nothing where the user was never here.
+    pub name: Option<String>,
+    /// Whether an administrator suspended the account.
+    pub is_suspended: bool,
+    /// Whether the zone was measured, with its working copies, and nothing in it is to be repaired.
+    pub is_whole: bool,
+    /// The volume in which the tenant lies, where that is written down.
+    pub volume: Option<String>,
+}
+
+const ACCESS: &str = "SELECT users.name, users.suspended_at IS NOT NULL,
+     (SELECT count(*) FROM usage WHERE home = ?2 AND zone IN (?3, ?4)) = 2
+     AND NOT EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
+     (SELECT volume FROM placements WHERE home = ?2)
+     FROM (SELECT 1) AS one LEFT JOIN users ON users.id = ?1";
 
 impl Registry {
     /// Looks whether `user` may read in a zone of a tenant, which is measured under both these
@@ -18,58 +32,22 @@ impl Registry {
         &self,
         user: &str,
         tenant: &str,
-        zones: [&str; 2],
-    ) -> Result<Arc<Access>, RegistryError> {
-        // The state comes before the answer: what changes in between makes this answer useless and
-        // not wrong.
-        let state = self.wal_index.as_ref().and_then(WalIndex::state);
-        if let Some(state) = state {
-            let known = self.known_accesses();
-            if known.state == Some(state)
-                && let Some(access) = known.find(user, tenant, zones)
-            {
-                return Ok(access);
-            }
-        }
-        let access = Arc::new(self.ask_access(user, tenant, zones)?);
-        if let Some(state) = state {
-            let known = KnownAccess {
-                user: user.to_owned(),
-                zones: zones.map(str::to_owned),
-                access: Arc::clone(&access),
-            };
-            self.known_accesses().keep(state, tenant, known);
-        }
-        Ok(access)
-    }
-
-    fn ask_access(
-        &self,
-        user: &str,
-        tenant: &str,
         [zone, edits]: [&str; 2],
-    ) -> Result<Access, RegistryError> {
-        let access = self.reader()?.first(
-            "SELECT users.name, users.suspended_at IS NOT NULL,
-             (SELECT count(*) FROM usage WHERE home = ?2 AND zone IN (?3, ?4)) = 2
-             AND NOT EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
-             (SELECT volume FROM placements WHERE home = ?2)
-             FROM (SELECT 1) AS one LEFT JOIN users ON users.id = ?1",
-            [user, tenant, zone, edits],
-            |row| {
-                Ok(Access {
-                    name: row.get(0)?,
-                    is_suspended: row.get(1)?,
-                    is_whole: row.get(2)?,
-                    volume: row.get(3)?,
-                })
-            },
-        )?;
-        Ok(access.ok_or(DatabaseError::NoRow)?)
-    }
-
-    fn known_accesses(&self) -> MutexGuard<'_, KnownAccesses> {
-        self.accesses.lock().unwrap_or_else(PoisonError::into_inner)
+    ) -> Result<Arc<Access>, RegistryError> {
+        let values = [user, zone, edits];
+        self.kept.answer(ACCESS, (tenant, &values), || {
+            let access = self
+                .reader()?
+                .first(ACCESS, [user, tenant, zone, edits], |row| {
+                    Ok(Access {
+                        name: row.get(0)?,
+                        is_suspended: row.get(1)?,
+                        is_whole: row.get(2)?,
+                        volume: row.get(3)?,
+                    })
+                })?;
+            Ok(Arc::new(access.ok_or(DatabaseError::NoRow)?))
+        })
     }
 }
 
@@ -127,13 +105,7 @@ mod tests {
             let access = registry.access("ada", "users/ada", zones);
             Arc::unwrap_or_clone(access.expect("asked"))
         };
-        let is_kept = || {
-            let state = registry.wal_index.as_ref().and_then(WalIndex::state);
-            let known = registry.known_accesses();
-            state.is_some()
-                && known.state == state
-                && known.find("ada", "users/ada", zones).is_some()
-        };
+        let is_kept = || registry.kept.has(ACCESS, "users/ada");
         access();
         assert!(!is_kept(), "nothing was seen to change");
         registry.meet("ada", "Ada", 1).expect("met");

@@ -17,18 +17,18 @@ pub struct Arrival {
     pub placement: Option<Placement>,
 }
 
+const ARRIVAL: &str = "SELECT users.name, users.suspended_at, tenant_quotas.bytes,
+     placements.volume, placements.moves, placements.placed_at
+     FROM (SELECT 1) AS one
+     LEFT JOIN users ON users.id = ?1
+     LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
+     LEFT JOIN placements ON placements.home = ?2";
+
 impl Registry {
     /// What is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
     pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arrival, RegistryError> {
-        let arrival = self.connection()?.first(
-            "SELECT users.name, users.suspended_at, tenant_quotas.bytes,
-                 placements.volume, placements.moves, placements.placed_at
-             FROM (SELECT 1) AS one
-             LEFT JOIN users ON users.id = ?1
-             LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
-             LEFT JOIN placements ON placements.home = ?2",
-            [user, tenant],
-            |row| {
+        self.kept.answer(ARRIVAL, (tenant, &[user]), || {
+            let arrival = self.connection()?.first(ARRIVAL, [user, tenant], |row| {
                 let standing = match row.get::<Option<String>>(0)? {
                     Some(name) => Some(Standing {
                         name,
@@ -50,9 +50,9 @@ impl Registry {
                     quota: quota.map(|bytes| bytes as u64),
                     placement,
                 })
-            },
-        )?;
-        Ok(arrival.ok_or(DatabaseError::NoRow)?)
+            })?;
+            Ok(arrival.ok_or(DatabaseError::NoRow)?)
+        })
     }
 }
 

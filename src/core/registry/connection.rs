@@ -1,6 +1,5 @@
 //! The open registry, and how it fails.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::ErrorCode;
@@ -8,7 +7,7 @@ use rusqlite::ErrorCode;
 use fileshed_types::diagnostics;
 
 use super::database::{Connection, Database, DatabaseError, Transaction};
-use super::known_accesses::KnownAccesses;
+use super::kept::KeptAnswers;
 use super::wal_index::WalIndex;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
@@ -18,17 +17,14 @@ pub const FILE_NAME: &str = "access_auth.sqlite";
 #[derive(Debug)]
 pub struct Registry {
     pub(crate) database: Database,
-    /// What tells that anything was changed, where the database can tell it.
-    pub(crate) wal_index: Option<WalIndex>,
-    pub(crate) accesses: Mutex<KnownAccesses>,
+    pub(crate) kept: KeptAnswers,
 }
 
 impl Registry {
     pub(crate) fn of(database: Database, wal_index: Option<WalIndex>) -> Self {
         Self {
             database,
-            wal_index,
-            accesses: Mutex::default(),
+            kept: KeptAnswers::of(wal_index),
         }
     }
 

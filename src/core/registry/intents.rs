@@ -38,6 +38,10 @@ pub struct Condition {
     pub may_be_unfinished: bool,
 }
 
+const CONDITION: &str = "SELECT zone, bytes, files,
+     EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND instance = '')
+     FROM usage WHERE home = ?1";
+
 /// The intents of one zone whose processes are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
@@ -303,17 +307,15 @@ impl Registry {
 
     /// What is known of a tenant, in one statement.
     pub fn condition(&self, tenant: &str) -> Result<Condition, RegistryError> {
-        let rows: Vec<(Usage, bool)> = self.connection()?.all(
-            "SELECT zone, bytes, files,
-                 EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND instance = '')
-             FROM usage WHERE home = ?1",
-            [tenant],
-            |row| Ok((usage(row)?, row.get(3)?)),
-        )?;
-        Ok(Condition {
-            // Of what was never measured no row says anything.
-            may_be_unfinished: rows.first().is_none_or(|(_, unfinished)| *unfinished),
-            usage: rows.into_iter().map(|(usage, _)| usage).collect(),
+        self.kept.answer(CONDITION, (tenant, &[]), || {
+            let rows: Vec<(Usage, bool)> = self
+                .connection()?
+                .all(CONDITION, [tenant], |row| Ok((usage(row)?, row.get(3)?)))?;
+            Ok(Condition {
+                // Of what was never measured no row says anything.
+                may_be_unfinished: rows.first().is_none_or(|(_, unfinished)| *unfinished),
+                usage: rows.into_iter().map(|(usage, _)| usage).collect(),
+            })
         })
     }
 

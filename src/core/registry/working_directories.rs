@@ -18,10 +18,12 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
-        let path = self
-            .connection()?
-            .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
-        Ok(path?)
+        self.kept.answer(WORKING_DIRECTORY, (tenant, &[chat]), || {
+            let path = self
+                .connection()?
+                .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
+            Ok(path?)
+        })
     }
 
     /// [`Self::working_directory`] for who cannot wait: fails where it would have to.
@@ -30,10 +32,12 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
-        let path = self
-            .reader()?
-            .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
-        Ok(path?)
+        self.kept.answer(WORKING_DIRECTORY, (tenant, &[chat]), || {
+            let path = self
+                .reader()?
+                .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
+            Ok(path?)
+        })
     }
 
     /// Remembers the directory of a conversation.
