@@ -2,6 +2,7 @@
 //! moment: what was acknowledged is there, the user lies in one place, and nothing is left over.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -200,6 +201,34 @@ fn moves_there_and_back(stage: &Stage, servers: usize) {
 #[test]
 fn a_user_is_moved_while_others_write() {
     moves_there_and_back(&Stage::new(), 1);
+}
+
+#[test]
+fn a_move_waits_for_a_history_that_is_packed() {
+    let stage = Stage::new();
+    let server = stage.setup.clone().start();
+    begin(&server);
+    let place = stage.home().join("Documents/repo.git/fileshed/packing");
+    std::fs::create_dir_all(&place).unwrap();
+    let packer = std::fs::File::open(&place).unwrap();
+    packer.lock().unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut pack = std::fs::File::create(place.join("pack")).unwrap();
+            let begun = Instant::now();
+            while begun.elapsed() < Duration::from_secs(2) {
+                pack.write_all(b"more").unwrap();
+            }
+            std::fs::remove_file(place.join("pack")).unwrap();
+            is_over.store(true, Ordering::Relaxed);
+            drop(packer);
+        });
+        let to = VOLUMES[1 - stage.volume()];
+        succeeds(&stage.setup.run(&arguments(to)));
+        assert!(is_over.load(Ordering::Relaxed), "it did not wait");
+        assert_eq!(VOLUMES[stage.volume()], to);
+    });
 }
 
 #[test]

@@ -23,7 +23,7 @@ use super::{HistoryError, isolation, object, size};
 use fileshed_storage::Root;
 use loose::Loose;
 
-use place::PackPlace;
+use place::{OpenedPlace, PackPlace};
 
 /// What one pack is made from, at most: objects, and their bytes before compression.
 const OBJECTS: usize = 50_000;
@@ -91,6 +91,25 @@ pub fn pack(
         size::forget(parent);
     }
     Ok(packed)
+}
+
+/// Keeps a history from being packed by anybody, in all processes.
+#[derive(Debug)]
+pub struct PackingHold {
+    /// Nothing where there is no history.
+    _place: Option<PackPlace>,
+}
+
+/// Keeps the history beside the work tree of `parent` from being packed; nothing where it is being
+/// packed now.
+pub fn hold(parent: &Root) -> Result<Option<PackingHold>, HistoryError> {
+    let opened = PackPlace::look(parent).map_err(HistoryError::repository("pack"))?;
+    let place = match opened {
+        OpenedPlace::Open(place) => Some(place),
+        OpenedPlace::Missing => None,
+        OpenedPlace::Taken => return Ok(None),
+    };
+    Ok(Some(PackingHold { _place: place }))
 }
 
 /// Takes away directories of objects that are empty. The caller holds the writer lock of the zone:

@@ -38,24 +38,43 @@ pub(super) struct PackPlace {
     work: OwnedFd,
 }
 
+/// What came of opening one.
+#[derive(Debug)]
+pub(super) enum OpenedPlace {
+    /// It is nobody else's now.
+    Open(PackPlace),
+    /// Somebody packs there.
+    Taken,
+    /// There is no repository.
+    Missing,
+}
+
 impl PackPlace {
     /// Opens the repository in `parent`; nothing where there is none, or somebody packs it.
     pub(super) fn open(parent: &Root) -> io::Result<Option<Self>> {
+        Ok(match Self::look(parent)? {
+            OpenedPlace::Open(place) => Some(place),
+            OpenedPlace::Taken | OpenedPlace::Missing => None,
+        })
+    }
+
+    /// The same, where it matters why there is nothing.
+    pub(super) fn look(parent: &Root) -> io::Result<OpenedPlace> {
         let repository = match directory(parent.handle(), NAME) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(OpenedPlace::Missing),
             opened => opened?,
         };
         let objects = match directory(&repository, "objects") {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(OpenedPlace::Missing),
             opened => opened?,
         };
         let packs = made(&objects, "pack")?;
         let work = made(&made(&repository, OWN)?, WORK)?;
         match rustix::fs::flock(&work, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => Ok(None),
+            Err(Errno::WOULDBLOCK) => Ok(OpenedPlace::Taken),
             locked => {
                 locked?;
-                Ok(Some(Self {
+                Ok(OpenedPlace::Open(Self {
                     objects,
                     packs,
                     work,

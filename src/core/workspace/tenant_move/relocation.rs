@@ -11,11 +11,18 @@ use crate::transfer::ARRIVING;
 use crate::volumes::Volume;
 use crate::write_lock::WriteLock;
 use crate::{Code, Error, ZonePath};
+use fileshed_history::packing::{self, PackingHold};
 use fileshed_registry::{Placement, Switch};
 use fileshed_storage::{ArrivingFile, DiskError, Mirror, OpenedArrivingFile, Staging, Target};
 
 /// What is not copied: whoever prepares a change there has to begin anew.
 const LEFT_OUT: [&str; 1] = ["staging"];
+
+/// How long it is waited for a history that is being packed, while nobody can write.
+const PACKING: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether it is packed.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// The name for logs, and of a repair after a move that was killed.
 const OPERATION: &str = "tenant_move";
@@ -27,13 +34,12 @@ const PASSES: usize = 5;
 const FEW_BYTES: u64 = 32 * 1024 * 1024;
 const FEW_CHANGES: u64 = 200;
 
-/// Passes while nobody writes. Only a history that is being packed needs more than two.
-const LAST_PASSES: usize = 10;
+/// Passes while nobody writes. Only what another program writes there takes more than two.
+const LAST_PASSES: usize = 5;
 
 /// A tenant on its way to another volume.
 pub(super) struct Relocation<'a> {
     store: &'a Store,
-    id: String,
     tenant: TenantRoot,
     from: Placement,
     to: &'a Volume,
@@ -45,6 +51,7 @@ pub(super) struct Relocation<'a> {
 pub(super) struct TenantHold<'a> {
     _write_locks: Vec<WriteLock<'a>>,
     _arriving: Vec<ArrivingFile>,
+    _unpacked: Vec<PackingHold>,
     since: Instant,
 }
 
@@ -81,7 +88,6 @@ impl<'a> Relocation<'a> {
             mirror: Mirror::begin(&tenant.root, &staging)?,
             moved: Moved::default(),
             store,
-            id,
             tenant,
             from,
             to,
@@ -137,17 +143,41 @@ impl<'a> Relocation<'a> {
         let Some(arriving) = self.hold_uploads()? else {
             return Ok(Err("an upload".to_owned()));
         };
+        let Some(unpacked) = self.hold_packing()? else {
+            return Ok(Err("the packing of a history".to_owned()));
+        };
         for _ in 0..LAST_PASSES {
             if self.pass(true)? == 0 {
                 return Ok(Ok(TenantHold {
                     _write_locks: write_locks,
                     _arriving: arriving,
+                    _unpacked: unpacked,
                     since,
                 }));
             }
         }
-        let (id, what) = (self.id.clone(), "the packing of a history".to_owned());
-        Err(TenantMoveError::UnderWay { id, what }.into())
+        Ok(Err("what another program writes there".to_owned()))
+    }
+
+    /// Keeps histories from being packed; nothing where one is for too long. Whoever packs has the lowest
+    /// priority, and gets on while nobody can write.
+    fn hold_packing(&self) -> Result<Option<Vec<PackingHold>>, Error> {
+        let versioned = self.tenant.zones.iter().filter(|zone| zone.is_versioned());
+        let mut held = Vec::new();
+        for zone in versioned {
+            let Some(base) = self.tenant.existing_base(*zone)? else {
+                continue;
+            };
+            let since = Instant::now();
+            held.push(loop {
+                match packing::hold(&base)? {
+                    Some(unpacked) => break unpacked,
+                    None if since.elapsed() >= PACKING => return Ok(None),
+                    None => std::thread::sleep(LOOK),
+                }
+            });
+        }
+        Ok(Some(held))
     }
 
     /// Keeps uploads from going on that are not complete; nothing where a piece of one arrives.
